@@ -209,7 +209,7 @@ impl Desk {
             Request::Resolve { place, name, from } => {
                 json(&pages::resolve(self.run(&place)?, &name, from))
             }
-            Request::Value { place, of } => json(&self.value(&place, &of)?),
+            Request::Value { place, of, most } => json(&self.value(&place, &of, most)?),
             Request::Lines { of, from, len } => {
                 let lines = self.lines(&of)?;
                 let (from, total) = (usize::try_from(from).unwrap_or(usize::MAX), lines.len());

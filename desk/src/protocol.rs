@@ -170,6 +170,8 @@ pub enum Request {
         place: String,
         /// Whose.
         of: ValueOf,
+        /// At most so many bytes of it.
+        most: u64,
     },
     /// A stretch of the lines of a long value: [`ShownLines`].
     Lines {
@@ -331,6 +333,8 @@ pub struct LinesOf {
     pub place: String,
     /// Whose.
     pub of: ValueOf,
+    /// At most so many bytes of it.
+    pub most: u64,
     /// Of the value laid out as JSON.
     pub laid_out: bool,
 }

@@ -13,9 +13,6 @@ const LONG: usize = 60_000;
 /// How much of the text of those the page gets, to show it rendered.
 const BEGINNING: usize = 200_000;
 
-/// How much of a value is looked at: the rest can be downloaded.
-const MOST: usize = 10_000_000;
-
 /// The lines of the value that was asked for last.
 pub(crate) struct OpenValue {
     of: LinesOf,
@@ -26,9 +23,14 @@ pub(crate) struct OpenValue {
 
 impl Desk {
     /// Opens a value.
-    pub(crate) fn value(&mut self, place: &str, of: &ValueOf) -> Result<OpenedValue, Trouble> {
+    pub(crate) fn value(
+        &mut self,
+        place: &str,
+        of: &ValueOf,
+        most: u64,
+    ) -> Result<OpenedValue, Trouble> {
         let (session, reading) = self.reading(place)?;
-        let mut view = session.value(of, MOST)?;
+        let mut view = session.value(of, bytes(most))?;
         let is_long = view.text.len() > LONG;
         if is_long {
             let end = view.text.floor_char_boundary(BEGINNING);
@@ -38,6 +40,7 @@ impl Desk {
                 of: LinesOf {
                     place: place.to_owned(),
                     of: of.clone(),
+                    most,
                     laid_out: false,
                 },
                 reading,
@@ -55,7 +58,7 @@ impl Desk {
         let open = match known {
             Some(known) => known,
             None => {
-                let text = session.value(&of.of, MOST)?.text;
+                let text = session.value(&of.of, bytes(of.most))?.text;
                 let text = match of.laid_out {
                     true => laid_out(&text),
                     false => text,
@@ -86,4 +89,8 @@ impl Desk {
         let found = own.find(has).or_else(|| (0..lines.len()).find(has));
         Ok(found.map(|at| at as u64))
     }
+}
+
+fn bytes(most: u64) -> usize {
+    usize::try_from(most).unwrap_or(usize::MAX)
 }

@@ -6,6 +6,9 @@ use crate::view::ValueFormat;
 const PREVIEW: usize = 160;
 const PREVIEW_BYTES: usize = 24;
 
+/// How much of a text is looked through for Markdown's marks, in bytes.
+const MARKED: usize = 64 << 10;
+
 /// The beginning of a value on one line.
 pub(super) fn preview(bytes: &[u8]) -> String {
     let (text, _) = to_text(bytes, true);
@@ -50,7 +53,10 @@ pub(super) fn format_of(bytes: &[u8], text: &str) -> ValueFormat {
             .iter()
             .any(|mark| line.starts_with(mark))
     };
-    let inline = ["**", "`", "]("].iter().any(|mark| text.contains(mark));
+    let beginning = text.get(..text.floor_char_boundary(MARKED));
+    let inline = ["**", "`", "]("]
+        .iter()
+        .any(|mark| beginning.is_some_and(|text| text.contains(mark)));
     if inline || text.lines().take(200).any(marked) {
         ValueFormat::Markdown
     } else {

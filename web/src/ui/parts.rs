@@ -31,6 +31,17 @@ pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyVi
     view! { <dl class=class>{facts}</dl> }.into_any()
 }
 
+/// The class of a status's colour.
+pub(crate) fn tone_class(status: &str) -> &'static str {
+    match tone(status) {
+        Tone::Ok => "ok",
+        Tone::Run => "run",
+        Tone::Wait => "wait",
+        Tone::Bad => "bad",
+        Tone::Quiet => "quiet",
+    }
+}
+
 /// A status: an icon and a word, in the tone of the status.
 #[component]
 pub(crate) fn Pill(
@@ -41,13 +52,7 @@ pub(crate) fn Pill(
     #[prop(optional, into)]
     words: Option<String>,
 ) -> impl IntoView {
-    let class = match tone(&status) {
-        Tone::Ok => "pill ok",
-        Tone::Run => "pill run",
-        Tone::Wait => "pill wait",
-        Tone::Bad => "pill bad",
-        Tone::Quiet => "pill quiet",
-    };
+    let class = format!("pill {}", tone_class(&status));
     let picture = icon(&status);
     let title = status.clone();
     view! {

@@ -204,9 +204,11 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
                 <select aria-label="Order" prop:value=move || order.get().to_string() on:change=move |event| order.set(event_target_value(&event).parse().unwrap_or(0))>
                     {ORDERS.iter().enumerate().map(|(at, (_, words, _))| view! { <option value=at>{*words}</option> }).collect_view()}
                 </select>
-                {[(since, "Begun on this day or later"), (until, "Begun on this day or before")].map(|(day, label)| view! {
-                    <input type="date" aria-label=label title=label prop:value=move || day.get()
-                        on:change=move |event| day.set(event_target_value(&event))/>
+                {[(since, "From", "Begun on this day or later"), (until, "To", "Begun on this day or before")].map(|(day, word, label)| view! {
+                    <label class="day"><span class="faint">{word}</span>
+                        <input type="date" aria-label=label title=label prop:value=move || day.get()
+                            on:change=move |event| day.set(event_target_value(&event))/>
+                    </label>
                 }).collect_view()}
             })}
         </div>
@@ -352,6 +354,12 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
         Some(left_out) => format!("{about}; {left_out}"),
         None => about,
     };
+    let day = run.started.as_ref().map(words::day).unwrap_or_default();
+    let brief = words::joined([
+        day,
+        run.duration.clone().unwrap_or_default(),
+        to_do.join(", "),
+    ]);
     let status = match &run.error {
         Some(_) => view! { <Pill status="failed" words="unreadable"/> }.into_any(),
         None if run.stale => view! { <Pill status="stale" words=SILENT/> }.into_any(),
@@ -361,7 +369,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
         <span role="gridcell" class="two" title=about>
             <b>{name}</b><small class:bad-words=run.error.is_some() || run.failure.is_some()>{second}</small>
         </span>
-        <span role="gridcell">{status}</span>
+        <span role="gridcell" class="two">{status}<small class="narrow-only">{brief}</small></span>
         <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.title()}</span>
         <span role="gridcell" class="wide two"><When stamp=run.started.clone()/><small>{age(run)}</small></span>
         <span role="gridcell" class="wide num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>

@@ -159,7 +159,7 @@ fn RunBar() -> impl IntoView {
         })
     };
     view! {
-        <header class="bar">
+        <header class="bar run-bar">
             <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
             {move || several().then(|| view! {
                 <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
@@ -167,6 +167,7 @@ fn RunBar() -> impl IntoView {
             {above}
             {facts}
             <span class="grow"></span>
+            <button class="seek" title="Find (/ or Ctrl K)" on:click=move |_| app.finder.set(true)><span>"Find"</span><kbd>"/"</kbd></button>
             <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>

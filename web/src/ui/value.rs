@@ -17,6 +17,9 @@ use super::state::{App, Marked, Run};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
 
+/// How much of a value is looked at: the rest can be downloaded.
+const MOST: u64 = 10_000_000;
+
 /// Longer texts are drawn line by line as they come into sight.
 const AT_ONCE: usize = 60_000;
 
@@ -51,6 +54,7 @@ pub(crate) fn Value(
     let answer = ask::<OpenedValue>(move || Request::Value {
         place: run.place(),
         of: asked.clone(),
+        most: MOST,
     });
     view! {
         <section class="value" aria-label="Value">
@@ -70,7 +74,8 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
     let size = words::bytes(value.len);
     let (note, summary) = (value.note.clone(), value.summary.clone());
     let cut = value.cut.then(|| {
-        format!("Only its first 10 MB are shown of {size}. Download the value to have all of it.")
+        let shown = words::bytes(MOST);
+        format!("Only its first {shown} of {size} are shown. Download the value to have all of it.")
     });
     let name = download_name(&name, value.format);
     let from = value.from.clone();
@@ -85,6 +90,7 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
     let long = is_long.then_some(LinesOf {
         place,
         of,
+        most: MOST,
         laid_out: false,
     });
     view! {

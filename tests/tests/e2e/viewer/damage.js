@@ -65,10 +65,10 @@
     page("trace", { place, from: 0, len: 200 });
     const bindings = windows("bindings", at, page("bindings", { place, from: 0, len: 1 })?.total ?? 0);
     const value = (of) => {
-      const shown = page("value", { place, of });
+      const shown = page("value", { place, of, most: 262144 });
       if (shown?.view.len < 1048576) ask({ download: { place, of } });
       if (shown?.is_long) {
-        const lines = { place, of, laid_out: at % 2 === 0 };
+        const lines = { place, of, most: 262144, laid_out: at % 2 === 0 };
         page("lines", { of: lines, from: at, len: 50 });
         page("find_line", { of: lines, text: "e", number: at });
       }

@@ -133,6 +133,12 @@ fn around(line: &str, (from, to): (usize, usize)) -> (String, (usize, usize)) {
     if skipped < 2 {
         return (line.to_owned(), (from, to));
     }
+    // From the beginning of a word on, where one begins before the match.
+    let mut before = line.chars().take(from).skip(skipped);
+    let skipped = match before.position(char::is_whitespace) {
+        Some(blank) => skipped + blank + 1,
+        None => skipped,
+    };
     let rest: String = line.chars().skip(skipped).collect();
     let shift = |at: usize| at - skipped + 1;
     (format!("…{rest}"), (shift(from), shift(to)))

@@ -154,6 +154,7 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
                 {row.kind.clone()}
                 {(row.earlier > 0).then(|| view! { <em>{row.earlier}" earlier"</em> })}
                 {flags.collect_view()}
+                <span class="narrow-preview">{row.preview.clone()}</span>
             </small>
         </span>
         <span role="gridcell" class="wide soft cut" title=scope_title>{scope}</span>

@@ -475,7 +475,7 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
         return view! {
             {statement}
             <span role="gridcell" class="wide"><Pill status=status/></span>
-            {axis.lane(row.bar)}
+            {axis.lane(row.bar, status)}
             <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
         }
         .into_any();

@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast as _;
 use super::{To, Tree};
 use crate::protocol::Request;
 use crate::text::words;
-use crate::ui::parts::When;
+use crate::ui::parts::{When, tone_class};
 use crate::ui::state::App;
 use crate::ui::trace_shown::{CLOSER, Seen};
 
@@ -69,9 +69,9 @@ impl Axis {
     }
 
     /// The bar of a row, with words for those who do not see it.
-    pub(super) fn lane(self, bar: Option<Bar>) -> AnyView {
+    pub(super) fn lane(self, bar: Option<Bar>, status: &str) -> AnyView {
         let Some(bar) = bar else {
-            return view! { <span role="gridcell" class="lane"><span class="away">"no time recorded"</span></span> }.into_any();
+            return view! { <span role="gridcell" class="lane"><span class="untimed">"not recorded"</span></span> }.into_any();
         };
         let at = move |place| self.seen.get().percent(place, self.len());
         let left = move || format!("{:.3}%", at(bar.from));
@@ -81,10 +81,11 @@ impl Axis {
                 .with(|timeline| timeline.as_ref().map(|timeline| words_of(timeline, &bar)))
         };
         let end = match bar.end {
-            BarEnd::Recorded | BarEnd::Inner => "stretch",
-            BarEnd::Open => "stretch open-end",
-            BarEnd::Unknown => "stretch no-end",
+            BarEnd::Recorded | BarEnd::Inner => "",
+            BarEnd::Open => " open-end",
+            BarEnd::Unknown => " no-end",
         };
+        let end = format!("stretch {}{end}", tone_class(status));
         view! {
             <span role="gridcell" class="lane" title=said>
                 <span class=end class:critical=bar.critical style:left=left style:width=width></span>
@@ -202,7 +203,7 @@ pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
                 <p>
                     <When stamp=Some(from)/>" to "<When stamp=Some(until) clock_only=one_day/>", "{timeline.took}"."{idle}{untimed}
                 </p>
-                <p><span class="key critical"></span>"the run's end waited for it"<span class="key"></span>"beside that"</p>
+                <p><span class="key"></span>"the run's end waited for it"</p>
                 <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
             </div>
         }
