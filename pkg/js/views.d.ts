@@ -103,6 +103,23 @@ export type AuditView = {
   issues: Array<Issue>;
 };
 
+/** When a row was worked on. */
+export type Bar = {
+  /** The row, by its place in the trace. */
+  node: number;
+  /** Where it begins on the axis. */
+  from: number;
+  /** Where it ends. */
+  until: number;
+  /** What is known of its end. */
+  end: BarEnd;
+  /** The run's end waited for it. */
+  critical: boolean;
+};
+
+/** What is known of the end of a bar. */
+export type BarEnd = "recorded" | "inner" | "open" | "unknown";
+
 /** A binding as a link. */
 export type BindingRef = {
   /** Index into the bindings. */
@@ -299,6 +316,20 @@ export type FilesView = {
   tables: Array<TableInfo>;
 };
 
+/** A stretch in which nothing was worked on. */
+export type Gap = {
+  /** Where it begins on the axis. */
+  at: number;
+  /** How long it is drawn. */
+  drawn: number;
+  /** When it began. */
+  from: Stamp;
+  /** How long it was, in milliseconds. */
+  len_ms: number;
+  /** The same in words. */
+  len: string;
+};
+
 /** A gate. */
 export type GateView = {
   /** The run it belongs to. */
@@ -477,6 +508,16 @@ export type Location = {
   column?: string | null;
   /** Line of the file, from 1. */
   line?: number | null;
+};
+
+/** A statement that took long. */
+export type Longest = {
+  /** The statement. */
+  node: NodeRef;
+  /** How long, in words. */
+  took: string;
+  /** The same in milliseconds. */
+  took_ms: number;
 };
 
 /** Everything that is known of one node. */
@@ -892,6 +933,26 @@ export type TableRows = {
   total: number | null;
   /** The rows. */
   rows: Array<Array<Cell>>;
+};
+
+/** When each row of the trace was worked on.  Places on the axis are milliseconds of drawn time from its beginning: idle time is drawn shorter than it was. */
+export type Timeline = {
+  /** The first time that is recorded; `null`: none is. */
+  from: Stamp | null;
+  /** The last one. */
+  until: Stamp | null;
+  /** From the first to the last, in words. */
+  took: string | null;
+  /** The length of the axis. */
+  len: number;
+  /** Idle times that are drawn short, in order. */
+  gaps: Array<Gap>;
+  /** The rows with times, in the order of the trace. */
+  bars: Array<Bar>;
+  /** Rows without any time. */
+  untimed: number;
+  /** The statements that took longest, the longest first. */
+  longest: Array<Longest>;
 };
 
 /** A duration as programs write it, read. */
