@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use prosescope_desk::protocol::Counters;
 
-pub(crate) use super::ahead::WHOLE;
 use super::ahead::{Ahead, BLOCK, UNIT};
 
 /// Bytes that are kept: what SQLite needs again, and the rows of a table beside the values between them. Twice that of the

@@ -16,7 +16,8 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError, left_out, names_hidden, not_given};
 use prosescope_core::time::Stamp;
 
-use super::cache::{Cache, Fetched, SMALL, TOGETHER, WHOLE};
+use super::ahead::WHOLE;
+use super::cache::{Cache, Fetched, SMALL, TOGETHER};
 
 /// Files of one place that are fetched together with those of others, at most.
 const OF_A_PLACE: usize = 200;
