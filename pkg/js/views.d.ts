@@ -296,6 +296,8 @@ export type Failure = {
   because_of: Array<NodeRef>;
   /** How many that are in all. */
   because_of_count: number;
+  /** The same in words: `6 blocks around it failed, too`; empty where nothing else failed. */
+  because_words: string;
 };
 
 /** A file of the run folder. */
@@ -953,6 +955,8 @@ export type Timeline = {
   untimed: number;
   /** The statements that took longest, the longest first. */
   longest: Array<Longest>;
+  /** Nothing ran beside anything else: the run's end waited for every row. */
+  sequential: boolean;
 };
 
 /** A duration as programs write it, read. */

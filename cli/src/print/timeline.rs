@@ -37,7 +37,10 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
         let line = format!("{name}{pad} {drawn} {FAINT}{took:>TOOK$}{RESET}");
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    let mut keys = vec!["━ the end waited for it", "─ beside that"];
+    let mut keys = match view.sequential {
+        true => vec!["one after the other"],
+        false => vec!["━ the end waited for it", "─ beside that"],
+    };
     let has = |end: BarEnd| view.bars.iter().any(|bar| bar.end == end);
     keys.extend(has(BarEnd::Open).then_some("→ not ended"));
     keys.extend(has(BarEnd::Unknown).then_some("╺ no end recorded"));

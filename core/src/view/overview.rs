@@ -193,4 +193,7 @@ pub struct Failure {
     /// How many that are in all.
     #[serde(default)]
     pub because_of_count: u32,
+    /// The same in words: `6 blocks around it failed, too`; empty where nothing else failed.
+    #[serde(default)]
+    pub because_words: String,
 }

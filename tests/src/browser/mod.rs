@@ -248,27 +248,29 @@ impl Page {
 
     /// Clicks the middle of an element with the mouse.
     pub fn click(&mut self, selector: &str) {
-        self.wait(&format!("document.querySelector({})", json!(selector)));
+        self.click_found(&format!("document.querySelector({})", json!(selector)));
+    }
+
+    /// Clicks the middle of the first element of a selection that shows a text, with the mouse.
+    pub fn click_text(&mut self, selector: &str, text: &str) {
+        self.click_found(&format!(
+            "[...document.querySelectorAll({})].find(e => e.innerText.includes({}))",
+            json!(selector),
+            json!(text)
+        ));
+    }
+
+    /// Clicks what an expression finds, once it is there.
+    fn click_found(&mut self, found: &str) {
+        self.wait(found);
         let place = self.eval(&format!(
-            "(() => {{ const e = document.querySelector({}); e.scrollIntoView({{block: 'nearest'}}); \
+            "(() => {{ const e = {found}; e.scrollIntoView({{block: 'nearest'}}); \
              const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }})()",
-            json!(selector)
         ));
         for kind in ["mousePressed", "mouseReleased"] {
             let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
             self.call("Input.dispatchMouseEvent", at);
         }
-    }
-
-    /// Clicks the first element of a selection that shows a text, once there is one.
-    pub fn click_text(&mut self, selector: &str, text: &str) {
-        let found = format!(
-            "[...document.querySelectorAll({})].find(e => e.innerText.includes({}))",
-            json!(selector),
-            json!(text)
-        );
-        self.wait(&found);
-        self.eval(&format!("{found}.click()"));
     }
 
     /// The window's size in pixels, and the colour scheme that the system asks for.

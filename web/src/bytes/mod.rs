@@ -4,10 +4,13 @@
 //! ```text
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
+//!
+//! `apart` gives files that were given together their places.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 mod ahead;
+pub(crate) mod apart;
 mod cache;
 #[cfg(target_family = "wasm")]
 mod source;

@@ -1,7 +1,8 @@
-//! Text for a page, without a page: amounts and times in words, Markdown as a tree.
+//! What a page shows, without a page: amounts and times in words, Markdown as a tree, the axis of a timeline.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
+pub(crate) mod axis;
 pub(crate) mod markdown;
 pub(crate) mod window;
 pub(crate) mod words;

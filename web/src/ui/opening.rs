@@ -5,7 +5,6 @@
 
 use prosescope_core::source::is_listed;
 
-mod apart;
 mod drop;
 mod pick;
 pub(crate) mod recent;

@@ -7,6 +7,7 @@ use prosescope_core::session::Order;
 use prosescope_core::view::{RunList, RunSummary};
 
 use super::choice::{Choice, ORDERS};
+use super::finder::Seek;
 use super::follow::{Carry, Following};
 use super::icons;
 use super::keys::focus;
@@ -44,6 +45,7 @@ pub(crate) fn Runs() -> impl IntoView {
                     _ => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among those read so far." }.into_any(),
                 }}</p>
             })}
+            <Gathering/>
             <Reading/>
             <Lists/>
             {move || list.with(|list| list.issues.iter().map(|issue| view! {
@@ -60,6 +62,32 @@ pub(crate) fn Runs() -> impl IntoView {
     }
 }
 
+/// How the folder is listed that what is shown is a part of, and what stops that.
+#[component]
+fn Gathering() -> impl IntoView {
+    let app = App::get();
+    let is_stopped = Memo::new(move |_| app.gathering.read().as_ref().map(|(_, stopped)| *stopped));
+    let doing = move || {
+        app.gathering
+            .read()
+            .as_ref()
+            .map(|(doing, _)| doing.clone())
+    };
+    live(move || {
+        match is_stopped.get()? {
+        false => Some(view! {
+            <p class="reading" role="status">
+                <progress aria-label="Files listed"></progress>
+                <span>{doing}</span><button on:click=move |_| app.stop_gathering()>"Stop"</button>
+            </p>
+        }.into_any()),
+        true => Some(view! {
+            <p class="aside" role="status">"Stopped: what else lies in the folder is not shown. Drop it again to see all."</p>
+        }.into_any()),
+    }
+    })
+}
+
 /// How much of the list is still to come, and what stops that.
 #[component]
 fn Reading() -> impl IntoView {
@@ -69,11 +97,11 @@ fn Reading() -> impl IntoView {
         _ => 0,
     };
     let all = move || read() + u64::from(app.unread.get().0);
-    let left = Memo::new(move |_| app.unread.get().0 > 0);
+    let left = Memo::new(move |_| app.unread.get().0 > 0 && app.gathering.read().is_none());
     let stopped = Memo::new(move |_| app.unread.get().1);
     live(move || {
         left.get().then(|| {
-        let words = move || format!("{} of {} read", words::count(read()), words::counted(all(), "run", "runs"));
+        let words = move || format!("{} of {} read", words::count(read()), words::count(all()));
         let button = move || match stopped.get() {
             true => view! { <button on:click=move |_| app.list_rest(app.unread.get_untracked().0)>"Go on"</button> }.into_any(),
             false => view! { <button on:click=move |_| app.unread.update(|(_, stopped)| *stopped = true)>"Stop"</button> }.into_any(),
@@ -102,6 +130,7 @@ pub(super) fn ListBar() -> impl IntoView {
             <span class="where" title=move || label.get()>{move || label.get()}</span>
             <span class="grow"></span>
             <Following/>
+            <Seek key="Ctrl K"/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>
@@ -152,11 +181,14 @@ pub(super) fn Lists() -> impl IntoView {
 #[component]
 fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let all = Memo::new(move |_| list.with(|list| list.runs.len()));
-    let several = Memo::new(move |_| all.get() > 1);
+    // Those that are still to come are counted: whoever types at once is heard.
+    let app = App::get();
+    let unread = app.unread;
+    let several = Memo::new(move |_| all.get() as u64 + u64::from(unread.get().0) > 1);
     let statuses = Memo::new(move |_| {
         list.with(|list| list.runs.iter().map(status_word).collect::<BTreeSet<_>>())
     });
-    let choice = App::get().choice;
+    let choice = app.choice;
     let Choice {
         program,
         status,
@@ -175,9 +207,13 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
     let count = move || {
         let words = words::counted(all.get() as u64, "run", "runs");
-        match shown.with(Vec::len) {
+        let words = match shown.with(Vec::len) {
             some if some == all.get() => words,
             some => format!("{} of {words}", words::count(some as u64)),
+        };
+        match app.gathering.read().is_some() {
+            true => format!("{words} so far"),
+            false => words,
         }
     };
     view! {

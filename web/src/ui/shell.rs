@@ -4,6 +4,7 @@ use leptos::html::Nav;
 use leptos::prelude::*;
 use prosescope_core::view::Overview;
 
+use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
 use super::load::ask;
@@ -167,7 +168,7 @@ fn RunBar() -> impl IntoView {
             {above}
             {facts}
             <span class="grow"></span>
-            <button class="seek" title="Find (/ or Ctrl K)" on:click=move |_| app.finder.set(true)><span>"Find"</span><kbd>"/"</kbd></button>
+            <Seek key="/"/>
             <Following/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>

@@ -102,6 +102,8 @@ pub(crate) struct App {
     pub(crate) printing: RwSignal<bool>,
     /// Runs of the list that are not read yet, and whether somebody stopped that.
     pub(crate) unread: RwSignal<(u32, bool)>,
+    /// While what is open is a part of what is still being gathered: how that goes on, and whether somebody stopped it.
+    pub(crate) gathering: RwSignal<Option<(String, bool)>>,
     /// What of the trace is shown, and how.
     pub(crate) trace: TraceShown,
     /// What could not be opened while something else was open, and still is.
@@ -161,6 +163,7 @@ impl App {
             choice: Choice::default(),
             printing: RwSignal::new(false),
             unread: RwSignal::new((0, false)),
+            gathering: RwSignal::new(None),
             trace: TraceShown::new(),
             notice: RwSignal::new(None),
             follow: Follow::new(),
@@ -220,6 +223,7 @@ impl App {
         let number = self.opening.get_value() + 1;
         self.opening.set_value(number);
         self.notice.set(None);
+        self.gathering.set(None);
         if let Desk::Open(list) = self.desk.get_untracked() {
             self.kept.set_value(Some((list, self.what())));
         }
@@ -233,7 +237,9 @@ impl App {
     /// Says how the gathering of files goes on; `false` when it was cancelled.
     pub(crate) fn doing(self, number: u32, doing: String) -> bool {
         let current = self.opening.get_value() == number;
-        if current {
+        if current && self.gathering.read_untracked().is_some() {
+            self.gathering.set(Some((doing, false)));
+        } else if current {
             self.desk.update(|desk| {
                 if let Desk::Opening { doing: old, .. } = desk {
                     *old = doing;
@@ -241,6 +247,29 @@ impl App {
             });
         }
         current
+    }
+
+    /// Shows a part of what is gathered under a number, while the rest is.
+    pub(crate) fn open_so_far(self, number: u32, what: What) {
+        self.last.set_value(Some(what.clone()));
+        self.follow.begin(false);
+        spawn_local(async move {
+            let opened = self.ask_open(&what).await;
+            // What cannot be opened now is said when all of it is there.
+            if let Ok(opened) = opened
+                && self.number() == number
+                && !opened.list.runs.is_empty()
+            {
+                self.opened(&what, opened, true);
+            }
+        });
+    }
+
+    /// Leaves what is open as it is, and gathers no more of it.
+    pub(crate) fn stop_gathering(self) {
+        self.opening.update_value(|number| *number += 1);
+        self.kept.set_value(None);
+        self.gathering.set(Some((String::new(), true)));
     }
 
     /// Opens something in place of what is open.
@@ -262,7 +291,7 @@ impl App {
                 return;
             }
             match opened {
-                Ok(opened) => self.opened(&what, opened),
+                Ok(opened) => self.opened(&what, opened, false),
                 Err(trouble) => self.failed(trouble),
             }
         });
@@ -294,7 +323,7 @@ impl App {
         let Some(what) = what else { return };
         let opened = self.ask_open(&what).await;
         match opened {
-            Ok(opened) if self.number() == number => self.opened(&what, opened),
+            Ok(opened) if self.number() == number => self.opened(&what, opened, false),
             _ => {}
         }
     }
@@ -309,7 +338,8 @@ impl App {
         self.last.get_value()
     }
 
-    fn opened(self, what: &What, opened: Opened) {
+    /// Shows what was opened: all of it, or a part `so_far`.
+    fn opened(self, what: &What, opened: Opened, so_far: bool) {
         let Opened {
             list,
             workflows,
@@ -324,30 +354,39 @@ impl App {
             self.client
                 .with_value(|client| client.know(asked, overview));
         }
-        if let What::Files { label, .. } = what {
+        if let What::Files { label, .. } = what
+            && !so_far
+        {
             recent::add(label);
         }
+        let is_first = self.gathering.get_untracked().is_none();
+        let some = left > 0 || so_far;
         // A link names a run: it is kept when that run is in what was opened. A single run opens by itself.
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         let all = (list.runs.as_slice(), workflows.as_slice());
         let route = match (self.route.get_untracked(), all) {
             // What is not read yet may be what the link names.
-            (Route::Run { run, .. }, _) if left > 0 || find(&list, &run).is_some() => None,
+            (Route::Run { run, .. }, _) if some || find(&list, &run).is_some() => None,
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
             }
-            (_, ([only], [])) if left == 0 => Some(Route::page(&key(&list, only), Page::Overview)),
-            (_, ([], [only])) if left == 0 => Some(Route::Workflows {
+            (_, ([only], [])) if !some => Some(Route::page(&key(&list, only), Page::Overview)),
+            (_, ([], [only])) if !some => Some(Route::Workflows {
                 place: only.place.clone(),
             }),
             _ => Some(Route::Home),
         };
-        self.kept.set_value(None);
-        self.folds.set_value(BTreeMap::new());
+        self.kept
+            .set_value(so_far.then(|| (list.clone(), Some(what.clone()))));
+        if is_first {
+            self.folds.set_value(BTreeMap::new());
+        }
         // A link to a list comes with what it is narrowed to.
-        if self.number() > 1 {
+        if is_first && self.number() > 1 {
             self.choice.clear();
         }
+        self.gathering
+            .set(so_far.then(|| ("Listing files".to_owned(), false)));
         self.workflows.set(workflows);
         self.desk.set(Desk::Open(list));
         match route {
@@ -421,6 +460,7 @@ impl App {
 
     /// Stops whatever the worker does, and goes back to the empty page.
     pub(crate) fn cancel(self) {
+        self.gathering.set(None);
         self.opening.update_value(|number| *number += 1);
         self.kept.set_value(None);
         self.client.with_value(Client::stop);
@@ -438,6 +478,7 @@ impl App {
     /// Reports that something could not be opened: beside what is open, else in place of everything.
     pub(crate) fn fail(self, trouble: Trouble) {
         self.opening.update_value(|number| *number += 1);
+        self.gathering.set(None);
         if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
             self.notice.set(Some(trouble));
         } else {
@@ -447,6 +488,7 @@ impl App {
 
     /// An opening led to nothing: what was open before is still there.
     fn failed(self, trouble: Trouble) {
+        self.gathering.set(None);
         let Some((list, what)) = self.kept.try_update_value(Option::take).flatten() else {
             self.desk.set(Desk::Failed(trouble));
             return;

@@ -3,11 +3,7 @@
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 
-/// How far one step zooms in.
-pub(crate) const CLOSER: f64 = 2.0 / 3.0;
-
-/// The least part of an axis that is seen at once.
-const CLOSEST: f64 = 0.0005;
+use crate::text::axis::{CLOSER, Seen};
 
 /// What of the trace of the run that is looked at is shown; cheap to copy.
 #[derive(Clone, Copy)]
@@ -110,74 +106,5 @@ impl TraceShown {
     pub(crate) fn zoom(self, closer: bool) {
         let factor = if closer { CLOSER } else { 1.0 / CLOSER };
         self.seen.update(|seen| *seen = seen.zoomed(factor, 0.5));
-    }
-}
-
-/// What of an axis is seen, in parts of its length.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
-    /// Where it begins.
-    pub(crate) from: f64,
-    /// How much.
-    pub(crate) len: f64,
-}
-
-impl Seen {
-    /// All of it.
-    pub(crate) const ALL: Seen = Seen {
-        from: 0.0,
-        len: 1.0,
-    };
-
-    /// Closer, with `factor` below 1, or farther. What lies at `at`, a part of what is seen, stays there.
-    pub(crate) fn zoomed(self, factor: f64, at: f64) -> Seen {
-        let len = (self.len * factor).clamp(CLOSEST, 1.0);
-        let from = self.from + at * (self.len - len);
-        Seen { from, len }.inside()
-    }
-
-    /// Moved by a part of what is seen.
-    pub(crate) fn moved(self, by: f64) -> Seen {
-        let from = self.from + by * self.len;
-        Seen { from, ..self }.inside()
-    }
-
-    fn inside(self) -> Seen {
-        let from = self.from.clamp(0.0, 1.0 - self.len);
-        Seen { from, ..self }
-    }
-
-    /// Where a place of the axis is, in percent of what is seen.
-    pub(crate) fn percent(self, place: u64, of: u64) -> f64 {
-        (place as f64 / of.max(1) as f64 - self.from) / self.len * 100.0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn zooming_keeps_what_the_pointer_is_at_and_stays_inside() {
-        let half = Seen::ALL.zoomed(0.5, 1.0);
-        assert_eq!(
-            half,
-            Seen {
-                from: 0.5,
-                len: 0.5
-            }
-        );
-        assert_eq!(half.percent(75, 100), 50.0);
-        assert_eq!(half.moved(1.0), half, "nothing lies behind the end");
-        assert_eq!(
-            half.moved(-1.0),
-            Seen {
-                from: 0.0,
-                len: 0.5
-            }
-        );
-        assert_eq!(half.zoomed(8.0, 0.0), Seen::ALL);
-        let closest = (0..100).fold(Seen::ALL, |seen, _| seen.zoomed(0.5, 0.3));
-        assert_eq!(closest.len, CLOSEST);
     }
 }

@@ -4,7 +4,7 @@ use super::gates::gate_views;
 use super::index::short;
 use super::program::runnable_statements;
 use super::resume::{facts, told_listing};
-use super::trace::{error_of, execution, is_cause, node_ref, status_word};
+use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::{answer, story};
 use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status};
 use crate::resume;
@@ -111,6 +111,7 @@ pub(super) fn overview_of(
                 .map(str::to_owned),
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
+            because_words: because_words(session, &trace.because_of),
         })
     });
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
@@ -123,6 +124,23 @@ pub(super) fn overview_of(
     view.story = story::sentences(&view, trace.remarks.len() as u32);
     answer::add(&mut view, session, facts, plan);
     view
+}
+
+/// What failed because of the first cause, and what was stopped.
+fn because_words(opened: &Opened, nodes: &[NodeId]) -> String {
+    let failed = nodes.iter().filter_map(|node| opened.node(*node));
+    let failed = failed.filter(|node| node.has_failed()).count() as u32;
+    let stopped = nodes.len() as u32 - failed;
+    let failed = (failed > 0).then(|| {
+        let blocks = count(failed, "block", "blocks");
+        format!("{blocks} around it failed, too")
+    });
+    let stopped = (stopped > 0).then(|| {
+        let others = count(stopped, "other was", "others were");
+        format!("{others} skipped or stopped")
+    });
+    let words: Vec<String> = failed.into_iter().chain(stopped).collect();
+    words.join(", ")
 }
 
 fn count_nodes(opened: &Opened, view: &mut Overview) {

@@ -174,9 +174,9 @@ fn trouble(view: &Overview) -> Option<String> {
             Some(_) => "",
             None => ", without a message",
         };
-        let more = match failure.because_of_count {
-            0 => String::new(),
-            n => format!("; {} failed or stopped because of it", n),
+        let more = match failure.because_words.as_str() {
+            "" => String::new(),
+            words => format!("; {words}"),
         };
         return Some(format!(
             "{} failed first{why}{more}.",
@@ -296,6 +296,7 @@ mod tests {
                 error: Some("Connection timeout".to_owned()),
                 because_of: vec![node("do process(half)", "")],
                 because_of_count: 1,
+                because_words: "1 block around it failed, too".to_owned(),
             }),
             ..Overview::default()
         };
@@ -305,7 +306,7 @@ mod tests {
         );
         assert_eq!(
             sentences(&view, 0)[1],
-            "`session \"Process chunk\"` failed first; 1 failed or stopped because of it."
+            "`session \"Process chunk\"` failed first; 1 block around it failed, too."
         );
     }
 

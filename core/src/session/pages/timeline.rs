@@ -68,6 +68,7 @@ pub fn timeline(opened: &Opened) -> Timeline {
         untimed: spans.iter().filter(|span| span.is_none()).count() as u32,
         longest: longest(opened, &innermost, &spans),
         gaps: axis.gaps,
+        sequential: bars.iter().all(|bar| bar.critical),
         bars,
     }
 }

@@ -4,12 +4,13 @@
 (files) => {
   const seen = { opened: 0, refused: [], rules: [], slowest: [0, ""], memory: 0, answers: 0 };
   const rules = new Set();
-  const [post, hear] = [self.postMessage, self.onmessage];
+  const post = self.postMessage;
   const ask = (body, files = []) => {
     let answer;
     const begun = performance.now();
     self.postMessage = (message) => { answer = message };
-    try { hear({ data: { id: 0, body: JSON.stringify(body), files } }) } finally { self.postMessage = post }
+    const data = { id: 0, body: JSON.stringify(body), files };
+    try { self.dispatchEvent(new MessageEvent("message", { data })) } finally { self.postMessage = post }
     const took = performance.now() - begun;
     const kind = typeof body === "string" ? body : Object.keys(body)[0];
     if (took > seen.slowest[0]) seen.slowest = [took, kind];
@@ -68,9 +69,11 @@
       const shown = page("value", { place, of, most: 262144 });
       if (shown?.view.len < 1048576) ask({ download: { place, of } });
       if (shown?.is_long) {
-        const lines = { place, of, most: 262144, laid_out: at % 2 === 0 };
-        page("lines", { of: lines, from: at, len: 50 });
-        page("find_line", { of: lines, text: "e", number: at });
+        for (const laid_out of [false, true]) {
+          const lines = { place, of, most: 262144, laid_out };
+          for (const from of [0, 1e9]) page("lines", { of: lines, from, len: 50 });
+          for (const number of [0, 7]) page("find_line", { of: lines, text: "e", number });
+        }
       }
     };
     for (const binding of first(16, bindings?.total)) {

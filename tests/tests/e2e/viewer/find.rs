@@ -26,7 +26,7 @@ fn a_row_shows_what_was_asked_given_and_answered() {
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.key("3");
     viewer.wait_page("Trace");
-    viewer.click_text(".trace-rows .row", "let theory = resume: captain");
+    viewer.click_text(".trace-rows .text", "let theory = resume: captain");
     viewer.wait("document.querySelector('.detail .work')");
     let titles = viewer
         .eval("[...document.querySelectorAll('.detail .work h3')].map(h => h.innerText).join()");
@@ -205,7 +205,7 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
     // Stops the reading as soon as that can be stopped.
     viewer.eval(
         "window.stopping = new MutationObserver(() => {
-            const stop = [...document.querySelectorAll('.reading button')].find(b => b.innerText === 'Stop');
+            const stop = [...document.querySelectorAll('.reading button')].find(b => b.innerText === 'Stop' && b.parentNode.innerText.includes(' read'));
             if (stop) { stopping.disconnect(); stop.click(); } });
          stopping.observe(document.body, {childList: true, subtree: true}); 0",
     );
@@ -219,6 +219,42 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
     viewer.click_text("button", "Go on");
     viewer.wait_text(&format!("{RUNS} runs"));
     viewer.wait("!document.querySelector('.reading')");
+    assert_eq!(viewer.rows(), u64::from(RUNS));
+    viewer.assert_quiet();
+}
+
+/// A person who dropped a folder of many runs sees the newest ones while the browser still lists the others.
+#[test]
+fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
+    const RUNS: u32 = 300;
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let runs = folder.path().join(".prose/runs");
+    for n in 0..RUNS {
+        let run = runs.join(format!("20260118-20{:02}{:02}-run{n:03}", n / 60, n % 60));
+        fs::create_dir_all(&run).unwrap();
+        fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
+    }
+    viewer.eval(
+        "window.said = [];
+         new MutationObserver(() => {
+            const h1 = document.querySelector('h1')?.innerText, first = document.querySelector('.run-rows .row:not(.head)')?.innerText;
+            if (h1?.includes('so far') && first) said.push([h1, first]);
+         }).observe(document.body, {childList: true, subtree: true, characterData: true}); 0",
+    );
+    viewer.drop_files(&[&folder.path().join(".prose")]);
+    viewer.wait(&format!(
+        "document.querySelector('h1')?.innerText === '{RUNS} runs' && !document.querySelector('.reading')"
+    ));
+    let said = viewer.eval("said[0]");
+    assert!(
+        said[1]
+            .as_str()
+            .is_some_and(|first| first.contains("run299")),
+        "{said}"
+    );
     assert_eq!(viewer.rows(), u64::from(RUNS));
     viewer.assert_quiet();
 }

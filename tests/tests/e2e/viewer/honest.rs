@@ -172,7 +172,7 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
         return;
     };
     viewer.drop_run(&[&example(WAITING)]);
-    viewer.wait_main("deadline passed");
+    viewer.wait_main("overdue");
     viewer.wait_main("approving is refused past the deadline");
     let buttons = viewer
         .eval("[...document.querySelectorAll('main .note button')].map(b => b.innerText.trim())");
@@ -323,22 +323,23 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
         return;
     };
     viewer.drop_files(&[&examples()]);
-    viewer.wait_text("4 runs");
+    let chosen = |count: &str| format!("document.querySelector('h1')?.textContent === '{count}'");
+    viewer.wait(&chosen("4 runs"));
     viewer.key("/");
     viewer.type_text("flaky");
-    viewer.wait_text("1 of 4 runs");
+    viewer.wait(&chosen("1 of 4 runs"));
     viewer.key("Enter");
     viewer.key("Enter");
     viewer.wait_page("Overview");
     viewer.eval("history.back()");
-    viewer.wait_text("1 of 4 runs");
+    viewer.wait(&chosen("1 of 4 runs"));
     assert_eq!(
         viewer.eval("document.querySelector('input[type=search]').value"),
         "flaky"
     );
     viewer.key("/");
     viewer.key("Escape");
-    viewer.wait_text("4 runs");
+    viewer.wait(&chosen("4 runs"));
     viewer.wait("document.querySelector('input[type=search]').value === ''");
     assert_eq!(
         viewer.eval("document.activeElement.hasAttribute('data-list')"),

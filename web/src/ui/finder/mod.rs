@@ -17,6 +17,18 @@ use crate::route::Route;
 
 pub(crate) use mark::unmark;
 
+/// Opens the finder.
+#[component]
+pub(crate) fn Seek(
+    /// The key that does.
+    key: &'static str,
+) -> impl IntoView {
+    let app = App::get();
+    view! {
+        <button class="seek" title="Find (Ctrl K)" on:click=move |_| app.finder.set(true)><span>"Find"</span><kbd>{key}</kbd></button>
+    }
+}
+
 /// The dialog.
 #[component]
 pub(crate) fn Finder() -> impl IntoView {

@@ -14,8 +14,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, DragEvent, File};
 
-use super::apart::{Given, apart, is_loose};
 use super::{MOST, is_walked, label};
+use crate::bytes::apart::{Given, apart, is_loose};
 use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
 
@@ -49,55 +49,63 @@ pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
 fn open_roots(app: App, called: &str, roots: Vec<Root>) {
     let number = app.begin(called, "Listing files");
     spawn_local(async move {
-        let walked = walk(roots, |listed| {
-            app.doing(number, format!("Listing files: {listed}"))
-        });
-        let Walked {
-            files,
-            mut missing,
-            handles,
-            failed,
-        } = match walked.await {
-            Ok(walked) => walked,
-            Err(Left::Cancelled) => return,
-            Err(Left::TooMany) if app.doing(number, String::new()) => {
-                return app.fail(Trouble {
-                    found: format!("More than {MOST} files."),
-                    ..Trouble::new(
-                        "That is more than a folder of runs holds.",
-                        "Drop the .prose folder itself.",
-                    )
-                });
+        let go_on = |listed| app.doing(number, format!("Listing files: {listed}"));
+        let so_far = |walked: &Walked| {
+            if let Some(what) = what(walked.clone()) {
+                app.open_so_far(number, what);
             }
-            Err(Left::TooMany) => return,
         };
-        if files.is_empty() {
-            return app.fail(match failed {
-                Some(error) => unreadable(&error),
-                None => Trouble {
-                    found: "An empty folder.".to_owned(),
-                    ..Trouble::new(
-                        "There is no file in it, or the browser gives none.",
-                        "Use “Open folder…” instead.",
-                    )
-                },
-            });
+        match walk(roots, go_on, so_far).await {
+            Ok(walked) => {
+                let failed = walked.failed.clone();
+                match what(walked) {
+                    Some(what) => app.open_as(number, what),
+                    None => app.fail(match failed {
+                        Some(error) => unreadable(&error),
+                        None => Trouble {
+                            found: "An empty folder.".to_owned(),
+                            ..Trouble::new(
+                                "There is no file in it, or the browser gives none.",
+                                "Use “Open folder…” instead.",
+                            )
+                        },
+                    }),
+                }
+            }
+            Err(Left::TooMany) if app.doing(number, String::new()) => app.fail(Trouble {
+                found: format!("More than {MOST} files."),
+                ..Trouble::new(
+                    "That is more than a folder of runs holds.",
+                    "Drop the .prose folder itself.",
+                )
+            }),
+            Err(Left::TooMany | Left::Cancelled) => {}
         }
-        missing.loose = is_loose(&files);
-        let (files, unplaced) = apart(files);
-        missing.not_given.extend(unplaced);
-        missing.skipped.sort();
-        missing.not_given.sort();
-        app.open_as(
-            number,
-            What::Files {
-                label: label(&files),
-                files,
-                missing,
-                handles,
-            },
-        );
     });
+}
+
+/// What can be opened of what was walked; `None`: no file.
+fn what(walked: Walked) -> Option<What> {
+    let Walked {
+        files,
+        mut missing,
+        handles,
+        ..
+    } = walked;
+    if files.is_empty() {
+        return None;
+    }
+    missing.loose = is_loose(&files);
+    let (files, unplaced) = apart(files);
+    missing.not_given.extend(unplaced);
+    missing.skipped.sort();
+    missing.not_given.sort();
+    Some(What::Files {
+        label: label(&files),
+        files,
+        missing,
+        handles,
+    })
 }
 
 /// Something to walk.
@@ -147,7 +155,7 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
 }
 
 /// What was given, as far as it could be walked.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Walked {
     files: Vec<Given<File>>,
     /// What is not among them.
@@ -169,9 +177,21 @@ enum Left {
 /// Steps of a walk that are under way at a time: a browser answers each from another process.
 const AT_ONCE: usize = 64;
 
-/// Walks what was given; `go_on` hears how many files were found, now and then.
-async fn walk(roots: Vec<Root>, go_on: impl Fn(usize) -> bool) -> Result<Walked, Left> {
+/// A folder with more folders than this is taken for one of runs.
+const MANY: usize = 100;
+
+/// So many of its folders are walked before the others: enough to fill a window.
+const FIRST: usize = 40;
+
+/// Walks what was given; `go_on` hears how many files were found, now and then. Of a folder of many folders the last by
+/// name are walked first, for they are the newest runs: `so_far` hears when they are walked to their ends.
+async fn walk(
+    roots: Vec<Root>,
+    go_on: impl Fn(usize) -> bool,
+    so_far: impl Fn(&Walked),
+) -> Result<Walked, Left> {
     let mut walked = Walked::default();
+    let mut later: Vec<(usize, Root)> = Vec::new();
     let mut stack: Vec<(usize, Root)> = roots.into_iter().enumerate().collect();
     stack.reverse();
     let mut under_way = FuturesUnordered::new();
@@ -182,12 +202,26 @@ async fn walk(roots: Vec<Root>, go_on: impl Fn(usize) -> bool) -> Result<Walked,
             under_way.push(async move { (given, root.step().await) });
         }
         let Some((given, step)) = under_way.next().await else {
-            return Ok(walked);
+            if later.is_empty() {
+                return Ok(walked);
+            }
+            so_far(&walked);
+            stack.append(&mut later);
+            continue;
         };
         let before = walked.files.len() / 100;
         match step {
             Step::File(path, file) => walked.files.push((given, path, file)),
-            Step::Inside(inside) => stack.extend(inside.into_iter().map(|root| (given, root))),
+            Step::Inside(mut inside) => {
+                let is_long = inside.len() > MANY && inside.iter().all(Root::is_folder);
+                if is_long && later.is_empty() {
+                    inside.sort_by_cached_key(Root::name);
+                    let last = inside.split_off(inside.len() - FIRST);
+                    later.extend(inside.into_iter().map(|root| (given, root)));
+                    inside = last;
+                }
+                stack.extend(inside.into_iter().map(|root| (given, root)));
+            }
             Step::Given(handle) => {
                 walked.handles.push(handle.clone());
                 stack.push((given, Root::Found(handle, String::new())));
@@ -233,6 +267,24 @@ enum Step {
 }
 
 impl Root {
+    fn name(&self) -> String {
+        match self {
+            Root::Found(handle, _) => text(handle, "name"),
+            Root::Entry(entry, _) | Root::Folder(entry, _) => entry.name(),
+            Root::File(file) => file.name(),
+            Root::Handle(_) => String::new(),
+        }
+    }
+
+    fn is_folder(&self) -> bool {
+        match self {
+            Root::Found(handle, _) => text(handle, "kind") == "directory",
+            Root::Entry(entry, _) => entry.is_directory(),
+            Root::Folder(..) => true,
+            Root::File(_) | Root::Handle(_) => false,
+        }
+    }
+
     async fn step(self) -> Step {
         match self {
             Root::Handle(handle) => match JsFuture::from(handle).await {

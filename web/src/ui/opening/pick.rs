@@ -6,8 +6,8 @@ use wasm_bindgen::JsCast as _;
 
 use std::collections::BTreeSet;
 
-use super::apart::{apart, is_loose};
 use super::{label, left_out};
+use crate::bytes::apart::{apart, is_loose};
 use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
 

@@ -68,7 +68,7 @@ fn row(_: u64, agent: &AgentView) -> AnyView {
     );
     view! {
         <span role="gridcell" class="two" title=agent.memory_preview.clone()>
-            <span><b>{agent.name.clone()}</b>" "<em>{agent.scope.clone()}</em></span>
+            <span><b class="mono">{agent.name.clone()}</b>" "<em>{agent.scope.clone()}</em></span>
             <small>{segments}" · "{memory}</small>
         </span>
     }

@@ -117,7 +117,7 @@ fn row(_: u64, gate: &GateView) -> AnyView {
 /// How a gate stands: past its deadline it no longer waits.
 pub(super) fn pill(gate: &GateView) -> AnyView {
     match gate.overdue {
-        true => view! { <Pill status="timeout" words="deadline passed"/> }.into_any(),
+        true => view! { <Pill status="timeout" words="overdue"/> }.into_any(),
         false => {
             view! { <Pill status=gate.status.clone() words=gate.standing.clone()/> }.into_any()
         }

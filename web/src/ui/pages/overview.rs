@@ -82,11 +82,11 @@ fn Answer(overview: Overview) -> impl IntoView {
     view! {
         <h1>{overview.headline.clone()}</h1>
         <p class="lede">{story}</p>
-        <WhatNext overview=overview.clone()/>
         {missing}
-        {gates}
         {failure}
+        {gates}
         {positions}
+        <WhatNext overview=overview.clone()/>
         {goes_on.then(|| view! { <go_on::GoOn/> })}
         <h2>"At a glance"</h2>
         <Glance overview=overview.clone()/>
@@ -193,7 +193,8 @@ fn Cause(failure: Failure) -> impl IntoView {
         cause,
         error,
         because_of,
-        because_of_count: many,
+        because_words,
+        ..
     } = failure;
     view! {
         <section class="note bad" aria-label="First cause">
@@ -202,9 +203,9 @@ fn Cause(failure: Failure) -> impl IntoView {
                 <p><Go to=run.item(Page::Trace, item_of(&cause))><code>{cause.text.clone()}</code></Go></p>
                 {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "{cause.path.clone()}</p> })}
                 <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
-                {(many > 0).then(|| view! {
+                {(!because_of.is_empty()).then(|| view! {
                     <details>
-                        <summary>{words::counted(many.into(), "other", "others")}" failed or stopped because of it"</summary>
+                        <summary>{because_words}</summary>
                         <ul class="nodes">{because_of.into_iter().map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
                     </details>
                 })}

@@ -423,7 +423,7 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
         />
     };
     view! {
-        <div class="timed-list" class:timed=timed style=("--gaps", move || axis.gaps())
+        <div class="timed-list" class:timed=timed style=("--behind", move || axis.background())
             on:wheel=move |event| if timed { axis.on_wheel(&event) }>
             {rows}
         </div>
@@ -465,8 +465,8 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
         <span role="gridcell" class="tree" class:derived=row.derived title=about style:padding-left=indent(row.level)>
             {twisty}{deep}
             <span class="text">{row.text.clone()}</span>
-            {(!row.detail.is_empty()).then(|| view! { <em>{row.detail.clone()}</em> })}
-            {(!row.remarks.is_empty()).then(|| view! { <em title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
+            {(!row.detail.is_empty()).then(|| view! { <em class="more">{row.detail.clone()}</em> })}
+            {(!row.remarks.is_empty()).then(|| view! { <em class="more" title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
             {hidden}{cause}{place}
             {row.error.clone().map(|error| view! { <em class="error-words">{error}</em> })}
         </span>
@@ -475,7 +475,7 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
         return view! {
             {statement}
             <span role="gridcell" class="wide"><Pill status=status/></span>
-            {axis.lane(row.bar, status)}
+            {axis.lane(row.bar, status, row.children > 0)}
             <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
         }
         .into_any();

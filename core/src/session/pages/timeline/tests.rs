@@ -68,6 +68,7 @@ fn idle_time_is_drawn_short_and_the_longest_are_named() {
     );
     assert_eq!(drawn.len, 102 * 60_000);
     assert_eq!(drawn.took.as_deref(), Some("11h 40m"));
+    assert!(drawn.sequential);
     let longest: Vec<&str> = drawn.longest.iter().map(|one| one.took.as_str()).collect();
     assert_eq!(longest, ["50m", "30m", "20m"]);
 }
@@ -103,6 +104,7 @@ fn blocks_end_with_what_lies_in_them_and_the_last_branch_is_waited_for() {
         (0, 40 * 60_000, BarEnd::Inner)
     );
     assert!(first.critical && last.critical, "{critical:?}");
+    assert!(!drawn.sequential);
     let of = |text: &str| {
         let all = bars(&session, &drawn);
         all.into_iter()

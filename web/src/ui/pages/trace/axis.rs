@@ -9,13 +9,10 @@ use wasm_bindgen::JsCast as _;
 
 use super::{To, Tree};
 use crate::protocol::Request;
+use crate::text::axis::{CLOSER, Seen, Tick, ticks};
 use crate::text::words;
 use crate::ui::parts::{When, tone_class};
 use crate::ui::state::App;
-use crate::ui::trace_shown::{CLOSER, Seen};
-
-/// Times that are written above the bars.
-const TICKS: u32 = 4;
 
 /// The axis of the run that is shown, once it is there.
 #[derive(Clone, Copy)]
@@ -68,8 +65,8 @@ impl Axis {
         event.prevent_default();
     }
 
-    /// The bar of a row, with words for those who do not see it.
-    pub(super) fn lane(self, bar: Option<Bar>, status: &str) -> AnyView {
+    /// The bar of a row, with words for those who do not see it. What only holds others is drawn fainter than they are.
+    pub(super) fn lane(self, bar: Option<Bar>, status: &str, holds: bool) -> AnyView {
         let Some(bar) = bar else {
             return view! { <span role="gridcell" class="lane"><span class="untimed">"not recorded"</span></span> }.into_any();
         };
@@ -88,11 +85,17 @@ impl Axis {
         let end = format!("stretch {}{end}", tone_class(status));
         view! {
             <span role="gridcell" class="lane" title=said>
-                <span class=end class:critical=bar.critical style:left=left style:width=width></span>
+                <span class=end class:holds=holds class:critical=move || bar.critical && !self.is_sequential() style:left=left style:width=width></span>
                 <span class="away">{said}</span>
             </span>
         }
         .into_any()
+    }
+
+    /// Whether the end waited for every row: then none is marked.
+    fn is_sequential(self) -> bool {
+        self.timeline
+            .with(|timeline| timeline.as_ref().is_none_or(|timeline| timeline.sequential))
     }
 
     fn len(self) -> u64 {
@@ -100,44 +103,52 @@ impl Axis {
             .with(|timeline| timeline.as_ref().map_or(1, |timeline| timeline.len))
     }
 
-    /// Times along the axis, above the bars.
-    pub(super) fn ticks(self) -> AnyView {
-        let tick = move |n: u32| {
-            let part = f64::from(n) / f64::from(TICKS);
-            let time = move || {
-                let seen = self.seen.get();
-                let part = seen.from + part * seen.len;
-                self.timeline.with(|timeline| {
-                    let timeline = timeline.as_ref()?;
-                    let place = (part * timeline.len as f64) as u64;
-                    Some(match timeline.passed(place) {
-                        0 => "0".to_owned(),
-                        passed => format!("+{}", duration(passed)),
-                    })
-                })
-            };
-            view! { <span class="tick" style:left=format!("{}%", part * 100.0)>{time}</span> }
-        };
-        view! { <span role="columnheader" class="lane" aria-label="When">{(0..TICKS).map(tick).collect_view()}</span> }
-            .into_any()
+    /// Round times along what is seen of the axis.
+    fn marks(self) -> Vec<Tick> {
+        let seen = self.seen.get();
+        self.timeline.with(|timeline| {
+            timeline
+                .as_ref()
+                .map_or_else(Vec::new, |timeline| ticks(timeline, seen))
+        })
     }
 
-    /// Where idle time is drawn short, as a background of all bars.
-    pub(super) fn gaps(self) -> String {
+    /// Times along the axis, above the bars.
+    pub(super) fn ticks(self) -> AnyView {
+        let tick = |tick: Tick| {
+            view! { <span class="tick" style:left=format!("{:.3}%", tick.at)>{tick.words}</span> }
+        };
+        let ticks = move || self.marks().into_iter().map(tick).collect_view();
+        view! { <span role="columnheader" class="lane" aria-label="When">{ticks}</span> }.into_any()
+    }
+
+    /// Where the times are, and where idle time is drawn short: a background of all bars.
+    pub(super) fn background(self) -> String {
         let seen = self.seen.get();
-        let stripes = self.timeline.with(|timeline| {
+        let stripe = |from: f64, until: String, colour: &str| {
+            format!(
+                "linear-gradient(90deg,transparent {from:.3}%,var({colour}) 0 {until},transparent 0)"
+            )
+        };
+        let gaps = self.timeline.with(|timeline| {
             let timeline = timeline.as_ref()?;
             let gap = timeline.gaps.iter().map(|gap| {
                 let from = seen.percent(gap.at, timeline.len);
-                let until = seen.percent(gap.at + gap.drawn, timeline.len).max(from + 0.4);
-                format!(
-                    "linear-gradient(90deg,transparent {from:.3}%,var(--line-strong) 0 {until:.3}%,transparent 0)"
-                )
+                let until = seen
+                    .percent(gap.at + gap.drawn, timeline.len)
+                    .max(from + 0.4);
+                stripe(from, format!("{until:.3}%"), "--line-strong")
             });
-            let gaps = gap.collect::<Vec<_>>().join(",");
-            (!gaps.is_empty()).then_some(gaps)
+            Some(gap.collect::<Vec<_>>())
         });
-        stripes.unwrap_or_else(|| "none".to_owned())
+        let marks = self.marks().into_iter();
+        let marks =
+            marks.map(|tick| stripe(tick.at, format!("calc({:.3}% + 1px)", tick.at), "--line"));
+        let stripes: Vec<String> = gaps.into_iter().flatten().chain(marks).collect();
+        match stripes.is_empty() {
+            true => "none".to_owned(),
+            false => stripes.join(","),
+        }
     }
 }
 
@@ -203,7 +214,11 @@ pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
                 <p>
                     <When stamp=Some(from)/>" to "<When stamp=Some(until) clock_only=one_day/>", "{timeline.took}"."{idle}{untimed}
                 </p>
-                <p><span class="key"></span>"the run's end waited for it"</p>
+                {if timeline.sequential {
+                    view! { <p>"Nothing ran beside anything else."</p> }.into_any()
+                } else {
+                    view! { <p><span class="key"></span>"the run's end waited for it"</p> }.into_any()
+                }}
                 <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
             </div>
         }

@@ -86,6 +86,9 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         </p>
         {detail.error.clone().map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
         {said.into_iter().map(|sentence| view! { <p class="aside">{sentence}</p> }).collect_view()}
+        {row.because_of.then(|| view! {
+            <p class="aside">"It failed or stopped because of "<Go to=run.item(Page::Trace, "first-failure")>"what failed first"</Go>"."</p>
+        })}
         {super::work::draw(detail.work.clone())}
         <h3>"About it"</h3>
         <dl class="pairs">
@@ -123,10 +126,6 @@ fn said(detail: &NodeDetail) -> Vec<String> {
         (
             row.first_cause,
             "This failed first; what lies around it failed because of it.",
-        ),
-        (
-            row.because_of,
-            "It failed or stopped because of the first cause.",
         ),
         (
             row.recovered,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 /// A file that was given: the number of what it was given with (a folder, or itself), its path, and the file.
-pub(super) type Given<T> = (usize, String, T);
+pub(crate) type Given<T> = (usize, String, T);
 
 /// Ends of the names of files that belong to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -11,7 +11,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// Puts loose databases, where there are several, each into a folder of its name, together with its `-wal`; and tells
 /// things of one name apart by a number. Returns the files by path, and those that cannot be placed: a `-wal` beside
 /// two databases of its name.
-pub(super) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) {
+pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) {
     let mut roots: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (root, path, _) in &given {
         let top = top(path).to_owned();
@@ -50,7 +50,7 @@ pub(super) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) 
 }
 
 /// Whether single files were given, and no folder.
-pub(super) fn is_loose<T>(given: &[Given<T>]) -> bool {
+pub(crate) fn is_loose<T>(given: &[Given<T>]) -> bool {
     given.iter().all(|(_, path, _)| !path.contains('/'))
 }
 

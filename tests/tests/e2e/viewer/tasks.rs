@@ -1,0 +1,241 @@
+//! What people come for, done as they do it: by mouse alone and by keyboard alone, of a dropped folder and of what
+//! `prose view` serves.
+
+use prosescope_tests::needs;
+
+use super::opening::Served;
+use super::{Viewer, examples};
+
+/// What a task is done with.
+#[derive(Clone, Copy)]
+enum Hand {
+    Mouse,
+    Keys,
+}
+
+use Hand::{Keys, Mouse};
+
+#[test]
+fn the_questions_of_users_are_answered_from_a_dropped_folder() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    for hand in [Mouse, Keys] {
+        all(&mut viewer, hand);
+    }
+    viewer.assert_quiet();
+}
+
+#[test]
+fn the_questions_of_users_are_answered_over_http() {
+    let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) else {
+        return;
+    };
+    let served = Served::start(&prose, &[&examples()]);
+    let Some(mut viewer) = Viewer::served(&served.address) else {
+        return;
+    };
+    for hand in [Mouse, Keys] {
+        all(&mut viewer, hand);
+    }
+    viewer.assert_no_errors();
+}
+
+fn all(viewer: &mut Viewer, hand: Hand) {
+    open(viewer, hand, "translate-manual");
+    why_did_it_fail(viewer, hand);
+    open(viewer, hand, "hunt-flaky-tests");
+    what_was_asked_and_answered(viewer, hand);
+    what_took_longest(viewer, hand);
+    why_has_a_name_its_value(viewer, hand);
+    what_does_an_agent_remember(viewer, hand);
+    where_is_a_text(viewer, hand);
+    open(viewer, hand, "ship-tax-rules");
+    what_does_a_gate_wait_for(viewer, hand);
+}
+
+/// From wherever one is to a run of the list.
+fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
+    viewer.wait("document.querySelector('.run-rows .row:not(.head), .bar a.brand')");
+    let at_list = viewer.eval("!!document.querySelector('.run-rows')") == true;
+    match hand {
+        Mouse => {
+            if !at_list {
+                viewer.click(".bar a.brand");
+            }
+            viewer.click_text(".run-rows .row", program);
+        }
+        Keys => {
+            if !at_list {
+                viewer.key("g");
+            }
+            viewer.wait("document.querySelector('input[type=search]')");
+            viewer.key("/");
+            viewer.key("Ctrl+a");
+            viewer.type_text(program);
+            viewer.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
+            viewer.key("Enter");
+            viewer.key("Enter");
+        }
+    }
+    viewer.wait_page("Overview");
+    viewer.wait(&format!("document.title.startsWith('{program}')"));
+}
+
+/// To a page of the run.
+fn turn(viewer: &mut Viewer, hand: Hand, title: &str, key: &str) {
+    match hand {
+        Mouse => viewer.click(&format!("nav.pages a[title^='{title} (']")),
+        Keys => viewer.key(key),
+    }
+    viewer.wait_page(title);
+}
+
+/// Opens the row of the page's list that shows a text.
+fn open_row(viewer: &mut Viewer, hand: Hand, cell: &str, text: &str) {
+    match hand {
+        Mouse => viewer.click_text(cell, text),
+        Keys => {
+            viewer.key("j");
+            viewer.key("Home");
+            let is_there = format!(
+                "document.querySelector('[data-list] .row.current').innerText.includes('{text}')"
+            );
+            for _ in 0..viewer.rows() {
+                if viewer.eval(&is_there) == true {
+                    break;
+                }
+                viewer.key("j");
+            }
+            assert_eq!(viewer.eval(&is_there), true, "no row shows {text}");
+            viewer.key("Enter");
+        }
+    }
+    viewer.wait(
+        "document.querySelector('.detail h2') && !document.querySelector('.detail .waiting')",
+    );
+}
+
+/// Moves the focus by Tab until this holds of the focused element, and presses Enter.
+fn tab_to(viewer: &mut Viewer, holds: &str) {
+    for _ in 0..60 {
+        viewer.key("Tab");
+        if viewer.eval(&format!("(e => {holds})(document.activeElement)")) == true {
+            return viewer.key("Enter");
+        }
+    }
+    panic!("Tab does not come to where {holds}");
+}
+
+fn wait_detail(viewer: &mut Viewer, text: &str) {
+    viewer.wait(&format!(
+        "document.querySelector('.detail')?.innerText.toLowerCase().includes('{}')",
+        text.to_lowercase()
+    ));
+}
+
+fn why_did_it_fail(viewer: &mut Viewer, hand: Hand) {
+    viewer.wait_main("Output was cut off in the middle of table 4.2-14");
+    match hand {
+        Mouse => viewer.click("section[aria-label='First cause'] a"),
+        Keys => {
+            viewer.key("n");
+            viewer.wait_page("Trace");
+            viewer.key("Enter");
+        }
+    }
+    viewer.wait_page("Trace");
+    wait_detail(viewer, "Output was cut off in the middle of table 4.2-14");
+}
+
+fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
+    turn(viewer, hand, "Trace", "3");
+    open_row(
+        viewer,
+        hand,
+        ".trace-rows .text",
+        "let theory = resume: captain",
+    );
+    for title in ["Prompt", "Context", "Answer"] {
+        viewer.wait(&format!(
+            "[...document.querySelectorAll('.detail .work h3')].some(h => h.innerText === '{title}')"
+        ));
+    }
+    // A name that was given leads to its value.
+    match hand {
+        Mouse => viewer.click(".detail .given a"),
+        Keys => tab_to(viewer, "e.matches('.given a')"),
+    }
+    viewer.wait_page("Bindings");
+    viewer.wait("document.querySelector('.detail .value')");
+}
+
+fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
+    turn(viewer, hand, "Trace", "3");
+    let is_timed = "!!document.querySelector('.about-time')";
+    if viewer.eval(is_timed) != true {
+        match hand {
+            Mouse => viewer.click("button[title='Timeline (t)']"),
+            Keys => viewer.key("t"),
+        }
+        viewer.wait(is_timed);
+    }
+    viewer.wait("document.querySelector('.trace-rows .stretch')");
+    match hand {
+        Mouse => {
+            viewer.click_text(".about-time summary", "What took longest");
+            viewer.click(".about-time li a");
+        }
+        Keys => {
+            tab_to(viewer, "e.matches('.about-time summary')");
+            tab_to(viewer, "e.matches('.about-time li a')");
+        }
+    }
+    wait_detail(viewer, "Took");
+    match hand {
+        Mouse => viewer.click("button[title='Timeline (t)']"),
+        Keys => viewer.key("t"),
+    }
+    viewer.wait("!document.querySelector('.about-time')");
+}
+
+fn why_has_a_name_its_value(viewer: &mut Viewer, hand: Hand) {
+    turn(viewer, hand, "Bindings", "4");
+    open_row(viewer, hand, ".binding-rows .row .mono", "theory");
+    viewer.wait("document.querySelector('.detail .value')");
+    viewer.wait("document.querySelector('.detail .why li')");
+}
+
+fn what_does_an_agent_remember(viewer: &mut Viewer, hand: Hand) {
+    turn(viewer, hand, "Agents", "5");
+    open_row(viewer, hand, ".agent-rows .row b", "captain");
+    wait_detail(viewer, "Memory");
+    viewer.wait("document.querySelector('.detail .segment')");
+}
+
+/// In all open runs, from any of them.
+fn where_is_a_text(viewer: &mut Viewer, hand: Hand) {
+    match hand {
+        Mouse => viewer.click(".bar button.seek"),
+        Keys => viewer.key("/"),
+    }
+    viewer.wait("document.querySelector('dialog.finder input:focus')");
+    viewer.key("Ctrl+a");
+    viewer.type_text("theory");
+    viewer.wait("document.querySelector('#found .entry mark')");
+    match hand {
+        Mouse => viewer.click("#found .entry:has(mark)"),
+        Keys => viewer.key("Enter"),
+    }
+    viewer.wait("!document.querySelector('dialog.finder[open]')");
+    viewer.wait("CSS.highlights.get('sought')?.size > 0");
+}
+
+fn what_does_a_gate_wait_for(viewer: &mut Viewer, hand: Hand) {
+    turn(viewer, hand, "Gates", "6");
+    open_row(viewer, hand, ".gate-rows .row b", "production_deploy");
+    // Its deadline has passed: that is recorded, not approved.
+    wait_detail(viewer, "Deadline passed");
+    wait_detail(viewer, "prose gates expire");
+}

@@ -1,0 +1,272 @@
+//! The axis of a timeline: what of it is seen, and the times that are written along it.
+
+use prosescope_core::time::human_duration;
+use prosescope_core::view::Timeline;
+
+/// How far one step zooms in.
+pub(crate) const CLOSER: f64 = 2.0 / 3.0;
+
+/// The least part of an axis that is seen at once.
+const CLOSEST: f64 = 0.0005;
+
+/// Times that are written along an axis, at most.
+const TICKS: u64 = 5;
+
+const SECOND: u64 = 1000;
+const MINUTE: u64 = 60 * SECOND;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+/// Distances of times that are easily counted on, in milliseconds; then days.
+const STEPS: [u64; 25] = [
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    SECOND,
+    2 * SECOND,
+    5 * SECOND,
+    10 * SECOND,
+    15 * SECOND,
+    30 * SECOND,
+    MINUTE,
+    2 * MINUTE,
+    5 * MINUTE,
+    10 * MINUTE,
+    15 * MINUTE,
+    30 * MINUTE,
+    HOUR,
+    2 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
+];
+
+/// What of an axis is seen, in parts of its length.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen {
+    /// Where it begins.
+    pub(crate) from: f64,
+    /// How much.
+    pub(crate) len: f64,
+}
+
+impl Seen {
+    /// All of it.
+    pub(crate) const ALL: Seen = Seen {
+        from: 0.0,
+        len: 1.0,
+    };
+
+    /// Closer, with `factor` below 1, or farther. What lies at `at`, a part of what is seen, stays there.
+    pub(crate) fn zoomed(self, factor: f64, at: f64) -> Seen {
+        let len = (self.len * factor).clamp(CLOSEST, 1.0);
+        let from = self.from + at * (self.len - len);
+        Seen { from, len }.inside()
+    }
+
+    /// Moved by a part of what is seen.
+    pub(crate) fn moved(self, by: f64) -> Seen {
+        let from = self.from + by * self.len;
+        Seen { from, ..self }.inside()
+    }
+
+    fn inside(self) -> Seen {
+        let from = self.from.clamp(0.0, 1.0 - self.len);
+        Seen { from, ..self }
+    }
+
+    /// Where a place of the axis is, in percent of what is seen.
+    pub(crate) fn percent(self, place: u64, of: u64) -> f64 {
+        (place as f64 / of.max(1) as f64 - self.from) / self.len * 100.0
+    }
+}
+
+/// A time that is written along an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tick {
+    /// Where, in percent of what is seen.
+    pub(crate) at: f64,
+    /// The time since the axis' beginning: `+5m`.
+    pub(crate) words: String,
+}
+
+/// Round times along what is seen of an axis. None lies in an idle time that is drawn short.
+pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
+    let len = timeline.len as f64;
+    let (mut place, end) = (
+        (seen.from * len) as u64,
+        ((seen.from + seen.len) * len) as u64,
+    );
+    let least = end.saturating_sub(place).div_ceil(TICKS).max(1);
+    let step = STEPS.into_iter().find(|step| *step >= least);
+    let step = step.unwrap_or_else(|| least.div_ceil(DAY) * DAY);
+    let mut ticks = Vec::new();
+    while place < end {
+        let time = timeline.passed(place).div_ceil(step) * step;
+        let at = place_of(timeline, time);
+        let gap = timeline
+            .gaps
+            .iter()
+            .find(|gap| gap.at < at && at < gap.at + gap.drawn);
+        if let Some(gap) = gap {
+            place = gap.at + gap.drawn;
+            continue;
+        }
+        if at < end {
+            ticks.push(Tick {
+                at: seen.percent(at, timeline.len),
+                words: words(time, step),
+            });
+        }
+        // What follows an idle time may come soon.
+        place = at + step / 2 + 1;
+    }
+    ticks
+}
+
+/// Where a time lies on an axis, in milliseconds since its beginning.
+fn place_of(timeline: &Timeline, time: u64) -> u64 {
+    // What was idle before, less what is drawn of it.
+    let mut left_out = 0;
+    for gap in &timeline.gaps {
+        let begun = gap.at + left_out;
+        if time <= begun {
+            break;
+        }
+        if time < begun + gap.len_ms {
+            let share = u128::from(time - begun) * u128::from(gap.drawn) / u128::from(gap.len_ms);
+            return gap.at + share as u64;
+        }
+        left_out += gap.len_ms.saturating_sub(gap.drawn);
+    }
+    time.saturating_sub(left_out)
+}
+
+fn words(time: u64, step: u64) -> String {
+    match time {
+        0 => "0".to_owned(),
+        // Parts of a second are told apart.
+        _ if step < SECOND => format!("+{}s", time as f64 / SECOND as f64),
+        _ => format!(
+            "+{}",
+            human_duration(i64::try_from(time).unwrap_or(i64::MAX))
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prosescope_core::time::Stamp;
+    use prosescope_core::view::Gap;
+
+    use super::*;
+
+    #[test]
+    fn zooming_keeps_what_the_pointer_is_at_and_stays_inside() {
+        let half = Seen::ALL.zoomed(0.5, 1.0);
+        assert_eq!(
+            half,
+            Seen {
+                from: 0.5,
+                len: 0.5
+            }
+        );
+        assert_eq!(half.percent(75, 100), 50.0);
+        assert_eq!(half.moved(1.0), half, "nothing lies behind the end");
+        assert_eq!(
+            half.moved(-1.0),
+            Seen {
+                from: 0.0,
+                len: 0.5
+            }
+        );
+        assert_eq!(half.zoomed(8.0, 0.0), Seen::ALL);
+        let closest = (0..100).fold(Seen::ALL, |seen, _| seen.zoomed(0.5, 0.3));
+        assert_eq!(closest.len, CLOSEST);
+    }
+
+    fn axis(len: u64, gaps: &[(u64, u64, u64)]) -> Timeline {
+        let gap = |&(at, drawn, len_ms): &(u64, u64, u64)| Gap {
+            at,
+            drawn,
+            len_ms,
+            from: Stamp::At(0),
+            len: String::new(),
+        };
+        Timeline {
+            len,
+            gaps: gaps.iter().map(gap).collect(),
+            ..Timeline::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(timeline: &Timeline, seen: Seen, expected: &[(u32, &str)]) {
+        let ticks = ticks(timeline, seen);
+        let ticks: Vec<(u32, &str)> = ticks
+            .iter()
+            .map(|tick| (tick.at.round() as u32, tick.words.as_str()))
+            .collect();
+        assert_eq!(ticks, expected);
+    }
+
+    #[test]
+    fn times_along_the_axis_are_round() {
+        let hour = axis(50 * MINUTE, &[]);
+        let tens = [
+            (0, "0"),
+            (20, "+10m"),
+            (40, "+20m"),
+            (60, "+30m"),
+            (80, "+40m"),
+        ];
+        check(&hour, Seen::ALL, &tens);
+        let middle = Seen {
+            from: 0.5,
+            len: 0.1,
+        };
+        check(
+            &hour,
+            middle,
+            &[
+                (0, "+25m"),
+                (20, "+26m"),
+                (40, "+27m"),
+                (60, "+28m"),
+                (80, "+29m"),
+            ],
+        );
+        check(
+            &axis(1_000, &[]),
+            Seen::ALL,
+            &[
+                (0, "0"),
+                (20, "+0.2s"),
+                (40, "+0.4s"),
+                (60, "+0.6s"),
+                (80, "+0.8s"),
+            ],
+        );
+        check(&axis(0, &[]), Seen::ALL, &[]);
+    }
+
+    #[test]
+    fn no_time_is_written_in_an_idle_one() {
+        // Ten hours after the first ten minutes are drawn as two; their end is too near to be written, too.
+        let timeline = axis(22 * MINUTE, &[(10 * MINUTE, 2 * MINUTE, 10 * HOUR)]);
+        check(
+            &timeline,
+            Seen::ALL,
+            &[(0, "0"), (23, "+5m"), (45, "+10m"), (77, "+10h 15m")],
+        );
+        for (place, time) in [(5, 5), (12, 610), (20, 618)] {
+            assert_eq!(place_of(&timeline, time * MINUTE), place * MINUTE);
+            assert_eq!(timeline.passed(place * MINUTE), time * MINUTE);
+        }
+    }
+}
