@@ -148,7 +148,7 @@ fn a_list_reads_the_head_of_a_large_database() {
              INSERT INTO execution (statement_index, statement_text, status, error_message)
                SELECT i, 'session ' || i, CASE WHEN i < {n} THEN 'completed' ELSE 'failed' END, 'boom' FROM n;
              CREATE TABLE x_ballast (bytes BLOB);
-             INSERT INTO x_ballast VALUES (zeroblob(9000000));"
+             INSERT INTO x_ballast VALUES (zeroblob(34000000));"
         ));
         let bytes = std::fs::read(db.path()).unwrap();
         let source = MemorySource::new("dropped", [("state.db".to_owned(), bytes)]);
