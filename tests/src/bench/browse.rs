@@ -1,6 +1,7 @@
 //! A folder of 1,000 runs dropped on the viewer, and a value of 10 MB opened in it.
 
 use std::fs;
+use std::time::Duration;
 
 use prosescope_tests::browser::Page;
 use prosescope_tests::{build, needs};
@@ -46,6 +47,8 @@ fn list(tries: usize) {
     let mut table = Table::new(&["1,000 runs", "first rows", "all"]);
     for n in 0..tries {
         let mut page = page();
+        // A hand takes as long before it drops.
+        page.pause(Duration::from_secs(1));
         page.drop_files(&[&runs]);
         let first = page.wait("document.querySelector('.run-rows .row:not(.head) .pill')");
         let rest = page.wait(&format!(

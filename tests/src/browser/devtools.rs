@@ -1,6 +1,5 @@
 //! One DevTools connection: commands with answers, and the events that come between them.
 
-use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -24,8 +23,8 @@ pub(super) struct Log {
     pub(super) dialogs: Vec<String>,
     /// Windows and frames that the page opened: addresses, where they are said.
     pub(super) opened: Vec<String>,
-    /// Sessions of the page's workers, by session id, with their URL.
-    pub(super) workers: BTreeMap<String, String>,
+    /// Sessions of the page's workers, the oldest first.
+    pub(super) workers: Vec<String>,
     /// The file input that waits for files, when choosing is intercepted.
     pub(super) chooser: Option<Value>,
     /// Files that the page offered for download, by name.
@@ -192,15 +191,15 @@ impl DevTools {
             }
             "Target.attachedToTarget" if params["targetInfo"]["type"] == "worker" => {
                 let session = text(&params["sessionId"]);
-                let url = text(&params["targetInfo"]["url"]);
                 for domain in ["Runtime.enable", "Network.enable", "Log.enable"] {
                     let _ = self.send(&session, domain, &json!({}));
                 }
                 let _ = self.send(&session, "Runtime.runIfWaitingForDebugger", &json!({}));
-                self.log.workers.insert(session, url);
+                self.log.workers.push(session);
             }
             "Target.detachedFromTarget" => {
-                self.log.workers.remove(&text(&params["sessionId"]));
+                let ended = text(&params["sessionId"]);
+                self.log.workers.retain(|session| *session != ended);
             }
             _ => {}
         }

@@ -119,6 +119,12 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
+    /// Lets the page be for a while. Its workers start when this process hears of them: whoever sleeps keeps them from it.
+    pub fn pause(&mut self, time: Duration) {
+        let millis = time.as_millis();
+        self.eval(&format!("new Promise(done => setTimeout(done, {millis}))"));
+    }
+
     /// Waits until an expression is true, and returns how long it took.
     pub fn wait(&mut self, js: &str) -> Duration {
         let start = Instant::now();
@@ -380,12 +386,13 @@ impl Page {
         self.devtools.log.workers.len()
     }
 
-    /// Evaluates an expression in the page's worker and returns its value.
+    /// Evaluates an expression in the page's worker and returns its value; in the oldest, where the page has several: those that
+    /// come later only warm it up.
     ///
     /// # Errors
     /// What it threw, a trap of WebAssembly among others, or that there is no worker.
     pub fn try_eval_in_worker(&mut self, js: &str) -> Result<Value, String> {
-        let worker = self.devtools.log.workers.keys().next_back().cloned();
+        let worker = self.devtools.log.workers.first().cloned();
         let worker = worker.ok_or("there is no worker")?;
         let params = json!({"expression": js, "returnByValue": true, "awaitPromise": true});
         let answer = self
@@ -412,7 +419,7 @@ impl Page {
 
     /// The page's session and those of its workers.
     fn sessions(&self) -> Vec<String> {
-        let workers = self.devtools.log.workers.keys().cloned();
+        let workers = self.devtools.log.workers.iter().cloned();
         workers.chain([self.session.clone()]).collect()
     }
 

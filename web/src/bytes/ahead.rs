@@ -95,7 +95,8 @@ impl Ahead {
             return Piece {
                 start: 0,
                 len: size,
-                sieved: false,
+                // Copying what is fetched takes as long as fetching it.
+                sieved: size > WHOLE,
             };
         }
         let start = at - at % BLOCK;
