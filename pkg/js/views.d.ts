@@ -955,8 +955,8 @@ export type Timeline = {
   untimed: number;
   /** The statements that took longest, the longest first. */
   longest: Array<Longest>;
-  /** Nothing ran beside anything else: the run's end waited for every row. */
-  sequential: boolean;
+  /** Nothing ran beside anything else: the run's end waited for every row. `null`: branches without times leave it open. */
+  sequential: boolean | null;
 };
 
 /** A duration as programs write it, read. */

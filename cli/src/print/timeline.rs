@@ -38,8 +38,9 @@ pub(crate) fn timeline(page: &TracePage, view: &Timeline, width: usize) -> Strin
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let mut keys = match view.sequential {
-        true => vec!["one after the other"],
-        false => vec!["━ the end waited for it", "─ beside that"],
+        Some(true) => vec!["one after the other"],
+        Some(false) => vec!["━ the end waited for it", "─ beside that"],
+        None => vec!["branches without times may have run at once"],
     };
     let has = |end: BarEnd| view.bars.iter().any(|bar| bar.end == end);
     keys.extend(has(BarEnd::Open).then_some("→ not ended"));

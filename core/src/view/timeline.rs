@@ -25,8 +25,8 @@ pub struct Timeline {
     pub untimed: u32,
     /// The statements that took longest, the longest first.
     pub longest: Vec<Longest>,
-    /// Nothing ran beside anything else: the run's end waited for every row.
-    pub sequential: bool,
+    /// Nothing ran beside anything else: the run's end waited for every row. `None`: branches without times leave it open.
+    pub sequential: Option<bool>,
 }
 
 impl Timeline {

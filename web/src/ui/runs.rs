@@ -328,7 +328,7 @@ fn Table(
     };
     let head = view! {
         {sorting("Program", "", &[Order::Program])}
-        {sorting("Status", "", &[Order::Status])}
+        {sorting("Status", "status", &[Order::Status])}
         <span role="columnheader" class="wide">"Run"</span>
         {sorting("Started", "wide", &[Order::Newest, Order::Oldest])}
         {sorting("Took", "wide num", &[Order::Duration])}

@@ -169,19 +169,18 @@ fn code(text: &str, most: usize) -> String {
 
 fn trouble(view: &Overview) -> Option<String> {
     if let Some(failure) = &view.failure {
-        let why = match &failure.error {
-            // Its place and its message stand below the sentences.
-            Some(_) => "",
-            None => ", without a message",
-        };
-        let more = match failure.because_words.as_str() {
-            "" => String::new(),
-            words => format!("; {words}"),
-        };
-        return Some(format!(
-            "{} failed first{why}{more}.",
-            code(&failure.cause.text, 80)
-        ));
+        // Its message stands below the sentences.
+        let silent = failure
+            .error
+            .is_none()
+            .then_some("no message of it is recorded");
+        let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
+        // The headline of a failed run names it.
+        let name = (view.status != "failed")
+            .then(|| format!("{} failed first", code(&failure.cause.text, 80)));
+        let clauses = name.as_deref().into_iter().chain(silent).chain(around);
+        let clauses = clauses.collect::<Vec<_>>().join("; ");
+        return (!clauses.is_empty()).then(|| format!("{}.", first_upper(&clauses)));
     }
     let retried = (view.retried > 0)
         .then(|| format!("{} needed more than one attempt", statements(view.retried)));
@@ -196,6 +195,12 @@ fn trouble(view: &Overview) -> Option<String> {
         (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
         (Some(a), Some(b)) => Some(format!("{a}; {b}.")),
     }
+}
+
+fn first_upper(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(chars).collect()
 }
 
 fn standing(view: &Overview) -> Option<String> {
@@ -304,6 +309,11 @@ mod tests {
             headline(&view, false),
             "Failed at session \"Process chunk\""
         );
+        assert_eq!(sentences(&view, 0)[1], "1 block around it failed, too.");
+        let view = Overview {
+            status: "interrupted".to_owned(),
+            ..view
+        };
         assert_eq!(
             sentences(&view, 0)[1],
             "`session \"Process chunk\"` failed first; 1 block around it failed, too."

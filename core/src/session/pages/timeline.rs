@@ -13,7 +13,7 @@ use super::node_ref;
 use super::trace::execution;
 use crate::session::Opened;
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeId, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{Bar, BarEnd, Gap, Longest, Timeline};
 
 /// Idle time is drawn short where it takes more than this part of all time.
@@ -68,7 +68,7 @@ pub fn timeline(opened: &Opened) -> Timeline {
         untimed: spans.iter().filter(|span| span.is_none()).count() as u32,
         longest: longest(opened, &innermost, &spans),
         gaps: axis.gaps,
-        sequential: bars.iter().all(|bar| bar.critical),
+        sequential: sequential(opened, &spans, &critical),
         bars,
     }
 }
@@ -251,6 +251,27 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
         }
     }
     critical
+}
+
+/// Whether the end waited for every row; not known where a branch that began has no times.
+fn sequential(opened: &Opened, spans: &Spans, critical: &BTreeSet<NodeId>) -> Option<bool> {
+    let is_beside = |(at, span): (NodeId, &Option<Span>)| span.is_some() && !critical.contains(&at);
+    let is_open = |(at, span): (NodeId, &Option<Span>)| {
+        let node = opened.node(at).filter(|_| span.is_none());
+        let node = node.filter(|node| !matches!(node.status, NodeStatus::Skipped));
+        let Some(parent) = node.and_then(|node| node.parent) else {
+            return false;
+        };
+        let is_parallel = |node: &Node| matches!(node.kind, NodeKind::Parallel);
+        opened.node(parent).is_some_and(is_parallel) && opened.index.children_of(parent) > 1
+    };
+    if spans.iter_enumerated().any(is_beside) {
+        Some(false)
+    } else if spans.iter_enumerated().any(is_open) {
+        None
+    } else {
+        Some(true)
+    }
 }
 
 /// The statements that took longest, of those that have no times in them.

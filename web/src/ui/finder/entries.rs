@@ -9,8 +9,11 @@ use crate::ui::state::{App, Desk, key};
 /// Runs that are offered by name at once.
 const RUNS: usize = 8;
 
-/// Characters that are shown before a match.
-const BEFORE: usize = 18;
+/// Characters that are shown before a match: in a window as wide as a telephone's, and in others.
+const BEFORE: [usize; 2] = [18, 64];
+
+/// A window of fewer pixels is narrow.
+const NARROW: f64 = 700.0;
 
 /// A line of the finder.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +132,14 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
 
 /// A line from a little before the match on, so that a narrow window shows it; with the match's place in it.
 fn around(line: &str, (from, to): (usize, usize)) -> (String, (usize, usize)) {
-    let skipped = from.saturating_sub(BEFORE);
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    let [narrow, wide] = BEFORE;
+    let before = if width.is_some_and(|width| width < NARROW) {
+        narrow
+    } else {
+        wide
+    };
+    let skipped = from.saturating_sub(before);
     if skipped < 2 {
         return (line.to_owned(), (from, to));
     }

@@ -86,8 +86,7 @@ fn Answer(overview: Overview) -> impl IntoView {
         {failure}
         {gates}
         {positions}
-        <WhatNext overview=overview.clone()/>
-        {goes_on.then(|| view! { <go_on::GoOn/> })}
+        <WhatNext overview=overview.clone() goes_on/>
         <h2>"At a glance"</h2>
         <Glance overview=overview.clone()/>
         <ByStatus overview=overview.clone()/>
@@ -120,19 +119,30 @@ fn Answer(overview: Overview) -> impl IntoView {
 
 /// What is left of the run, and what to do next.
 #[component]
-fn WhatNext(overview: Overview) -> impl IntoView {
+fn WhatNext(overview: Overview, goes_on: bool) -> impl IntoView {
     // A gate that waits has its own command below.
     let at_gate = !overview.pending_gates.is_empty() && overview.status != "completed";
     let command = overview.next_command.filter(|_| !at_gate).map(|command| {
+        let copied = Signal::stored(command.clone());
+        (
+            view! { <p><code>{command}</code></p> },
+            view! { <Copy text=copied label="Copy command"/> },
+        )
+    });
+    let (command, copy) = command.unzip();
+    let says = (!overview.left.is_empty()).then(|| {
         view! {
-            <p class="next with-command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
+            <p><b>"Next: "</b>{overview.next}"."</p>
+            <p class="soft">"Left: "{overview.left}"."</p>
+            {command}
         }
     });
-    (!overview.left.is_empty()).then(|| {
+    (says.is_some() || goes_on).then(|| {
         view! {
-            <p class="next">"Left: "{overview.left}"."</p>
-            <p class="next">"Next: "{overview.next}"."</p>
-            {command}
+            <section class="note what-next" aria-label="What next">
+                <div class="grow">{says}{goes_on.then(|| view! { <go_on::GoOn/> })}</div>
+                {copy}
+            </section>
         }
     })
 }
@@ -193,7 +203,6 @@ fn Cause(failure: Failure) -> impl IntoView {
         cause,
         error,
         because_of,
-        because_words,
         ..
     } = failure;
     view! {
@@ -201,11 +210,11 @@ fn Cause(failure: Failure) -> impl IntoView {
             <Pill status="failed" words="first cause"/>
             <div class="grow">
                 <p><Go to=run.item(Page::Trace, item_of(&cause))><code>{cause.text.clone()}</code></Go></p>
-                {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "{cause.path.clone()}</p> })}
                 <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
+                {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "{cause.path.clone()}</p> })}
                 {(!because_of.is_empty()).then(|| view! {
                     <details>
-                        <summary>{because_words}</summary>
+                        <summary>"What failed or stopped because of it"</summary>
                         <ul class="nodes">{because_of.into_iter().map(|node| view! { <li>{node_link(&node)}</li> }).collect_view()}</ul>
                     </details>
                 })}
@@ -265,13 +274,8 @@ fn Glance(overview: Overview) -> impl IntoView {
             words::count(overview.statements.into())
         ),
     };
-    let failed = overview
-        .by_status
-        .iter()
-        .find(|s| s.status == "failed")
-        .map_or(0, |s| s.count);
+    // How many failed, and the like, stands below.
     let counts = [
-        (failed, "failed"),
         (overview.retried, "retried"),
         (overview.recovered, "recovered"),
     ];
@@ -329,6 +333,8 @@ fn ByStatus(overview: Overview) -> impl IntoView {
             {overview.by_status.iter().map(|at| view! {
                 <Pill status=at.status.clone() words=format!("{} {}", words::count(at.count.into()), at.status)/>
             }).collect_view()}
+            {overview.failure.is_some_and(|failure| failure.because_of_count > 0)
+                .then(|| view! { <span class="faint">"Blocks around them are not counted."</span> })}
         </p>
     })
 }

@@ -390,7 +390,7 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
     let head = if timed {
         view! {
             <span role="columnheader">"Statement"</span>
-            <span role="columnheader" class="wide">"Status"</span>
+            <span role="columnheader" class="wide status">"Status"</span>
             {axis.ticks()}
             <span role="columnheader" class="wide num">"Took"</span>
         }
@@ -399,7 +399,7 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
         view! {
             <span role="columnheader">"Statement"</span>
             <span role="columnheader" class="wide">"Wrote"</span>
-            <span role="columnheader">"Status"</span>
+            <span role="columnheader" class="status">"Status"</span>
             <span role="columnheader" class="wide num">"Took"</span>
             <span role="columnheader" class="wide num">"Began"</span>
         }
@@ -476,7 +476,7 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
             {statement}
             <span role="gridcell" class="wide"><Pill status=status/></span>
             {axis.lane(row.bar, status, row.children > 0)}
-            <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
+            <span role="gridcell" class="wide num mono">{axis.took(row.bar, row.duration.clone())}</span>
         }
         .into_any();
     }

@@ -68,7 +68,7 @@ fn idle_time_is_drawn_short_and_the_longest_are_named() {
     );
     assert_eq!(drawn.len, 102 * 60_000);
     assert_eq!(drawn.took.as_deref(), Some("11h 40m"));
-    assert!(drawn.sequential);
+    assert_eq!(drawn.sequential, Some(true));
     let longest: Vec<&str> = drawn.longest.iter().map(|one| one.took.as_str()).collect();
     assert_eq!(longest, ["50m", "30m", "20m"]);
 }
@@ -79,13 +79,16 @@ fn a_block_whose_statements_have_no_times_is_not_idle() {
         "(1, NULL, 'session \"a\"', 'completed', 0, 10, NULL),
          (2, NULL, 'parallel:', 'completed', 10, 90, NULL),
          (3, 2, 'x = session \"x\"', 'completed', NULL, NULL, '{\"branch\": \"x\"}'),
-         (4, NULL, 'session \"z\"', 'completed', 90, 100, NULL)",
+         (4, 2, 'y = session \"y\"', 'completed', NULL, NULL, '{\"branch\": \"y\"}'),
+         (5, NULL, 'session \"z\"', 'completed', 90, 100, NULL)",
     );
     let drawn = timeline(&session);
     assert_eq!(drawn.gaps, []);
     assert_eq!(drawn.len, 100 * 60_000);
     let longest: Vec<&str> = drawn.longest.iter().map(|one| &*one.node.text).collect();
     assert_eq!(longest.first(), Some(&"parallel:"));
+    // Two branches may have run at once.
+    assert_eq!(drawn.sequential, None);
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn blocks_end_with_what_lies_in_them_and_the_last_branch_is_waited_for() {
         (0, 40 * 60_000, BarEnd::Inner)
     );
     assert!(first.critical && last.critical, "{critical:?}");
-    assert!(!drawn.sequential);
+    assert_eq!(drawn.sequential, Some(false));
     let of = |text: &str| {
         let all = bars(&session, &drawn);
         all.into_iter()

@@ -68,7 +68,13 @@ pub(super) fn Compact(overview: Overview) -> impl IntoView {
             let rows = words::counted(rows.into(), "row", "rows");
             view! { <li class="faint more">{format!("{rows} {where_}")}</li> }
         };
-        let rows = page.rows.iter().map(|row| line(run, row)).collect_view();
+        // What all of it lies in is not indented for.
+        let least = page.rows.iter().map(|row| row.level).min().unwrap_or(0);
+        let rows = page
+            .rows
+            .iter()
+            .map(|row| line(run, row, least))
+            .collect_view();
         Some(view! {
             <h2>"What ran "<Go to=run.page(Page::Trace)>"See the trace"</Go></h2>
             <ol class="compact">
@@ -81,7 +87,7 @@ pub(super) fn Compact(overview: Overview) -> impl IntoView {
     (all > 0).then(|| view! { {draw} })
 }
 
-fn line(run: Run, row: &TreeRow) -> AnyView {
+fn line(run: Run, row: &TreeRow, least: u32) -> AnyView {
     let status = if row.recovered {
         "recovered"
     } else {
@@ -89,7 +95,7 @@ fn line(run: Run, row: &TreeRow) -> AnyView {
     };
     let hidden = (row.folded && row.descendants > 0)
         .then(|| view! { <em>"+"{words::count(row.descendants.into())}</em> });
-    let indent = format!("{}px", row.level.min(INDENTED) * 16);
+    let indent = format!("{}px", (row.level - least).min(INDENTED) * 16);
     view! {
         <li>
             <a href=run.item(Page::Trace, item_of_row(row)).to_string() class:matters=row.first_cause || row.position>

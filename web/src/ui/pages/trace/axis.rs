@@ -68,7 +68,7 @@ impl Axis {
     /// The bar of a row, with words for those who do not see it. What only holds others is drawn fainter than they are.
     pub(super) fn lane(self, bar: Option<Bar>, status: &str, holds: bool) -> AnyView {
         let Some(bar) = bar else {
-            return view! { <span role="gridcell" class="lane"><span class="untimed">"not recorded"</span></span> }.into_any();
+            return view! { <span role="gridcell" class="lane"></span> }.into_any();
         };
         let at = move |place| self.seen.get().percent(place, self.len());
         let left = move || format!("{:.3}%", at(bar.from));
@@ -82,20 +82,43 @@ impl Axis {
             BarEnd::Open => " open-end",
             BarEnd::Unknown => " no-end",
         };
-        let end = format!("stretch {}{end}", tone_class(status));
+        let again = if status == "recovered" { " again" } else { "" };
+        let end = format!("stretch {}{again}{end}", tone_class(status));
         view! {
             <span role="gridcell" class="lane" title=said>
-                <span class=end class:holds=holds class:critical=move || bar.critical && !self.is_sequential() style:left=left style:width=width></span>
+                <span class=end class:holds=holds class:critical=move || bar.critical && self.is_critical_known() style:left=left style:width=width></span>
                 <span class="away">{said}</span>
             </span>
         }
         .into_any()
     }
 
-    /// Whether the end waited for every row: then none is marked.
-    fn is_sequential(self) -> bool {
-        self.timeline
-            .with(|timeline| timeline.as_ref().is_none_or(|timeline| timeline.sequential))
+    /// How long a row took: what is recorded, else how long its bar is, as of a round.
+    pub(super) fn took(self, bar: Option<Bar>, recorded: Option<String>) -> AnyView {
+        let of_bar = move |bar: Bar| {
+            self.timeline.with(|timeline| {
+                let timeline = timeline.as_ref()?;
+                Some(duration(
+                    timeline
+                        .passed(bar.until)
+                        .saturating_sub(timeline.passed(bar.from)),
+                ))
+            })
+        };
+        match (recorded, bar) {
+            (Some(recorded), _) => recorded.into_any(),
+            (None, Some(bar)) if bar.end == BarEnd::Inner => {
+                view! { <span class="faint" title="From the first begin to the last end in it">{move || of_bar(bar)}</span> }.into_any()
+            }
+            (None, Some(_)) => ().into_any(),
+            (None, None) => view! { <span class="untimed">"no time"</span> }.into_any(),
+        }
+    }
+
+    /// Whether the end waited for some rows and not for others: where it waited for all, or that is not known, none is marked.
+    fn is_critical_known(self) -> bool {
+        let sequential = |timeline: &Option<Timeline>| timeline.as_ref()?.sequential;
+        self.timeline.with(sequential) == Some(false)
     }
 
     fn len(self) -> u64 {
@@ -179,7 +202,7 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
         BarEnd::Open => format!("had not ended {took} later, at the run's last sign of life"),
         BarEnd::Unknown => "no end is recorded".to_owned(),
     };
-    let critical = if bar.critical {
+    let critical = if bar.critical && timeline.sequential.is_some() {
         "; the run's end waited for it"
     } else {
         ""
@@ -214,10 +237,10 @@ pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
                 <p>
                     <When stamp=Some(from)/>" to "<When stamp=Some(until) clock_only=one_day/>", "{timeline.took}"."{idle}{untimed}
                 </p>
-                {if timeline.sequential {
-                    view! { <p>"Nothing ran beside anything else."</p> }.into_any()
-                } else {
-                    view! { <p><span class="key"></span>"the run's end waited for it"</p> }.into_any()
+                {match timeline.sequential {
+                    Some(true) => view! { <p>"Nothing ran beside anything else."</p> }.into_any(),
+                    Some(false) => view! { <p><span class="key"></span>"the run's end waited for it"</p> }.into_any(),
+                    None => view! { <p>"Branches without times may have run at once."</p> }.into_any(),
                 }}
                 <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
             </div>

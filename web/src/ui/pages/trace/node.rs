@@ -9,7 +9,7 @@ use crate::route::Page;
 use crate::ui::load::{Answer, ask_by, loaded};
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::overview::item_of;
-use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link};
+use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link, live};
 use crate::ui::state::{App, Run};
 
 /// Draws the row of an address.
@@ -71,6 +71,12 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
     } else {
         row.status.as_str()
     };
+    // A frame's detail begins with the word.
+    let about = match row.detail.as_str() {
+        "" => row.kind.clone(),
+        detail if detail.starts_with(&row.kind) => row.detail.clone(),
+        detail => format!("{} · {detail}", row.kind),
+    };
     let gate = row.gate.clone();
     let told = !detail.work.answers.is_empty();
     let guess = row.line_guessed.then(|| match &detail.line_why {
@@ -82,13 +88,11 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         <h2 class="statement"><code>{detail.text.clone()}</code></h2>
         <p class="line-up">
             <Pill status=status/>
-            <span class="faint">{row.kind.clone()}{(!row.detail.is_empty()).then(|| format!(" · {}", row.detail))}</span>
+            <span class="faint">{about}</span>
         </p>
         {detail.error.clone().map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
         {said.into_iter().map(|sentence| view! { <p class="aside">{sentence}</p> }).collect_view()}
-        {row.because_of.then(|| view! {
-            <p class="aside">"It failed or stopped because of "<Go to=run.item(Page::Trace, "first-failure")>"what failed first"</Go>"."</p>
-        })}
+        {row.because_of.then(|| live(move || because_of(run)))}
         {super::work::draw(detail.work.clone())}
         <h3>"About it"</h3>
         <dl class="pairs">
@@ -98,7 +102,6 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
             {(row.attempts > 1).then(|| view! { <dt>"Attempts"</dt><dd>{of(row.attempts, row.max)}</dd> })}
             {row.branch.clone().map(|branch| view! { <dt>"Branch"</dt><dd><code>{branch}</code></dd> })}
             {row.round.map(|round| view! { <dt>"Round"</dt><dd>{of(round, row.max)}</dd> })}
-            {row.depth.map(|depth| view! { <dt>"Depth"</dt><dd>{depth}</dd> })}
             {gate.map(|gate| view! { <dt>"Gate"</dt><dd><Go to=run.item(Page::Gates, &gate)>{gate.clone()}</Go></dd> })}
             {row.line.map(|line| view! {
                 <dt>"Line"</dt>
@@ -117,6 +120,26 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
             {detail.rows.iter().map(store_row).collect_view()}
         })}
     }
+}
+
+/// What made it fail or stop: what failed first, with its message.
+fn because_of(run: Run) -> AnyView {
+    let overview = run.overview.get().and_then(Result::ok);
+    let failure = overview.and_then(|overview| overview.failure);
+    let (cause, error) = match failure {
+        Some(failure) => (
+            view! { <code>{failure.cause.text}</code> }.into_any(),
+            failure.error,
+        ),
+        None => ("something else".into_any(), None),
+    };
+    view! {
+        <div class="aside">
+            <p>"It failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed first."</p>
+            {error.map(|error| view! { <p class="bad-words">{error}</p> })}
+        </div>
+    }
+    .into_any()
 }
 
 /// What is worth a sentence.
