@@ -96,7 +96,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
         (
             &[PLANNED[0], "finish --status interrupted"],
             [
-                "◷ Interrupted at line 1: session \"Plan\"",
+                "■ Interrupted at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
                 "prose resume r  # go on at line 1",
             ],
