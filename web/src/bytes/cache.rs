@@ -388,6 +388,24 @@ mod tests {
         assert!(cache.units.len() as u64 * UNIT <= KEPT);
     }
 
+    /// Values of a file that is fetched whole are not copied: they are fetched again when one is opened.
+    #[test]
+    fn of_a_middling_database_pages_with_rows_are_kept() {
+        let mut cache = Cache::default();
+        let (size, step) = (9 * MB, 9);
+        let pages = size / 4096;
+        for number in [0, pages / 2, pages / 4, pages - step] {
+            let mut buf = [0; 16];
+            let got = cache.read(0, size, number * 4096, &mut buf, |range| {
+                Ok::<_, ()>(database(range, step))
+            });
+            assert_eq!(got, Ok(16));
+        }
+        assert_eq!(cache.counters().fetched, size + 3 * BLOCK);
+        let kept = cache.units.len() as u64;
+        assert!((pages / step..pages / step + 20).contains(&kept), "{kept}");
+    }
+
     #[test]
     fn a_value_is_read_in_pieces_of_two_megabytes_and_a_jump_ends_a_scan() {
         let (mut ahead, mut at) = (Ahead::default(), 0);

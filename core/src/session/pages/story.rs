@@ -4,6 +4,7 @@ use super::index::short;
 use super::overview::AGENTS;
 use super::program::statements;
 use super::trace::count;
+use super::work::sentence;
 use crate::view::{NodeRef, Overview, Part};
 
 /// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
@@ -180,7 +181,7 @@ fn trouble(view: &Overview) -> Option<String> {
             .then(|| format!("{} failed first", code(&failure.cause.text, 80)));
         let clauses = name.as_deref().into_iter().chain(silent).chain(around);
         let clauses = clauses.collect::<Vec<_>>().join("; ");
-        return (!clauses.is_empty()).then(|| format!("{}.", first_upper(&clauses)));
+        return (!clauses.is_empty()).then(|| sentence(&clauses));
     }
     let retried = (view.retried > 0)
         .then(|| format!("{} needed more than one attempt", statements(view.retried)));
@@ -195,12 +196,6 @@ fn trouble(view: &Overview) -> Option<String> {
         (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
         (Some(a), Some(b)) => Some(format!("{a}; {b}.")),
     }
-}
-
-fn first_upper(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(chars).collect()
 }
 
 fn standing(view: &Overview) -> Option<String> {

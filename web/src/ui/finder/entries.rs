@@ -9,8 +9,11 @@ use crate::ui::state::{App, Desk, key};
 /// Runs that are offered by name at once.
 const RUNS: usize = 8;
 
-/// Characters that are shown before a match: in a window as wide as a telephone's, and in others.
-const BEFORE: [usize; 2] = [18, 64];
+/// Characters that are shown before a match.
+const BEFORE: usize = 64;
+
+/// The same in a narrow window, as a telephone's.
+const BEFORE_NARROW: usize = 18;
 
 /// A window of fewer pixels is narrow.
 const NARROW: f64 = 700.0;
@@ -99,6 +102,11 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         return Vec::new();
     };
     let (key, name) = (key(list, run), program(run));
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    let before = match width {
+        Some(width) if width < NARROW => BEFORE_NARROW,
+        _ => BEFORE,
+    };
     let mut all = Vec::new();
     for group in &found.groups {
         let what = kind(group.kind);
@@ -111,7 +119,8 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
             false => format!("{what}{more}"),
         };
         all.extend(group.hits.iter().map(|hit| {
-            let (text, mark) = around(&hit.text, (hit.range.0 as usize, hit.range.1 as usize));
+            let range = (hit.range.0 as usize, hit.range.1 as usize);
+            let (text, mark) = around(&hit.text, range, before);
             // A statement is its own place.
             let own = hit
                 .place
@@ -130,15 +139,8 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
     all
 }
 
-/// A line from a little before the match on, so that a narrow window shows it; with the match's place in it.
-fn around(line: &str, (from, to): (usize, usize)) -> (String, (usize, usize)) {
-    let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    let [narrow, wide] = BEFORE;
-    let before = if width.is_some_and(|width| width < NARROW) {
-        narrow
-    } else {
-        wide
-    };
+/// A line from so many characters before the match on, so that the window shows it; with the match's place in it.
+fn around(line: &str, (from, to): (usize, usize), before: usize) -> (String, (usize, usize)) {
     let skipped = from.saturating_sub(before);
     if skipped < 2 {
         return (line.to_owned(), (from, to));

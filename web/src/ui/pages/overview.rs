@@ -120,24 +120,21 @@ fn Answer(overview: Overview) -> impl IntoView {
 /// What is left of the run, and what to do next.
 #[component]
 fn WhatNext(overview: Overview, goes_on: bool) -> impl IntoView {
-    // A gate that waits has its own command below.
+    let says_more = !overview.left.is_empty();
+    // A gate that waits has its own command above.
     let at_gate = !overview.pending_gates.is_empty() && overview.status != "completed";
-    let command = overview.next_command.filter(|_| !at_gate).map(|command| {
-        let copied = Signal::stored(command.clone());
-        (
-            view! { <p><code>{command}</code></p> },
-            view! { <Copy text=copied label="Copy command"/> },
-        )
+    let command = overview.next_command.filter(|_| says_more && !at_gate);
+    let copy = command.clone().map(|command| {
+        view! { <Copy text=Signal::stored(command) label="Copy command"/> }
     });
-    let (command, copy) = command.unzip();
-    let says = (!overview.left.is_empty()).then(|| {
+    let says = says_more.then(|| {
         view! {
             <p><b>"Next: "</b>{overview.next}"."</p>
             <p class="soft">"Left: "{overview.left}"."</p>
-            {command}
+            {command.map(|command| view! { <p><code>{command}</code></p> })}
         }
     });
-    (says.is_some() || goes_on).then(|| {
+    (says_more || goes_on).then(|| {
         view! {
             <section class="note what-next" aria-label="What next">
                 <div class="grow">{says}{goes_on.then(|| view! { <go_on::GoOn/> })}</div>

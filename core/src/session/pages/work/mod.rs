@@ -235,7 +235,8 @@ fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
     }
 }
 
-fn sentence(clause: &str) -> String {
+/// A clause as a sentence: a capital letter before, a full stop behind.
+pub(super) fn sentence(clause: &str) -> String {
     format!("{}.", sentence_start(clause))
 }
 

@@ -68,7 +68,7 @@ impl Axis {
     /// The bar of a row, with words for those who do not see it. What only holds others is drawn fainter than they are.
     pub(super) fn lane(self, bar: Option<Bar>, status: &str, holds: bool) -> AnyView {
         let Some(bar) = bar else {
-            return view! { <span role="gridcell" class="lane"></span> }.into_any();
+            return view! { <span role="gridcell" class="lane" title="No time is recorded"></span> }.into_any();
         };
         let at = move |place| self.seen.get().percent(place, self.len());
         let left = move || format!("{:.3}%", at(bar.from));
