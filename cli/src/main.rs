@@ -1,4 +1,4 @@
-//! The `prose` command: arguments in, one core session, text or JSON out.
+//! The `prosescope` command: arguments in, one core session, text or JSON out.
 //!
 //! A command is an `Args` struct (`args.rs`) and one function (`commands/`). It finds a run (`locate/`), asks the
 //! core's session for a page, and prints it (`print/`). A command that records opens the run's store instead

@@ -156,7 +156,7 @@ fn quiet(result: io::Result<()>) -> Result<(), CliError> {
             Exit::Recorded,
             format!("recorded, but the answer cannot be written to standard output: {e}"),
         )
-        .hint("do not repeat the command; `prose show RUN` shows what was recorded")),
+        .hint("do not repeat the command; `prosescope show RUN` shows what was recorded")),
         other => other
             .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}"))),
     }

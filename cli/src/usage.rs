@@ -17,7 +17,7 @@ pub(crate) fn text(error: &clap::Error) -> String {
     let cause = cause.to_string();
     let expected = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(arg)) if arg.contains("_ID") => {
-            "expected the number of an execution, as `prose trace` lists them"
+            "expected the number of an execution, as `prosescope trace` lists them"
         }
         Some(ContextValue::String(arg)) if arg.starts_with("--line") => {
             "expected the number of a line in the program"

@@ -1,4 +1,4 @@
-//! The first three lines of `prose show`: how a run stands, what is left, what to do next.
+//! The first three lines of `prosescope show`: how a run stands, what is left, what to do next.
 
 use std::fs;
 use std::path::Path;
@@ -8,16 +8,16 @@ const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
 const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  on_reject: throw \"Stopped\"\nloop until **it is good** (max: 3):\n  session \"Build\"\noutput report = session \"Report\"\n";
 
-/// Runs `prose` in a folder two hours after noon; `args` are split at blanks.
+/// Runs `prosescope` in a folder two hours after noon; `args` are split at blanks.
 fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
-    let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(args.split_whitespace())
         .current_dir(dir)
         .env("HOME", dir)
         .env("PROSE_NOW", "2026-01-15T14:00:00Z")
         .env_remove("PROSE_RUN")
         .output()
-        .expect("prose runs");
+        .expect("prosescope runs");
     let text = [out.stdout, out.stderr].concat();
     let text = String::from_utf8_lossy(&text).into_owned();
     (out.status.code(), text)
@@ -62,7 +62,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running",
                 "4 statements, from line 1 on",
-                "prose resume r  # make sure that nothing carries it out, then go on at line 1",
+                "prosescope resume r  # make sure that nothing carries it out, then go on at line 1",
             ],
         ),
         (
@@ -70,7 +70,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "● Running at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prose resume r  # make sure that nothing carries it out, then go on at line 1",
+                "prosescope resume r  # make sure that nothing carries it out, then go on at line 1",
             ],
         ),
         (
@@ -78,7 +78,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "◷ Waiting at gate deploy since 2026-01-15 14:00 UTC",
                 "3 statements, from line 2 on",
-                "prose approve r deploy --as NAME  # have gate deploy decided by ops",
+                "prosescope approve r deploy --as NAME  # have gate deploy decided by ops",
             ],
         ),
         (
@@ -90,7 +90,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✗ Failed at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prose resume r  # change what made it fail, then begin again at line 1",
+                "prosescope resume r  # change what made it fail, then begin again at line 1",
             ],
         ),
         (
@@ -98,7 +98,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "■ Interrupted at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prose resume r  # go on at line 1",
+                "prosescope resume r  # go on at line 1",
             ],
         ),
         (
@@ -106,7 +106,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✓ Completed",
                 "its output report, which is not there",
-                "prose check r  # look at 1 warning found in its records",
+                "prosescope check r  # look at 1 warning found in its records",
             ],
         ),
         (
@@ -119,7 +119,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✓ Completed",
                 "nothing",
-                "prose get report --run r  # read its output",
+                "prosescope get report --run r  # read its output",
             ],
         ),
     ];

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::process::Command;
 
 fn help(command: &[String]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_prose"))
+    let output = Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(command)
         .arg("--help")
         .output()
-        .expect("prose runs");
+        .expect("prosescope runs");
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("help is UTF-8");
     text.lines()

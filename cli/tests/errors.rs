@@ -10,16 +10,16 @@ const RUN: &str = "20270101-120000-aaaaaa";
 const INSIDE: &str = ".prose/runs/20270101-120000-aaaaaa/copy";
 
 fn prose(dir: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_prose"))
+    Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(args)
         .current_dir(dir)
         .env("HOME", dir.join("home"))
         .env_remove("PROSE_RUN")
         .output()
-        .expect("prose runs")
+        .expect("prosescope runs")
 }
 
-/// Runs `prose`, and expects this exit code; gives what standard error says.
+/// Runs `prosescope`, and expects this exit code; gives what standard error says.
 #[track_caller]
 fn said(dir: &Path, code: i32, args: &[&str]) -> String {
     let out = prose(dir, args);
@@ -90,7 +90,7 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
         (
             &["get", "nothing", "--from", "999"],
             3,
-            &["there is no execution 999 in", &run, "prose trace"],
+            &["there is no execution 999 in", &run, "prosescope trace"],
         ),
         (
             &["get", "nothing", "--from", "1"],
@@ -145,7 +145,10 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
         (
             &["check", "--rule", "nope"],
             2,
-            &["no rule nope", "`prose check --explain` lists all rules"],
+            &[
+                "no rule nope",
+                "`prosescope check --explain` lists all rules",
+            ],
         ),
         (
             &["exec", "complete", "abc"],
@@ -220,7 +223,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "not-found",
             None,
             "there is no run 1999 in",
-            "`prose runs` lists them",
+            "`prosescope runs` lists them",
         ),
         (
             &["show", "20", "--nope"],
@@ -228,7 +231,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "usage",
             None,
             "unexpected argument '--nope' found",
-            "Usage: prose show",
+            "Usage: prosescope show",
         ),
         (
             &["finish"],

@@ -8,7 +8,7 @@ use prosescope_test_support::run::fed;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// A folder with a program, `home` in it, and `prose` run in it at times that a test chooses.
+/// A folder with a program, `home` in it, and `prosescope` run in it at times that a test chooses.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -25,12 +25,12 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Runs `prose` at a time of one day with this standard input, and expects this exit code; gives standard output
+    /// Runs `prosescope` at a time of one day with this standard input, and expects this exit code; gives standard output
     /// and standard error.
     #[track_caller]
     fn run(&self, code: i32, time: &str, args: &str, input: &str) -> (String, String) {
         let args: Vec<&str> = args.split_whitespace().collect();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command
             .args(&args)
             .current_dir(self.dir.path())

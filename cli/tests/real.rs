@@ -19,7 +19,7 @@ fn printed(files: &Value) -> String {
     }
     let mut printed = String::new();
     for command in ["show", "trace", "resume", "check"] {
-        let out = Command::new(env!("CARGO_BIN_EXE_prose"))
+        let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
             .args([command, RUN])
             .current_dir(project.path())
             .env("HOME", project.path().join("home"))
@@ -27,7 +27,7 @@ fn printed(files: &Value) -> String {
             .env_remove("PROSE_RUN")
             .stdin(Stdio::null())
             .output()
-            .expect("prose runs");
+            .expect("prosescope runs");
         let said = format!(
             "$ prose {command}\n{}{}",
             String::from_utf8_lossy(&out.stdout),

@@ -8,7 +8,7 @@ use prosescope_test_support::run;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
-/// A folder with a program, `home` in it, and `prose` run in it.
+/// A folder with a program, `home` in it, and `prosescope` run in it.
 struct Project {
     dir: tempfile::TempDir,
 }
@@ -25,7 +25,7 @@ impl Project {
         self.dir.path().join(at)
     }
 
-    /// Runs `prose` in the project, and expects this exit code; gives all that it said.
+    /// Runs `prosescope` in the project, and expects this exit code; gives all that it said.
     #[track_caller]
     fn prose(&self, code: i32, args: &[&str]) -> String {
         self.prose_in(self.dir.path(), code, args)
@@ -37,7 +37,7 @@ impl Project {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command.args(args).env("HOME", self.path("home"));
         command.current_dir(self.dir.path());
         command
@@ -49,7 +49,7 @@ impl Project {
         serde_json::from_slice(&said).expect("JSON")
     }
 
-    /// Runs `prose` with this on standard input; gives its standard output.
+    /// Runs `prosescope` with this on standard input; gives its standard output.
     #[track_caller]
     fn fed(&self, args: &[&str], input: &[u8]) -> Vec<u8> {
         let out = run::fed(&mut self.command(args), input);
@@ -246,11 +246,11 @@ fn no_file_is_called_as_windows_devices_are() {
     }
 }
 
-/// Runs `prose init` eight times at once, at one moment, and gives the exit codes and what was printed.
+/// Runs `prosescope init` eight times at once, at one moment, and gives the exit codes and what was printed.
 fn at_once(project: &Project, args: &[&str]) -> Vec<(Option<i32>, String)> {
     let running: Vec<_> = (0..8)
         .map(|_| {
-            Command::new(env!("CARGO_BIN_EXE_prose"))
+            Command::new(env!("CARGO_BIN_EXE_prosescope"))
                 .args(["init", "p.prose"])
                 .args(args)
                 .current_dir(project.dir.path())
@@ -339,7 +339,7 @@ fn a_dotted_name_gets_the_binding_of_an_import() {
                 assert_eq!(view["text"], "the finding");
             }
             let said = project.prose(3, &["get", "research.nothing", "--run", "r"]);
-            let own = "`prose bindings RUN/research` lists the bindings of the import's run";
+            let own = "`prosescope bindings RUN/research` lists the bindings of the import's run";
             assert_eq!(said.contains(own), run != "r", "{said}");
             if run != "r" {
                 for name in ["found", "research.found"] {

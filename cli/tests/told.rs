@@ -21,14 +21,14 @@ impl Project {
             dir,
             run: String::new(),
         };
-        let id = project.shell(&format!("prose init p.prose --state {form}"));
+        let id = project.shell(&format!("prosescope init p.prose --state {form}"));
         project.run = String::from_utf8_lossy(&id.stdout).trim().to_owned();
         project
     }
 
-    /// Runs a line of the shell in which `prose` is ours and `$RUN` the run.
+    /// Runs a line of the shell in which `prosescope` is ours and `$RUN` the run.
     fn shell(&self, line: &str) -> Output {
-        let prose = PathBuf::from(env!("CARGO_BIN_EXE_prose"));
+        let prose = PathBuf::from(env!("CARGO_BIN_EXE_prosescope"));
         Command::new("bash")
             .args([
                 "-c",
@@ -63,21 +63,21 @@ const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
     for form in FORMS {
         let project = Project::new(form);
-        project.check("echo v | prose put x >/dev/full", 7, "do not repeat");
-        project.check("prose get x", 0, "v");
-        project.check("prose exec begin --line 1 >/dev/full", 7, "recorded");
-        project.check("prose exec begin --line 1 --json >/dev/full", 4, "");
-        project.check("prose init p.prose >/dev/full", 7, "recorded");
+        project.check("echo v | prosescope put x >/dev/full", 7, "do not repeat");
+        project.check("prosescope get x", 0, "v");
+        project.check("prosescope exec begin --line 1 >/dev/full", 7, "recorded");
+        project.check("prosescope exec begin --line 1 --json >/dev/full", 4, "");
+        project.check("prosescope init p.prose >/dev/full", 7, "recorded");
         for line in [
-            "prose show $RUN >/dev/full",
-            "prose get x >/dev/full",
-            "prose get x --json >/dev/full",
+            "prosescope show $RUN >/dev/full",
+            "prosescope get x >/dev/full",
+            "prosescope get x --json >/dev/full",
             "prose --help >/dev/full",
         ] {
             project.check(line, 6, "");
         }
         // Whoever read enough is not told that we had more.
-        project.check("prose show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
+        project.check("prosescope show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
     }
 }
 
@@ -88,11 +88,15 @@ fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
     let value = "head -c 90000 /dev/zero | tr '\\0' 'x' >value";
     project.check(value, 0, "");
     for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
-        project.check(&format!("prose put {name} --file value"), 0, "");
+        project.check(&format!("prosescope put {name} --file value"), 0, "");
     }
-    let finish = "prose finish --status completed --vacuum";
+    let finish = "prosescope finish --status completed --vacuum";
     project.check(&format!("ulimit -f 300; {finish}"), 7, "recorded, but");
-    project.check("prose show $RUN --json", 0, "\"status\": \"completed\"");
+    project.check(
+        "prosescope show $RUN --json",
+        0,
+        "\"status\": \"completed\"",
+    );
     project.check(finish, 0, "completed");
 }
 
@@ -100,13 +104,13 @@ fn a_run_that_is_finished_and_cannot_be_vacuumed_has_the_same_exit_code() {
 fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
     let project = Project::new("sqlite");
     for (line, code) in [
-        ("prose get nothing 2>/dev/full", 3),
-        ("prose get nothing --json 2>/dev/full", 3),
+        ("prosescope get nothing 2>/dev/full", 3),
+        ("prosescope get nothing --json 2>/dev/full", 3),
         ("prose frobnicate 2>/dev/full", 2),
-        ("prose show $RUN --json --frobnicate 2>/dev/full", 2),
-        ("echo v | prose put x 2>/dev/full", 0),
-        ("echo v | prose put y >/dev/full 2>/dev/full", 7),
-        ("prose get nothing 2>&-", 3),
+        ("prosescope show $RUN --json --frobnicate 2>/dev/full", 2),
+        ("echo v | prosescope put x 2>/dev/full", 0),
+        ("echo v | prosescope put y >/dev/full 2>/dev/full", 7),
+        ("prosescope get nothing 2>&-", 3),
     ] {
         project.check(line, code, "");
     }
@@ -116,11 +120,11 @@ fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
 fn a_closed_standard_input_is_an_error_and_an_empty_one_an_empty_value() {
     for form in FORMS {
         let project = Project::new(form);
-        project.check("prose put x <&-", 6, "standard input is closed");
-        project.check("prose get x", 3, "no binding");
-        project.check("prose put x </dev/null", 0, "Binding written: x");
-        project.check("printf '' | prose put y", 0, "Binding written: y");
-        project.check("prose put z < .", 6, "cannot read standard input");
+        project.check("prosescope put x <&-", 6, "standard input is closed");
+        project.check("prosescope get x", 3, "no binding");
+        project.check("prosescope put x </dev/null", 0, "Binding written: x");
+        project.check("printf '' | prosescope put y", 0, "Binding written: y");
+        project.check("prosescope put z < .", 6, "cannot read standard input");
     }
 }
 
@@ -129,12 +133,12 @@ fn a_closed_standard_input_is_an_error_and_an_empty_one_an_empty_value() {
 fn a_limit_of_file_size_is_told_and_leaves_what_was_there() {
     for form in FORMS {
         let project = Project::new(form);
-        project.check("echo v | prose put x", 0, "Binding written");
+        project.check("echo v | prosescope put x", 0, "Binding written");
         let big = "head -c 3000000 /dev/zero | tr '\\0' 'x' > big";
         project.check(big, 0, "");
-        project.check("ulimit -f 200; prose put x --file big", 6, "→");
-        project.check("prose get x", 0, "v\n");
-        project.check("prose check $RUN", 0, "");
+        project.check("ulimit -f 200; prosescope put x --file big", 6, "→");
+        project.check("prosescope get x", 0, "v\n");
+        project.check("prosescope check $RUN", 0, "");
     }
 }
 
@@ -142,8 +146,8 @@ fn a_limit_of_file_size_is_told_and_leaves_what_was_there() {
 fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     let project = Project::new("sqlite");
     File::create(project.dir.path().join("empty")).expect("made");
-    project.check("prose put x --file .", 6, "cannot read .");
-    project.check("prose put x --file empty", 0, "Binding written");
+    project.check("prosescope put x --file .", 6, "cannot read .");
+    project.check("prosescope put x --file empty", 0, "Binding written");
 }
 
 /// `ulimit -v` counts in KB; a value as long as the limit does not fit beside the program.
@@ -153,19 +157,19 @@ fn a_long_value_is_not_held_in_memory() {
         let project = Project::new(form);
         project.check("head -c 60000000 /dev/zero | tr '\\0' x > big", 0, "");
         for put in [
-            "prose put a < big",
-            "prose put b --file big",
-            "prose put c --file <(cat big)",
+            "prosescope put a < big",
+            "prosescope put b --file big",
+            "prosescope put c --file <(cat big)",
         ] {
             project.check(&format!("ulimit -v 60000; {put}"), 0, "Summary: xxx");
         }
         for name in ["a", "b", "c"] {
-            let get = format!("ulimit -v 60000; prose get {name} | cmp - big");
+            let get = format!("ulimit -v 60000; prosescope get {name} | cmp - big");
             project.check(&get, 0, "");
         }
         // JSON is held: it has the beginning, and says so.
         project.check(
-            "ulimit -v 200000; prose get a --json | tail -c 2000",
+            "ulimit -v 200000; prosescope get a --json | tail -c 2000",
             0,
             "has the first 16777216 of 60000000 bytes",
         );
@@ -188,8 +192,8 @@ fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
             ),
         ] {
             fs::write(project.dir.path().join("long"), bytes).expect("written");
-            project.check("prose put v < long", 0, &format!(".{end}\n"));
-            project.check("prose get v | cmp - long", 0, "");
+            project.check("prosescope put v < long", 0, &format!(".{end}\n"));
+            project.check("prosescope get v | cmp - long", 0, "");
         }
     }
 }

@@ -88,7 +88,7 @@ impl Project {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command
             .args(args)
             .current_dir(self.dir.path())
@@ -104,7 +104,7 @@ impl Project {
     }
 
     fn prose(&self, args: &[&str]) -> Output {
-        self.command(args).output().expect("prose runs")
+        self.command(args).output().expect("prosescope runs")
     }
 
     /// Expects that every question ends with this code, names what was not read, says what to do next, and never that
@@ -122,7 +122,7 @@ impl Project {
                 let mut command = self.command(&args);
                 command.stdout(Stdio::piped()).stderr(Stdio::piped());
                 // At once: a lock is waited for.
-                asked.push((args, json, command.spawn().expect("prose runs")));
+                asked.push((args, json, command.spawn().expect("prosescope runs")));
             }
         }
         for (args, json, child) in asked {
@@ -338,7 +338,7 @@ fn agents_around_a_run_that_cannot_be_read_are_not_no_agents() {
     let set = ["agent", "memory", "set", "captain", "--scope", "project"];
     let mut set = project.command(&set);
     set.stdin(fs::File::open(memory).expect("opened"));
-    let out = set.output().expect("prose runs");
+    let out = set.output().expect("prosescope runs");
     assert!(out.status.success(), "{out:?}");
     let whole = fs::read(&agents).expect("a database");
     overwrite(&agents, "What it remembers");

@@ -4,19 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// `prose` in a project, ten days after its runs began.
+/// `prosescope` in a project, ten days after its runs began.
 fn prose(dir: &Path, args: &[&str]) -> Output {
     prose_at(dir, args, "2026-02-10T00:00:00Z")
 }
 
 fn prose_at(dir: &Path, args: &[&str], now: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_prose"))
+    Command::new(env!("CARGO_BIN_EXE_prosescope"))
         .args(args)
         .current_dir(dir)
         .env("HOME", dir.join("home"))
         .env("PROSE_NOW", now)
         .output()
-        .expect("prose runs")
+        .expect("prosescope runs")
 }
 
 fn done(dir: &Path, args: &[&str], now: &str) {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use prosescope_test_support::run;
 
-/// Runs `prose` in `dir`, and expects this exit code; gives all that it said.
+/// Runs `prosescope` in `dir`, and expects this exit code; gives all that it said.
 #[track_caller]
 fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
     prose_with(dir, None, code, args)
@@ -15,7 +15,7 @@ fn prose(dir: &Path, code: i32, args: &[&str]) -> String {
 /// The same with `PROSE_RUN` set.
 #[track_caller]
 fn prose_with(dir: &Path, run: Option<&str>, code: i32, args: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
     command.env_remove("PROSE_RUN");
     command.envs(run.map(|run| ("PROSE_RUN", run)));
     command

@@ -35,7 +35,7 @@ impl Place {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command
             .args(args)
             .current_dir(self.dir.path())
@@ -181,7 +181,7 @@ fn what_scripts_rely_on() {
 fn errors_say_what_to_do_next() {
     let place = Place::new();
     let said = place.prose(3, &["workflow", "show"]);
-    assert!(said.contains("prose workflow start"), "{said}");
+    assert!(said.contains("prosescope workflow start"), "{said}");
     assert_eq!(place.prose(0, &["workflow", "list"]), "no workflows\n");
     assert!(!place.file().exists(), "reading makes nothing");
     let (of, run) = place.start();

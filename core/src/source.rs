@@ -241,7 +241,7 @@ pub fn names_hidden(folder: &str) -> Issue {
         "Some files of {folder} may be missing: a page opened from disk does not receive dropped files with < > : \" | ? * in their names, or with a dot, a blank or .lnk at the end"
     );
     Issue::info("names-hidden", message)
-        .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prose view`.")
+        .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prosescope view`.")
 }
 
 /// The rule of [`names_hidden`].
@@ -267,7 +267,7 @@ pub fn not_given(files: &[String]) -> Option<Issue> {
     };
     let issue = Issue::warning("file-not-given", message).at_file(first.as_str());
     Some(issue.hint(
-        "Check that you may read it and that its name is text; `prose view` reads it in any case.",
+        "Check that you may read it and that its name is text; `prosescope view` reads it in any case.",
     ))
 }
 

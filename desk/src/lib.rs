@@ -6,7 +6,7 @@
 //! ```
 //!
 //! This crate depends on neither a browser nor a system: the viewer's worker runs a desk for dropped files, and
-//! `prose view` runs one for each page that it serves. What is folded, selected or scrolled belongs to the page, which
+//! `prosescope view` runs one for each page that it serves. What is folded, selected or scrolled belongs to the page, which
 //! sends it with the questions that need it.
 
 mod answers;

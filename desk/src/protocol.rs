@@ -1,7 +1,7 @@
 //! What the page asks, and how a desk refuses.
 //!
 //! A question is a [`Request`] as JSON. The answer is JSON of the view struct that the request names, or of a
-//! [`Trouble`]. Between page and worker both travel in messages (`web/src/worker.rs`), between page and `prose view`
+//! [`Trouble`]. Between page and worker both travel in messages (`web/src/worker.rs`), between page and `prosescope view`
 //! over HTTP (`cli/src/serve`).
 
 use std::collections::{BTreeMap, BTreeSet};

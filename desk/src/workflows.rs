@@ -69,7 +69,7 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
         file: Some(place.to_owned()),
         found: "A database with tables of workflows.".to_owned(),
         cause: format!("It cannot be read as one: {why}."),
-        next: "Check that it is whole; `prose workflow setup --apply --state FILE` adds missing tables to a copy of it.".to_owned(),
+        next: "Check that it is whole; `prosescope workflow setup --apply --state FILE` adds missing tables to a copy of it.".to_owned(),
         ..Trouble::default()
     })
 }

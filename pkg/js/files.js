@@ -70,7 +70,7 @@ async function read(blob, path) {
 
 function checked(bytes) {
   if (bytes.length <= MOST) return bytes;
-  throw new UsageError('bad-argument', 'a file of more than 4 GB cannot be opened here', 'use `prose` for it');
+  throw new UsageError('bad-argument', 'a file of more than 4 GB cannot be opened here', 'use `prosescope` for it');
 }
 
 function labelOf([first, ...more]) {

@@ -1,4 +1,4 @@
-// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prose … --json`.
+// Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
 // Integers beyond 2^53 are rounded, as JSON.parse does.
 
 /** The persistent agent of a task. */

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! This crate converts and calls. What a run is, the core says; what JavaScript may pass, `pkg/js/index.js` says. A
-//! view crosses as the JSON that `prose … --json` prints, so both are the same by construction; its TypeScript types are
+//! view crosses as the JSON that `prosescope … --json` prints, so both are the same by construction; its TypeScript types are
 //! generated from the core's structs (`pkg/js/views.d.ts`), those of the functions here by wasm-bindgen.
 //! Bytes stay where JavaScript holds them and are read in place (see `vfs/`).
 

@@ -34,7 +34,7 @@ export interface TraceChoice {
 }
 ";
 
-/// An opened run. Its pages are plain objects, the JSON of `prose … --json`. Call `free()` when done with it, or hold
+/// An opened run. Its pages are plain objects, the JSON of `prosescope … --json`. Call `free()` when done with it, or hold
 /// it with `using`.
 #[wasm_bindgen]
 pub struct Run {
@@ -304,7 +304,7 @@ pub(crate) fn clock(now: Option<f64>) -> i64 {
     now.unwrap_or_else(js_sys::Date::now) as i64
 }
 
-/// A view as an object. By way of JSON, so that it is what `prose … --json` prints, whatever a run holds.
+/// A view as an object. By way of JSON, so that it is what `prosescope … --json` prints, whatever a run holds.
 pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
     let text = serde_json::to_string(view)
         .map_err(|e| Problem::defect(&format!("a view could not be written: {e}")))?;

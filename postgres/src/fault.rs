@@ -79,11 +79,11 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             | &SqlState::INVALID_SCHEMA_NAME,
         ) => (
             FaultKind::Damaged,
-            "a table or column of the schema openprose is missing: `prose init PROGRAM --state postgres` completes it",
+            "a table or column of the schema openprose is missing: `prosescope init PROGRAM --state postgres` completes it",
         ),
         Some(_) => (
             FaultKind::Damaged,
-            "`prose postgres status` says what is wrong with the schema openprose",
+            "`prosescope postgres status` says what is wrong with the schema openprose",
         ),
     };
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)

@@ -120,7 +120,7 @@ impl PostgresStore {
         if !schema::complete_for(&server, run)? {
             return Err(WriteError::not_found(
                 format!("there is no run {run} in {address}"),
-                "`prose runs` lists the runs of the database",
+                "`prosescope runs` lists the runs of the database",
             ));
         }
         Ok(PostgresStore {
@@ -332,7 +332,7 @@ impl PostgresStore {
         );
         Err(Failed::Finally(
             Fault::new(FaultKind::Io, message)
-                .hint("look with `prose show` or `prose trace` before you repeat it")
+                .hint("look with `prosescope show` or `prosescope trace` before you repeat it")
                 .into(),
         ))
     }
@@ -358,7 +358,7 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
         return Err(Failed::Finally(WriteError::refused(
             "not-storable",
             message,
-            "keep the value in pieces as an attachment: `prose put NAME --file FILE`; or record the run in a file: `prose init --state sqlite`",
+            "keep the value in pieces as an attachment: `prosescope put NAME --file FILE`; or record the run in a file: `prosescope init --state sqlite`",
         )));
     }
     let client = server.client();

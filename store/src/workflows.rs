@@ -207,7 +207,7 @@ fn fits(path: &Path, shape: &Shape) -> Result<(), Fault> {
     shape.fits().map_err(|unfit| {
         let message = format!("{} is no database of workflows: {unfit}", path.display());
         Fault::new(FaultKind::Damaged, message)
-            .hint("`prose workflow setup --apply` makes the tables that are missing")
+            .hint("`prosescope workflow setup --apply` makes the tables that are missing")
     })
 }
 

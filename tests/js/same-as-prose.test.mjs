@@ -1,4 +1,4 @@
-// Every page is what `prose … --json` prints, and every value what `prose get` prints.
+// Every page is what `prosescope … --json` prints, and every value what `prosescope get` prints.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { check, listRuns, openRun, renderState, resolve } from 'prosescope';

@@ -30,13 +30,13 @@ export const examples = filesOf(join(EXAMPLES, '.prose'));
 /** The bytes of an example's file. */
 export const example = path => readFileSync(join(EXAMPLES, '.prose', path));
 
-/** What `prose` prints in the examples' folder. */
+/** What `prosescope` prints in the examples' folder. */
 export function prose(...args) {
   const env = { ...process.env, HOME: join(EXAMPLES, 'record'), PROSE_NOW: new Date(NOW).toISOString() };
   return execFileSync(PROSE_BIN, args, { cwd: EXAMPLES, env, stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
-/** The JSON that `prose` prints. */
+/** The JSON that `prosescope` prints. */
 export const proseJson = (...args) => JSON.parse(prose(...args, '--json'));
 
 /** What a call throws. */

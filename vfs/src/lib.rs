@@ -83,7 +83,7 @@ impl Mount {
                 path,
                 "a write to it was cut off, and the way back lies in the -journal beside it; here it is only read"
                     .to_owned(),
-                "Run `prose show` on it, which rolls a copy back, or let `sqlite3 FILE .tables` do that to a copy of both files.",
+                "Run `prosescope show` on it, which rolls a copy back, or let `sqlite3 FILE .tables` do that to a copy of both files.",
             ));
         }
         // Says what a file is instead of a database; SQLite does not.

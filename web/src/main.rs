@@ -2,7 +2,7 @@
 //!
 //! One wasm plays both roles: `main` asks where it runs. The page (`ui`) knows no file format and no rule
 //! about runs; it asks a desk (`prosescope-desk`) for the core's view structs and draws them. The desk of
-//! dropped files runs in the worker (`worker`, over `bytes`), that of a served page in `prose view`.
+//! dropped files runs in the worker (`worker`, over `bytes`), that of a served page in `prosescope view`.
 
 // A view moves what it shows into closures that the lint does not see: most of its findings there are wrong.
 #![allow(clippy::redundant_clone)]

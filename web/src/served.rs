@@ -1,4 +1,4 @@
-//! The local server of `prose view`: its desk reads what it serves, and it says when something changed.
+//! The local server of `prosescope view`: its desk reads what it serves, and it says when something changed.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -148,7 +148,7 @@ impl Drop for Changes {
 fn gone(_: JsValue) -> Trouble {
     Trouble::new(
         "The local server does not answer.",
-        "Start `prose view` again; what is shown is as it was read last.",
+        "Start `prosescope view` again; what is shown is as it was read last.",
     )
 }
 

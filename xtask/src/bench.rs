@@ -79,7 +79,7 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
             .with_extension(std::env::consts::EXE_EXTENSION)
     };
     let mut bench = Command::new(program("bench"));
-    bench.env(PROSE, program("prose")).args(&args.only);
+    bench.env(PROSE, program("prosescope")).args(&args.only);
     if let Some(viewer) = &viewer {
         bench.env(VIEWER_HTML, viewer);
     }

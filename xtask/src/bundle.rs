@@ -6,7 +6,7 @@
 //!
 //! The page holds everything: style, glue, the compiled app. Its content security policy allows nothing but
 //! that: scripts and style by hash, no connection at all. A server that serves the page together with runs
-//! (`prose view`) turns two places into their opposite, see [`SERVED`].
+//! (`prosescope view`) turns two places into their opposite, see [`SERVED`].
 
 use std::fs;
 use std::io::Write as _;

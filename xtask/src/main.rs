@@ -46,7 +46,7 @@ enum Command {
     Bundle,
     /// Builds the JavaScript package into pkg/dist.
     Pkg,
-    /// Installs `prose`, with the viewer inside, where cargo installs programs.
+    /// Installs `prosescope`, with the viewer inside, where cargo installs programs.
     Install,
     /// Measures: ratios side by side, growth with size. No part of the tests.
     Bench(bench::Args),

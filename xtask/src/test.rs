@@ -21,7 +21,7 @@ const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 /// Tells the tests where the JavaScript package lies.
 const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
-/// Tells the tests which `prose` to run.
+/// Tells the tests which `prosescope` to run.
 pub(crate) const PROSE: &str = "PROSE_BIN";
 
 /// Tells the tests of what docs/ shows to write it instead of comparing.

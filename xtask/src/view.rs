@@ -1,4 +1,4 @@
-//! `cargo xtask view`, `bundle`, `install`: the viewer, and the `prose` binary that carries it.
+//! `cargo xtask view`, `bundle`, `install`: the viewer, and the `prosescope` binary that carries it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const EXAMPLES: &str = "examples";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to open instead of the examples, and options, as `prose view` takes them.
+    /// What to open instead of the examples, and options, as `prosescope view` takes them.
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     view: Vec<OsString>,
 }
 
-/// Builds everything, then becomes `prose view`, which prints its address and ends on Ctrl-C.
+/// Builds everything, then becomes `prosescope view`, which prints its address and ends on Ctrl-C.
 ///
 /// # Errors
 /// When something cannot be installed, built or started.
@@ -58,7 +58,7 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
     )
 }
 
-/// Builds `prose` with this viewer inside, for trying and testing: the profile that the tests use.
+/// Builds `prosescope` with this viewer inside, for trying and testing: the profile that the tests use.
 ///
 /// # Errors
 /// When the build fails.
@@ -67,18 +67,18 @@ pub(crate) fn prose(root: &Path, viewer: &Path) -> Result<PathBuf> {
         run(cargo(root)
             .arg("build")
             .args(NATIVE)
-            .args(["--bin", "prose"])
+            .args(["--bin", "prosescope"])
             .env(VIEWER_HTML, viewer))
     })?;
     let prose = target(root)
         .join("debug")
-        .join("prose")
+        .join("prosescope")
         .with_extension(std::env::consts::EXE_EXTENSION);
     ensure!(prose.is_file(), "cargo built no {}", prose.display());
     Ok(prose)
 }
 
-/// Installs an optimised `prose` with the viewer inside.
+/// Installs an optimised `prosescope` with the viewer inside.
 ///
 /// # Errors
 /// When the build fails.

@@ -117,7 +117,7 @@ pub(crate) struct ApproveArgs {
     /// Approve (the default)
     #[arg(long, conflicts_with = "reject")]
     pub(crate) approve: bool,
-    /// Reject, like `prose reject`
+    /// Reject, like `prosescope reject`
     #[arg(long, requires = "reason", conflicts_with = "comment")]
     pub(crate) reject: bool,
     /// Why the gate is rejected

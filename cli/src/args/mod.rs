@@ -47,7 +47,7 @@ pub(crate) fn run_name(text: &str) -> Result<String, String> {
 
 /// Inspect and record runs of OpenProse programs. Inspecting never changes a run, except that `gate show` logs the view.
 #[derive(Debug, Parser)]
-#[command(name = "prose", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Print JSON; errors as JSON on standard error
     #[arg(long, global = true)]
@@ -409,14 +409,14 @@ mod tests {
     fn docs_json_md_has_a_section_for_every_command() {
         let page = include_str!("../../../docs/json.md");
         let mut all = Vec::new();
-        commands(&Cli::command(), "prose", &mut all);
+        commands(&Cli::command(), "prosescope", &mut all);
         assert!(all.len() > 40, "{all:?}");
         for command in all {
             // It prints a script, whatever `--json` says.
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,
-                command != "prose completions",
+                command != "prosescope completions",
                 "{command}: tests/tests/e2e/json.rs has the examples that docs/json.md is made of"
             );
         }

@@ -1,4 +1,4 @@
-//! Arguments of `prose postgres`.
+//! Arguments of `prosescope postgres`.
 
 use clap::{Args, Subcommand};
 

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 pub(crate) const CLEAN_HELP: &str = "\
 Without --yes nothing is removed: the command lists what it would remove, with sizes and reasons.
 Only folders directly in .prose/runs are removed; links are not followed. Agents of execution scope
-are removed with their run; agents of the project and the user only by `prose agent delete`.
+are removed with their run; agents of the project and the user only by `prosescope agent delete`.
 
 Exit code 4: --yes was given and a rule keeps a run that was named.";
 

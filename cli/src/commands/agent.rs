@@ -314,7 +314,7 @@ fn unknown(args: &AgentArgs, message: String) -> CliError {
         }
         Err(_) => error,
     };
-    error.hint("`prose agents RUN` lists the agents with their scopes")
+    error.hint("`prosescope agents RUN` lists the agents with their scopes")
 }
 
 fn said(done: &AgentWritten, out: &Out) -> Result<Exit, CliError> {

@@ -72,7 +72,7 @@ fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
 
 fn none(args: &DeleteAgentArgs, place: &str) -> CliError {
     CliError::not_found(format!("{place} has no agent {}", args.name))
-        .hint("`prose agents` lists the agents of a run, its project and the user")
+        .hint("`prosescope agents` lists the agents of a run, its project and the user")
 }
 
 fn said(

@@ -101,7 +101,7 @@ fn unknown(name: &str) -> CliError {
         true => error,
         false => error.hint(near::hint(name, near, "rules")),
     };
-    error.hint("`prose check --explain` lists all rules")
+    error.hint("`prosescope check --explain` lists all rules")
 }
 
 fn rules() -> impl Iterator<Item = &'static Rule> {

@@ -1,4 +1,4 @@
-//! `prose check RUN --fix`: a repaired copy beside the run.
+//! `prosescope check RUN --fix`: a repaired copy beside the run.
 
 use prosescope_core::session::pages;
 use std::path::PathBuf;
@@ -69,7 +69,8 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let again = again.and_then(|(fixed, _)| unread::given(&fixed).map(|()| fixed));
     let fixed = again.map_err(|error| {
         let message = format!("{copy} is written whole, but could not be read again: {error}");
-        CliError::new(Exit::Recorded, message).hint("`prose check` says what is left in the copy")
+        CliError::new(Exit::Recorded, message)
+            .hint("`prosescope check` says what is left in the copy")
     })?;
     let fixed = RunRepaired {
         run: before.run,

@@ -7,7 +7,7 @@ use crate::out::Out;
 
 pub(super) fn run(args: &CompletionsArgs, out: &Out) -> Result<Exit, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "prose", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::command(), "prosescope", &mut script);
     out.bytes(&script)?;
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `prose convert RUN --to sqlite|filesystem`: the same run in the other form.
+//! `prosescope convert RUN --to sqlite|filesystem`: the same run in the other form.
 
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             opened.name
         );
         return Err(CliError::refused("two-stores", message).hint(
-            "`prose check RUN` shows what is wrong with the database; move away the one that is not the run",
+            "`prosescope check RUN` shows what is wrong with the database; move away the one that is not the run",
         ));
     }
     if (to_folder && of_files) || (!to_folder && of_rows) {

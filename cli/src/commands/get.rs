@@ -140,10 +140,10 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         });
         match import {
             Some(import) => error.hint(format!(
-                "`prose bindings RUN/{}` lists the bindings of the import's run",
+                "`prosescope bindings RUN/{}` lists the bindings of the import's run",
                 import.alias
             )),
-            None => error.hint("`prose bindings RUN` lists the bindings"),
+            None => error.hint("`prosescope bindings RUN` lists the bindings"),
         }
     } else {
         error.hint(format!(

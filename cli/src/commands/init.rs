@@ -51,13 +51,18 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
         }
         NewState::Postgres => {
             let at = at_text(now, Style::InPlace);
-            let named = || format!("`prose init {} --state sqlite`", args.program.display());
+            let named = || {
+                format!(
+                    "`prosescope init {} --state sqlite`",
+                    args.program.display()
+                )
+            };
             let address = locate::address().map_err(|error| in_a_file(error, &named()))?;
             init_postgres(&address, &id, &name, &source, &at)
                 .map_err(|error| in_a_file(error.into(), &named()))?;
             if !locate::has_psql() {
                 let text = format!(
-                    "psql is not in PATH, where the documents fall back to a file: prose does without it, and recorded the run in {address}. Next: give subagents `prose brief`, or use {}",
+                    "psql is not in PATH, where the documents fall back to a file: prose does without it, and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
                     named()
                 );
                 say(&note(&escape(&text, false)));

@@ -115,7 +115,7 @@ fn no_execution(session: &Session, id: i64) -> CliError {
         "there is no execution {id} in run {}",
         session.run().id
     ))
-    .hint("`prose trace RUN` lists the executions with their ids")
+    .hint("`prosescope trace RUN` lists the executions with their ids")
 }
 
 /// A gate was named that the run does not have.
@@ -124,7 +124,7 @@ fn no_gate(session: &Session, gate: &str) -> CliError {
     let gates = run.gates.iter().map(|gate| &*gate.id);
     CliError::not_found(format!("run {} has no gate {gate}", run.id))
         .hint(near::hint(gate, gates, "gates"))
-        .hint("`prose gates RUN --all` lists its gates")
+        .hint("`prosescope gates RUN --all` lists its gates")
 }
 
 /// A time, or how long ago: milliseconds since 1970 UTC.

@@ -70,5 +70,5 @@ fn read(runs: &[SearchedRun]) -> Result<(), CliError> {
     };
     let message = format!("cannot read {} of run {run}: {}", lost.place, lost.why);
     Err(CliError::new(Exit::Unreadable, message)
-        .hint("the rest was searched; `prose check RUN` lists all that was found"))
+        .hint("the rest was searched; `prosescope check RUN` lists all that was found"))
 }

@@ -1,4 +1,4 @@
-//! `prose push`, `prose pull`: a run copied into PostgreSQL and out of it.
+//! `prosescope push`, `prosescope pull`: a run copied into PostgreSQL and out of it.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
@@ -47,7 +47,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
     if locate::id_on_server(run).is_some() {
         let message = format!("{run} is in PostgreSQL already");
         return Err(CliError::refused("same-form", message)
-            .hint("`prose pull` copies it into a database file"));
+            .hint("`prosescope pull` copies it into a database file"));
     }
     let address = locate::address()?;
     // Alone: agents of wider scopes are none of the run's.
@@ -79,7 +79,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
         }) => {
             let copy = session_of(&address, &id)?;
             let next = format!(
-                "go on with the run there; or copy it away (`prose pull postgres:{id} -o FILE`), remove it (`prose clean postgres:{id} --yes`) and push again"
+                "go on with the run there; or copy it away (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
             );
             let place = address.to_string();
             let form = (false, with_files);

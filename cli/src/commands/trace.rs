@@ -68,7 +68,7 @@ fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
                 CliError::usage(format!(
                     "--node {name} is neither an execution id (43) nor a place (~7)"
                 ))
-                .hint("`prose trace RUN` lists the executions with their ids")
+                .hint("`prosescope trace RUN` lists the executions with their ids")
             })?;
             match session.node_of_row(id) {
                 Some(node) => Some(node),
@@ -86,7 +86,7 @@ fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
             session.run().id
         );
         return Err(CliError::not_found(message)
-            .hint("`prose trace RUN --json` has the place of each node (`node`)"));
+            .hint("`prosescope trace RUN --json` has the place of each node (`node`)"));
     };
     out.show(&detail, || print::node(&detail, out.width))?;
     unread::whole(session, &parts)?;

@@ -84,7 +84,8 @@ pub(super) fn skipped(name: &str, error: &CliError) {
 /// Some of many runs could not be read: what cannot be told for that reason.
 pub(super) fn some(exit: Exit, what: &str) -> CliError {
     let message = format!("cannot tell {what}: not every run could be read");
-    CliError::new(exit, message).hint("`prose check --all` lists what could not be read, and why")
+    CliError::new(exit, message)
+        .hint("`prosescope check --all` lists what could not be read, and why")
 }
 
 fn refuse(session: &Session, counts: impl Fn(&Unread) -> bool) -> Result<(), CliError> {
@@ -117,5 +118,5 @@ fn some_of(
     let message = format!("cannot read {what} of run {run}: {why}{more}");
     let error = CliError::new(exit, message).hint(&**next);
     Err(error
-        .hint("`prose show RUN` shows what was read, `prose check RUN` lists all that was found"))
+        .hint("`prosescope show RUN` shows what was read, `prosescope check RUN` lists all that was found"))
 }

@@ -238,7 +238,7 @@ fn finish(args: FinishArgs, out: &Out) -> Result<Exit, CliError> {
     })?;
     if output.is_null() {
         return Err(CliError::usage("--output is null, which records no output")
-            .hint("write what the run came to, or end it with `prose workflow fail`"));
+            .hint("write what the run came to, or end it with `prosescope workflow fail`"));
     }
     let mut writer = Writer::open(&args.options)?;
     let finish = Finish {

@@ -59,9 +59,8 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
                 "there is no file or folder {run}, and no run {name} in {}",
                 project.display()
             );
-            return Err(
-                CliError::not_found(message).hint("check the path; `prose runs` lists the runs")
-            );
+            return Err(CliError::not_found(message)
+                .hint("check the path; `prosescope runs` lists the runs"));
         }
         Err(error) => return Err(not_chosen(error, &project)),
     };
@@ -122,7 +121,7 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
                     .hint("it contains no runs; give a path to a run folder or a database");
             }
             error.hint(format!(
-                "there are {runs} runs, such as {}; `prose runs` lists them",
+                "there are {runs} runs, such as {}; `prosescope runs` lists them",
                 some.join(", ")
             ))
         }
@@ -142,7 +141,7 @@ fn only_a_path(run: &str) -> bool {
 
 fn no_such_path(path: &str) -> CliError {
     CliError::not_found(format!("there is no file or folder {path}"))
-        .hint("check the path; `prose runs` lists the runs")
+        .hint("check the path; `prosescope runs` lists the runs")
 }
 
 /// The place of `handle--slug` (or its handle alone) below a run.
@@ -272,7 +271,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
                             "name one, such as {}",
                             path.join(&many[0].place).display()
                         ))
-                        .hint(format!("`prose runs {}` lists them", path.display())),
+                        .hint(format!("`prosescope runs {}` lists them", path.display())),
                 )
             }
         },

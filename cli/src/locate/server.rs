@@ -58,7 +58,7 @@ impl OnServer {
         };
         let address = address()?;
         let wanted = (name != LATEST).then_some(name);
-        let hint = "`prose runs` lists the newest; a run is named by its id, or by a beginning of it that no other run has";
+        let hint = "`prosescope runs` lists the newest; a run is named by its id, or by a beginning of it that no other run has";
         match find_run(&address, wanted)? {
             Which::One(id) => Ok(Some(OnServer { address, id })),
             Which::None => {
@@ -193,7 +193,7 @@ pub(crate) fn only_on_disk(run: &str) -> Result<(), CliError> {
             Exit::Usage,
             format!("{run} is in PostgreSQL: this command works on files"),
         )
-        .hint(format!("`prose pull {run}` copies it into a file; `prose show` and `prose trace` read it where it is"))),
+        .hint(format!("`prosescope pull {run}` copies it into a file; `prosescope show` and `prosescope trace` read it where it is"))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `prose view` hands out.
+//! What `prosescope view` hands out.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{disk, unnamed};
 use crate::error::CliError;
 use crate::serve::Served;
 
-/// What `prose view` serves for these runs or paths.
+/// What `prosescope view` serves for these runs or paths.
 pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
     let unnamed = match runs {
         [] => vec![unnamed()?],

@@ -137,7 +137,7 @@ fn whole(disk: &Disk) -> Result<(), CliError> {
 
 fn no_run(path: &Path) -> CliError {
     CliError::not_found(format!("there is no run in {}", path.display()))
-        .hint("`prose runs` lists the runs; `prose init PROGRAM` creates one")
+        .hint("`prosescope runs` lists the runs; `prosescope init PROGRAM` creates one")
 }
 
 /// The folder or the database itself: a link is followed where the user named it, and nowhere else.

@@ -123,6 +123,6 @@ impl Kept {
             "there are no workflows: {} does not exist",
             self.name()
         ))
-        .hint("`prose workflow start --input TEXT` begins one; --state names another database")
+        .hint("`prosescope workflow start --input TEXT` begins one; --state names another database")
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn checked(report: &CheckReport, width: usize) -> String {
         let _ = writeln!(out, "{BOLD}{}{RESET}{runs}", counted(report.counts));
         let _ = writeln!(
             out,
-            "{FAINT}`prose check --explain RULE` explains a rule{RESET}"
+            "{FAINT}`prosescope check --explain RULE` explains a rule{RESET}"
         );
     } else if many || report.runs.is_empty() {
         let _ = writeln!(out, "{OK}nothing found{RESET}{runs}");
@@ -166,7 +166,7 @@ pub(crate) fn rules(rules: &[RuleView], width: usize) -> String {
     }
     let _ = writeln!(
         out,
-        "\n{FAINT}`prose check --explain RULE` says what to do, with an example.{RESET}"
+        "\n{FAINT}`prosescope check --explain RULE` says what to do, with an example.{RESET}"
     );
     out
 }

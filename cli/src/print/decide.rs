@@ -74,7 +74,7 @@ fn told_head(out: &mut String, last: Option<&Head>) {
     fact(out, "head", &head(last));
     let _ = writeln!(
         out,
-        "  {FAINT}Keep the head: `prose audit verify {} --expect-head …` detects a log that was cut or rewritten.{RESET}",
+        "  {FAINT}Keep the head: `prosescope audit verify {} --expect-head …` detects a log that was cut or rewritten.{RESET}",
         escape(&last.run, false)
     );
 }

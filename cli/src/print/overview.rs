@@ -445,8 +445,8 @@ mod tests {
 
     #[test]
     fn the_answer_takes_three_lines_and_never_cuts_a_command() {
-        let command = format!("prose resume {}", "a/long/path/".repeat(9));
-        for next_command in [None, Some("prose resume r".to_owned()), Some(command)] {
+        let command = format!("prosescope resume {}", "a/long/path/".repeat(9));
+        for next_command in [None, Some("prosescope resume r".to_owned()), Some(command)] {
             let view = Overview {
                 headline: "Failed at line 3: ".to_owned() + &"word ".repeat(40),
                 left: "up to 14 statements, ".repeat(9),

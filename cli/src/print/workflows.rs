@@ -143,7 +143,7 @@ pub(crate) fn workflow(view: &WorkflowView, width: usize) -> String {
     if let Some(turn) = view.runs.iter().find(|turn| turn.question().is_some()) {
         let _ = writeln!(
             out,
-            "\n{FAINT}prose workflow input {} --run {} --text TEXT{RESET}",
+            "\n{FAINT}prosescope workflow input {} --run {} --text TEXT{RESET}",
             escape(&workflow.id, false),
             escape(&turn.id, false)
         );

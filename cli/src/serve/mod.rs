@@ -1,4 +1,4 @@
-//! The local server of `prose view`: the viewer's page, the answers to its questions, and word of changes.
+//! The local server of `prosescope view`: the viewer's page, the answers to its questions, and word of changes.
 //!
 //! It listens on 127.0.0.1 only. Every path begins with a token that nobody can guess, and requests that name
 //! another host, or come from a page of another origin, are refused, so that no page from elsewhere can read a run

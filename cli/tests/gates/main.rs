@@ -109,7 +109,7 @@ impl Project {
     }
 
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command
             .args(args)
             .current_dir(self.dir.path())
@@ -121,7 +121,10 @@ impl Project {
 
     fn at(&self, now: &str, args: &[&str]) -> Output {
         let mut command = self.command(args);
-        command.env("PROSE_NOW", now).output().expect("prose runs")
+        command
+            .env("PROSE_NOW", now)
+            .output()
+            .expect("prosescope runs")
     }
 
     /// Runs, and expects this exit code; gives standard output and standard error.
@@ -130,7 +133,7 @@ impl Project {
         checked(
             code,
             args,
-            &self.command(args).output().expect("prose runs"),
+            &self.command(args).output().expect("prosescope runs"),
         )
     }
 

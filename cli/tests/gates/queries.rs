@@ -1,4 +1,4 @@
-//! The documents' own SQL (sqlite.md, "Approval Gates", "Gate Audit Logging"), run by `sqlite3`: over what `prose` wrote,
+//! The documents' own SQL (sqlite.md, "Approval Gates", "Gate Audit Logging"), run by `sqlite3`: over what `prosescope` wrote,
 //! and the other way round.
 
 use prosescope_test_support::needs;
@@ -191,7 +191,7 @@ fn the_documents_audit_queries_read_what_we_wrote_and_agree_with_ours() {
     ] {
         assert_eq!(project.sql(&sql), expected, "{name}");
     }
-    // The same questions, asked of `prose`.
+    // The same questions, asked of `prosescope`.
     let told = |args: &[&str], keys: &[&str]| -> Vec<String> {
         let value = project.json(0, args);
         let rows = match value.get(0).and_then(|first| first.get("audit")) {

@@ -135,7 +135,7 @@ fn at_once<'a>(
         let mut command = project.command(args);
         command.env("PROSE_NOW", now).arg("--json");
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn().expect("prose runs")
+        command.spawn().expect("prosescope runs")
     };
     let begun: Vec<Child> = commands.map(start).collect();
     let ended = begun.into_iter().map(Child::wait_with_output);

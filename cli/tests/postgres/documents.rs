@@ -1,4 +1,4 @@
-//! `psql` with the queries of postgres.md on what `prose` wrote, and `prose` on what `psql` writes beside it.
+//! `psql` with the queries of postgres.md on what `prosescope` wrote, and `prosescope` on what `psql` writes beside it.
 
 use prosescope_test_support::cluster::Cluster;
 

@@ -1,4 +1,4 @@
-//! `prose` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
+//! `prosescope` on runs in PostgreSQL: the same commands, `--run postgres:ID`.
 
 #[path = "../shared/actions.rs"]
 mod actions;
@@ -64,7 +64,7 @@ fn a_run_in_postgresql_is_recorded_and_read() {
 
     let brief = prose(0, &["brief", "report"], "");
     assert!(
-        brief.contains(&format!("prose put report --run {run}")),
+        brief.contains(&format!("prosescope put report --run {run}")),
         "{brief}"
     );
     let large = "x".repeat(300_000);
@@ -116,7 +116,7 @@ fn all_runs_are_checked_and_what_takes_files_names_pull() {
     assert!(log.contains("approved") && log.contains(&run), "{log}");
     for args in [&["view", &run][..], &["check", &run, "--fix"]] {
         let said = project.prose(2, args, "");
-        assert!(said.contains(&format!("prose pull {run}")), "{said}");
+        assert!(said.contains(&format!("prosescope pull {run}")), "{said}");
     }
     // Without files: the runs are in the database alone.
     std::fs::remove_dir_all(project.path().join(".prose/runs")).unwrap();
@@ -194,7 +194,8 @@ fn init_says_why_no_file_was_made_and_how_to_make_one() {
     let said = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{said}");
     assert!(
-        said.contains("psql is not in PATH") && said.contains("prose init p.prose --state sqlite"),
+        said.contains("psql is not in PATH")
+            && said.contains("prosescope init p.prose --state sqlite"),
         "{said}"
     );
     assert!(!said.contains("hush"), "{said}");

@@ -30,7 +30,7 @@ impl Project {
     }
 
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_prose"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
         command
             .args(args)
             .current_dir(self.path())

@@ -1,4 +1,4 @@
-//! `prose serve` over PostgreSQL: killed under load, and with a server that stops under it; clients go on with their cursor, and
+//! `prosescope serve` over PostgreSQL: killed under load, and with a server that stops under it; clients go on with their cursor, and
 //! nothing that was acknowledged is lost. SQLAlchemy models write beside it.
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! `prose postgres`, `prose doctor` and `prose clean` of a live server.
+//! `prosescope postgres`, `prosescope doctor` and `prosescope clean` of a live server.
 
 use prosescope_test_support::cluster::Cluster;
 

@@ -4,7 +4,7 @@
 use prosescope_core::workflow::Action;
 use serde_json::{Value, json};
 
-/// The arguments of `prose` that do it.
+/// The arguments of `prosescope` that do it.
 pub(crate) fn words<'a>(action: Action, of: &'a str, run: &'a str) -> Vec<&'a str> {
     match action {
         Action::Start => vec!["workflow", "start", "--workflow", of, "--input", "More"],

@@ -1,7 +1,7 @@
 //! The rules that issues go by: what each means, what to do, and an input that yields it.
 //!
 //! An [`Issue`](crate::issue::Issue) carries the name of its rule, what was found, and what to do about that one.
-//! What the rule means in general stands here, once, for `prose check --explain`, SARIF, the viewer and
+//! What the rule means in general stands here, once, for `prosescope check --explain`, SARIF, the viewer and
 //! docs/checks.md (`cargo xtask docs`).
 //!
 //! # Adding a rule
@@ -102,7 +102,7 @@ impl Example {
             Example::Resolve(sql, name, from) => {
                 let from = from.map_or(String::new(), |id| format!(" --from {id}"));
                 vec![part(
-                    &format!("SQL, and then `prose get {name}{from}`"),
+                    &format!("SQL, and then `prosescope get {name}{from}`"),
                     "sql",
                     sql,
                 )]

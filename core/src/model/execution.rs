@@ -62,9 +62,9 @@ pub struct Meta {
     pub depth: Option<i64>,
     /// Why a loop was left, or a statement skipped.
     pub reason: Option<Text>,
-    /// Rules that the writer was forced past (`prose … --force`).
+    /// Rules that the writer was forced past (`prosescope … --force`).
     pub forced: Vec<Text>,
-    /// Whether something was recorded otherwise than the program says (`prose … --override`).
+    /// Whether something was recorded otherwise than the program says (`prosescope … --override`).
     pub overridden: bool,
     /// Who completed it: `put`, the session that carried it out.
     pub completed_by: Option<Text>,

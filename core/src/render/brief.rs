@@ -1,7 +1,7 @@
 //! Instructions for a subagent: where its output goes, and how to write it (sqlite.md, "From Subagents"; filesystem.md,
 //! "Subagent Output Writing").
 //!
-//! The documents have a VM paste SQL or a file's form; a quote in a value breaks that. These name `prose` commands, whose
+//! The documents have a VM paste SQL or a file's form; a quote in a value breaks that. These name `prosescope` commands, whose
 //! values come on standard input, and on request the `sqlite3` ones with a bound parameter.
 
 use std::fmt::Write as _;
@@ -96,8 +96,8 @@ impl Brief {
     /// The command that writes the output, which comes on standard input.
     pub fn put(&self) -> String {
         let mut put = match &self.task.binding {
-            Some(name) => format!("prose put {} --run {}", shell(name), shell(&self.run)),
-            None => format!("prose put --anon --run {}", shell(&self.run)),
+            Some(name) => format!("prosescope put {} --run {}", shell(name), shell(&self.run)),
+            None => format!("prosescope put --anon --run {}", shell(&self.run)),
         };
         // An execution's statement says the kind and the source.
         if let Some(id) = self.execution {
@@ -154,7 +154,13 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let commands: Vec<String> = task
             .context
             .iter()
-            .map(|name| format!("prose get {} --run {}{from}", shell(name), shell(&of.run)))
+            .map(|name| {
+                format!(
+                    "prosescope get {} --run {}{from}",
+                    shell(name),
+                    shell(&of.run)
+                )
+            })
             .collect();
         let _ = writeln!(
             out,
@@ -186,7 +192,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         );
     }
     out.push_str(
-        "Return only what `prose put` prints (`Binding written: …`), never the output itself.\n",
+        "Return only what `prosescope put` prints (`Binding written: …`), never the output itself.\n",
     );
     if raw && let Some(database) = &of.database {
         raw_sql(&mut out, of, database);
@@ -203,7 +209,7 @@ fn raw_sql(out: &mut String, of: &Brief, database: &str) {
     let source = of.source.as_deref().map_or("NULL".to_owned(), sql);
     let _ = write!(
         out,
-        "\nWithout `prose`, with the output in the file PATH (SQLite waits for other writers with `.timeout`):\n\n```sh\n\
+        "\nWithout `prosescope`, with the output in the file PATH (SQLite waits for other writers with `.timeout`):\n\n```sh\n\
          sqlite3 -cmd '.timeout 30000' {} <<'END_OF_SQL'\n\
          BEGIN IMMEDIATE;\n\
          INSERT INTO bindings (name, execution_id, kind, value, source_statement)\n\
@@ -264,10 +270,16 @@ mod tests {
             done: true,
             ..Brief::default()
         };
-        assert_eq!(of.put(), "prose put draft --run r --execution 7 --done");
+        assert_eq!(
+            of.put(),
+            "prosescope put draft --run r --execution 7 --done"
+        );
         let text = brief(&of, false);
         assert!(text.contains("> Write\n> ```\n> it\n"), "{text}");
-        assert!(text.contains("prose get plan --run r --from 7"), "{text}");
+        assert!(
+            text.contains("prosescope get plan --run r --from 7"),
+            "{text}"
+        );
         assert!(
             text.contains("--done --memory MEMORY.md --segment SEGMENT.md <<"),
             "{text}"

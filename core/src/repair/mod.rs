@@ -1,4 +1,4 @@
-//! What `prose check --fix` changes of a damaged run, decided without I/O.
+//! What `prosescope check --fix` changes of a damaged run, decided without I/O.
 //!
 //! [`crate::sqlite::copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
 //! into a new database of the corrected schema, which the store opened; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
@@ -35,7 +35,7 @@ pub const UNPLACED: &str = "x_unplaced";
 /// Something that was repaired.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
-    /// The rule of `prose check` that it was found by.
+    /// The rule of `prosescope check` that it was found by.
     pub rule: &'static str,
     /// The table.
     pub table: String,

@@ -1,4 +1,4 @@
-//! One value by its name, without reading the run around it: what `prose get` asks for.
+//! One value by its name, without reading the run around it: what `prosescope get` asks for.
 //!
 //! ```text
 //! rows of that name, by the index ──► all at the root ────────────► scope::winner ──► the value

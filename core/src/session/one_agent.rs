@@ -1,4 +1,4 @@
-//! One agent by its name, without reading the run around it: what `prose agent` asks for.
+//! One agent by its name, without reading the run around it: what `prosescope agent` asks for.
 //!
 //! Two things of a run say where an agent's memory is: its program, which declares the scope, and the store of that
 //! scope. An agent is written to after each of its invocations; a run has any number of those, and of other rows. Where

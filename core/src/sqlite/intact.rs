@@ -19,7 +19,7 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
     match foreign_triggers(conn) {
         Ok(triggers) => issues.extend(triggers.iter().map(|trigger| {
             Issue::warning("foreign-trigger", format!("{name} has {trigger}"))
-            .hint("Other writers run it: it may change what they record, a decision too. `prose` never does, and refuses to write here.")
+            .hint("Other writers run it: it may change what they record, a decision too. `prosescope` never does, and refuses to write here.")
         })),
         Err(error) => issues.push(not_looked_through(&error)),
     }

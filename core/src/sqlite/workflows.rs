@@ -370,7 +370,7 @@ fn missing(table: Table) -> Fault {
         FaultKind::Damaged,
         format!("the database has no table {}", table.name()),
     )
-    .hint("`prose workflow setup --apply` makes it")
+    .hint("`prosescope workflow setup --apply` makes it")
 }
 
 /// A fault of the database, whose path the shell adds.

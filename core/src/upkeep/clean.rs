@@ -1,7 +1,7 @@
-//! Which runs `prose clean` takes, and why it leaves the others.
+//! Which runs `prosescope clean` takes, and why it leaves the others.
 //!
 //! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
-//! project and the user do not: `prose agent delete` is their only end.
+//! project and the user do not: `prosescope agent delete` is their only end.
 
 use crate::session::Filter;
 use crate::time::{Stamp, human_duration};
@@ -71,12 +71,15 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
             "which runs: name some, or say --older-than or --status",
-            "`prose clean --status completed,failed --older-than 30d` says what would go; nothing goes without --yes",
+            "`prosescope clean --status completed,failed --older-than 30d` says what would go; nothing goes without --yes",
         ));
     }
     let runs = entries.iter().filter_map(|entry| entry.run.as_ref());
     request.filter.known_status(runs).map_err(|unknown| {
-        WriteError::wrong(unknown.to_string(), "`prose runs` shows how the runs stand")
+        WriteError::wrong(
+            unknown.to_string(),
+            "`prosescope runs` shows how the runs stand",
+        )
     })?;
     let mut named: Vec<&str> = Vec::new();
     for name in &request.runs {
@@ -250,7 +253,8 @@ fn rough(ms: i64) -> String {
 
 /// The entry that a name means: its folder, its id, or a unique beginning of its folder.
 fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
-    let hint = "`prose runs` lists the runs; only what lies straight in .prose/runs can be removed";
+    let hint =
+        "`prosescope runs` lists the runs; only what lies straight in .prose/runs can be removed";
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
         let message = format!("{name:?} is no run's id: a run to remove is named by its id");
         return Err(WriteError::wrong(message, hint));

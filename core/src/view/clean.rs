@@ -1,4 +1,4 @@
-//! What `prose clean` removes, or would.
+//! What `prosescope clean` removes, or would.
 
 use serde::{Deserialize, Serialize};
 

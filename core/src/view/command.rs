@@ -152,7 +152,7 @@ pub struct Serving {
     pub address: String,
 }
 
-/// Where `prose serve` answers.
+/// Where `prosescope serve` answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServingWorkflows {

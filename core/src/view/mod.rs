@@ -1,25 +1,25 @@
 //! Plain structs for every shell: the same facts on every screen.
 //!
-//! One struct a page, built by [`crate::session::pages`]; its serde shape is what `prose … --json` prints and
+//! One struct a page, built by [`crate::session::pages`]; its serde shape is what `prosescope … --json` prints and
 //! what the browser's worker answers. The table of facts is viewer.md, "What each page says". No struct holds a
 //! large value: lists carry lengths and previews, and a value is read when somebody opens it.
 //!
 //! | page | struct | command |
 //! |---|---|---|
-//! | list of runs | [`RunList`] | `prose runs` |
-//! | Overview | [`Overview`] | `prose show` |
-//! | Program | [`ProgramView`] | (in `prose show --json`) |
-//! | Trace | [`TracePage`], [`NodeDetail`] | `prose trace` |
-//! | Search | [`SearchView`] | `prose search` |
-//! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prose bindings`, `prose get` |
-//! | Agents | [`AgentsView`] | `prose agents` |
-//! | Gates | [`GatesView`], [`AuditView`] | `prose gates`, `prose audit` |
-//! | (audit, over runs) | [`RunAudit`], [`AuditCheck`], [`AuditTimeout`], [`AuditStat`], [`GateWait`] | `prose audit` |
-//! | Imports | [`ImportsView`] | (in `prose show --json`) |
-//! | state.md | [`StateMdView`] | `prose state` |
-//! | Files and tables | [`FilesView`], [`TableRows`] | (in `prose show --json`) |
-//! | Resume | [`ResumeView`] | `prose resume` |
-//! | Issues | [`IssuesView`], [`CheckReport`] | `prose check` |
+//! | list of runs | [`RunList`] | `prosescope runs` |
+//! | Overview | [`Overview`] | `prosescope show` |
+//! | Program | [`ProgramView`] | (in `prosescope show --json`) |
+//! | Trace | [`TracePage`], [`NodeDetail`] | `prosescope trace` |
+//! | Search | [`SearchView`] | `prosescope search` |
+//! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prosescope bindings`, `prosescope get` |
+//! | Agents | [`AgentsView`] | `prosescope agents` |
+//! | Gates | [`GatesView`], [`AuditView`] | `prosescope gates`, `prosescope audit` |
+//! | (audit, over runs) | [`RunAudit`], [`AuditCheck`], [`AuditTimeout`], [`AuditStat`], [`GateWait`] | `prosescope audit` |
+//! | Imports | [`ImportsView`] | (in `prosescope show --json`) |
+//! | state.md | [`StateMdView`] | `prosescope state` |
+//! | Files and tables | [`FilesView`], [`TableRows`] | (in `prosescope show --json`) |
+//! | Resume | [`ResumeView`] | `prosescope resume` |
+//! | Issues | [`IssuesView`], [`CheckReport`] | `prosescope check` |
 //!
 //! [`Unread`] is on every page: what could not be read.
 //!

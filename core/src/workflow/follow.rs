@@ -109,7 +109,7 @@ impl Horizon {
                 format!(
                     "the cursor is {cursor}, and the newest event has the id {newest}: the table was emptied, or an older copy of it restored"
                 ),
-                "begin again: `prose events tail WORKFLOW --after 0`",
+                "begin again: `prosescope events tail WORKFLOW --after 0`",
             )),
         }
     }
@@ -309,7 +309,7 @@ pub fn note_cursor(
         return Err(WriteError::refused(
             "no-followers-table",
             "the database has no table x_workflow_followers, which keeps what named followers have read",
-            "`prose workflow setup --apply` adds it; or follow with --after, without a name",
+            "`prosescope workflow setup --apply` adds it; or follow with --after, without a name",
         ));
     }
     Ok(tables.note_cursor(workflow, follower, cursor, now)?)

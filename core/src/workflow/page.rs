@@ -245,7 +245,7 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
             false => String::new(),
         };
         let command = format!(
-            "prose workflow input {}{run} --text …",
+            "prosescope workflow input {}{run} --text …",
             quoted(&workflow.id)
         );
         Asking {
@@ -445,13 +445,13 @@ mod tests {
         assert_eq!(one.runs[0].status, "waiting_for_input");
         assert_eq!(one.asks[0].question.as_deref(), Some("Which region?"));
         let command = one.asks[0].command.as_deref();
-        assert_eq!(command, Some("prose workflow input w1 --text …"));
+        assert_eq!(command, Some("prosescope workflow input w1 --text …"));
         let runs = vec![waiting("r 1", question), waiting("r2", "{}")];
         let two = page(view("paused", "{}", runs));
         let command = two.asks[0].command.as_deref();
         assert_eq!(
             command,
-            Some("prose workflow input w1 --run 'r 1' --text …")
+            Some("prosescope workflow input w1 --run 'r 1' --text …")
         );
         assert_eq!(two.asks[1].question, None);
         // Errata M8: an answer is refused.

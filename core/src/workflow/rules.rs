@@ -46,9 +46,9 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
             match (action, status) {
                 (_, WorkflowStatus::Cancelled) => "begin a new workflow: a cancelled one stays so",
                 (Action::Pause, _) | (_, WorkflowStatus::Paused | WorkflowStatus::Error) => {
-                    "`prose workflow resume WORKFLOW` makes it active again"
+                    "`prosescope workflow resume WORKFLOW` makes it active again"
                 }
-                _ => "`prose workflow show WORKFLOW` says how it stands",
+                _ => "`prosescope workflow show WORKFLOW` says how it stands",
             },
         )),
     }
@@ -79,10 +79,10 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
             match (action, status) {
                 (Action::Heartbeat, _) => "stop working on it",
                 (Action::Finish | Action::Fail | Action::Ask, TurnStatus::WaitingForInput) => {
-                    "answer it with `prose workflow input`, or cancel it"
+                    "answer it with `prosescope workflow input`, or cancel it"
                 }
                 (_, TurnStatus::Running) => "only a run that asked can be answered",
-                _ => "it ended: begin a new run with `prose workflow start`",
+                _ => "it ended: begin a new run with `prosescope workflow start`",
             },
         )),
     }
@@ -91,14 +91,14 @@ pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, Write
 pub(super) fn no_workflow(id: &str) -> WriteError {
     WriteError::not_found(
         format!("there is no workflow {id}"),
-        "`prose workflow list` lists them",
+        "`prosescope workflow list` lists them",
     )
 }
 
 pub(super) fn no_run(id: &str) -> WriteError {
     WriteError::not_found(
         format!("there is no run {id} of a workflow"),
-        "`prose workflow show WORKFLOW` lists the runs of a workflow",
+        "`prosescope workflow show WORKFLOW` lists the runs of a workflow",
     )
 }
 

@@ -187,7 +187,7 @@ impl Input {
             (None, 0) => Err(WriteError::refused(
                 "nothing-waits",
                 format!("no run of workflow {} waits for input", workflow.id),
-                "`prose workflow start --workflow ID --input TEXT` begins a new run",
+                "`prosescope workflow start --workflow ID --input TEXT` begins a new run",
             )),
             (None, _) => {
                 let ids: Vec<&str> = waiting.iter().map(|turn| turn.id.as_str()).collect();
@@ -298,7 +298,7 @@ impl Command for Heartbeat {
             return Err(WriteError::refused(
                 "no-heartbeat-column",
                 "the table workflow_runs has no column x_heartbeat",
-                "`prose workflow setup --apply` adds it",
+                "`prosescope workflow setup --apply` adds it",
             ));
         }
         let mut values = vec![("x_heartbeat", Value::Time(now))];

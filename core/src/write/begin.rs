@@ -42,9 +42,9 @@ impl Record for Begin {
         };
         let row = entry.row(facts, Status::Executing, meta)?;
         let command = match shape(&row) {
-            Shape::Parallel => Some("prose parallel run"),
-            Shape::Loop => Some("prose loop begin"),
-            Shape::Gate => Some("prose gate create"),
+            Shape::Parallel => Some("prosescope parallel run"),
+            Shape::Loop => Some("prosescope loop begin"),
+            Shape::Gate => Some("prosescope gate create"),
             Shape::Frame | Shape::Statement => None,
         };
         if let Some(command) = command {

@@ -98,11 +98,11 @@ impl Close {
         }
         let failed = matches!(self.how, How::Failed { .. });
         let (what, command) = match shape(&instance.first) {
-            Shape::Parallel if !failed => ("a parallel", "prose parallel join ID"),
-            Shape::Loop if !failed => ("a loop", "prose loop exit ID"),
+            Shape::Parallel if !failed => ("a parallel", "prosescope parallel join ID"),
+            Shape::Loop if !failed => ("a loop", "prosescope loop exit ID"),
             Shape::Gate => (
                 "a gate",
-                "prose approve RUN GATE` or `prose reject RUN GATE",
+                "prosescope approve RUN GATE` or `prosescope reject RUN GATE",
             ),
             _ => return Ok(()),
         };
@@ -165,7 +165,7 @@ impl Ending {
             return Err(WriteError::refused(
                 rule,
                 format!("execution {id} is not a {what}: {}", instance.first.text),
-                format!("give the id that `prose {what} begin` printed"),
+                format!("give the id that `prosescope {what} begin` printed"),
             ));
         }
         Ok(Ending {
@@ -312,7 +312,7 @@ fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), Wri
         "output-missing",
         format!("execution {id} is not completed: {missing}"),
         format!(
-            "the session writes it: `prose put {name} --execution {id}`; without it the execution failed (`prose exec fail`)"
+            "the session writes it: `prosescope put {name} --execution {id}`; without it the execution failed (`prosescope exec fail`)"
         ),
     ))
 }

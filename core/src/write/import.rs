@@ -139,7 +139,7 @@ impl AddImport {
                     "the program has no `use … as {}`, so it does not say where that comes from",
                     self.alias
                 ),
-                "give the source: `prose import add HANDLE SOURCE`",
+                "give the source: `prosescope import add HANDLE SOURCE`",
             )
         })
     }

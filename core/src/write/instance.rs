@@ -50,8 +50,8 @@ impl Instance {
                 shown(&self.first.text)
             ),
             match self.last.status {
-                Status::Failed => "`prose exec retry ID` begins another attempt",
-                _ => "`prose exec begin` begins it again, as a new execution",
+                Status::Failed => "`prosescope exec retry ID` begins another attempt",
+                _ => "`prosescope exec begin` begins it again, as a new execution",
             },
         ))
     }
@@ -164,7 +164,7 @@ pub(super) fn meta(row: &Execution) -> Meta {
 pub(super) fn no_execution(id: i64) -> WriteError {
     WriteError::not_found(
         format!("there is no execution {id} in this run"),
-        "`prose trace RUN` lists what ran, with ids",
+        "`prosescope trace RUN` lists what ran, with ids",
     )
 }
 
@@ -175,12 +175,12 @@ pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
             "run-finished",
             format!("run {} is {} already", run.id, run.status.word()),
-            "`prose init PROGRAM` begins another run",
+            "`prosescope init PROGRAM` begins another run",
         )),
         RunStatus::Interrupted => Err(WriteError::refused(
             "run-interrupted",
             format!("run {} is interrupted", run.id),
-            "`prose resume RUN --begin` opens it again",
+            "`prosescope resume RUN --begin` opens it again",
         )),
         _ => Ok(run.id),
     }
@@ -200,7 +200,7 @@ pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), 
             parent.last.status.word(),
             shown(&parent.first.text)
         ),
-        "give the execution that it runs in now; `prose resume RUN` says where the run stands",
+        "give the execution that it runs in now; `prosescope resume RUN` says where the run stands",
     ))
 }
 

@@ -205,7 +205,7 @@ impl Record for Branch {
                     self.name,
                     status.word()
                 ),
-                "a failed branch goes on with `prose exec retry ID`",
+                "a failed branch goes on with `prosescope exec retry ID`",
             ));
         }
         let found = self.found(&source, &parallel, &own.branches, &mut insisted)?;

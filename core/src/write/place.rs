@@ -160,8 +160,8 @@ fn a_branch(
         .rows()
         .find(|row| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel));
     let next = match open {
-        Some(open) => format!("use `prose parallel branch {} {name}`", open.id),
-        None => format!("`prose parallel run --line {line}` begins all of its branches"),
+        Some(open) => format!("use `prosescope parallel branch {} {name}`", open.id),
+        None => format!("`prosescope parallel run --line {line}` begins all of its branches"),
     };
     WriteError::refused(
         "is-a-branch",
@@ -187,10 +187,10 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
                 .find(|s| s.line < own.line || s.line > own.end);
             let next = match call {
                 Some(call) => format!(
-                    "`prose exec begin --line {}` calls it, or `--in {}`",
+                    "`prosescope exec begin --line {}` calls it, or `--in {}`",
                     call.line, call.line
                 ),
-                None => "`prose exec begin` with the line of a `do` calls it".to_owned(),
+                None => "`prosescope exec begin` with the line of a `do` calls it".to_owned(),
             };
             (format!("{}, which is not called", shown_place(own)), next)
         }
@@ -201,12 +201,12 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
                     "a branch (line {branch}) of {}, which has not begun",
                     shown_place(own)
                 ),
-                format!("`prose parallel run --line {line}` begins it"),
+                format!("`prosescope parallel run --line {line}` begins it"),
             )
         }
         _ => (
             format!("{}, which has not begun", shown_place(own)),
-            format!("`prose loop begin --line {line}` begins it, or `--in {line}`"),
+            format!("`prosescope loop begin --line {line}` begins it, or `--in {line}`"),
         ),
     };
     WriteError::refused(

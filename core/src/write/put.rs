@@ -89,7 +89,7 @@ fn complete(
                 shown(&instance.first.text)
             ),
             format!(
-                "`prose put {name} --execution {id} --done`; without --done any binding is written"
+                "`prosescope put {name} --execution {id} --done`; without --done any binding is written"
             ),
         ));
     }
@@ -124,7 +124,7 @@ impl Put {
                     "agent {agent} outlives the run (scope {}), so its memory has a store of its own",
                     scope.word()
                 ),
-                "`prose agent memory set` and `prose agent segment add` write there",
+                "`prosescope agent memory set` and `prosescope agent segment add` write there",
             ));
         }
         if let Some(memory) = &self.memory {

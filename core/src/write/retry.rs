@@ -53,7 +53,7 @@ impl Record for Retry {
                     self.id,
                     instance.last.status.word()
                 ),
-                "`prose exec retry ID --error TEXT` records that it failed, and the next attempt",
+                "`prosescope exec retry ID --error TEXT` records that it failed, and the next attempt",
             ));
         }
         if let Some(again) = begun_again(facts, &instance)? {
@@ -90,7 +90,7 @@ impl Record for Retry {
             return Err(WriteError::refused(
                 "retry-used-up",
                 format!("execution {} had its {max} attempts", self.id),
-                "`prose exec fail` leaves it failed; `--max N` allows more, with --override where the program says how many",
+                "`prosescope exec fail` leaves it failed; `--max N` allows more, with --override where the program says how many",
             ));
         }
         let style = facts.style();

@@ -175,7 +175,7 @@ pub(super) fn rounds_left(
         Some(max) => Err(WriteError::refused(
             "loop-used-up",
             format!("loop {id} had its {max} rounds"),
-            "`prose loop exit ID --reason TEXT` leaves it",
+            "`prosescope loop exit ID --reason TEXT` leaves it",
         )),
         None => Ok(()),
     }

@@ -83,7 +83,7 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
     WriteError::refused(
         "run-finished",
         format!("run {} is {} already", run.id, run.status.word()),
-        "a finished run is not written to; `prose init PROGRAM` begins another",
+        "a finished run is not written to; `prosescope init PROGRAM` begins another",
     )
 }
 
@@ -109,7 +109,7 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
                 "run {run} is not completed: gate {} waits for a decision",
                 gate.id
             ),
-            "`prose approve` or `prose reject` decides it; `--status failed` and `interrupted` leave it",
+            "`prosescope approve` or `prosescope reject` decides it; `--status failed` and `interrupted` leave it",
         )),
         None => Ok(()),
     }
@@ -164,7 +164,7 @@ impl Record for Reopen {
                     run.id,
                     run.status.word()
                 ),
-                "`prose init PROGRAM` begins another run",
+                "`prosescope init PROGRAM` begins another run",
             ));
         }
         let rested = run.status != RunStatus::Running;

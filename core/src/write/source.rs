@@ -209,7 +209,7 @@ impl Source {
         let above = statement.parent.and_then(|at| self.get(at));
         if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
             what = format!("a branch of the parallel of line {}", parallel.line);
-            next = format!("use `prose parallel run --line {}`", parallel.line);
+            next = format!("use `prosescope parallel run --line {}`", parallel.line);
         }
         Err(WriteError::wrong(
             format!(
@@ -250,7 +250,7 @@ impl Command {
 
     fn noun(self) -> &'static str {
         match self {
-            Command::Exec => "a statement that `prose exec` records",
+            Command::Exec => "a statement that `prosescope exec` records",
             Command::Parallel => "a parallel",
             Command::Loop => "a loop",
             Command::Gate => "a gate",
@@ -265,12 +265,14 @@ impl Command {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");
         match self {
-            Command::Exec => format!("use `prose exec run --line {line}`"),
-            Command::Parallel => format!("use `prose parallel run --line {line}`"),
-            Command::Loop => format!("use `prose loop begin --line {line}`"),
-            Command::Gate => format!("use `prose gate create --line {line}`"),
-            Command::Input => format!("use `prose put {name}`: the value comes on standard input"),
-            Command::Import => format!("use `prose import add {name}`"),
+            Command::Exec => format!("use `prosescope exec run --line {line}`"),
+            Command::Parallel => format!("use `prosescope parallel run --line {line}`"),
+            Command::Loop => format!("use `prosescope loop begin --line {line}`"),
+            Command::Gate => format!("use `prosescope gate create --line {line}`"),
+            Command::Input => {
+                format!("use `prosescope put {name}`: the value comes on standard input")
+            }
+            Command::Import => format!("use `prosescope import add {name}`"),
             Command::Declares if statement.kind == Kind::Block => {
                 format!(
                     "`do {name}(…)` calls it: give the line of the call, or of a statement inside"

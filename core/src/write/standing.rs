@@ -68,9 +68,9 @@ impl Standing {
             })
             .collect();
         let (what, next) = match wanted {
-            Shape::Parallel => ("parallel", "`prose parallel run --line N` begins one"),
-            Shape::Loop => ("loop", "`prose loop begin --line N` begins one"),
-            _ => ("statement", "`prose exec run --line N` begins one"),
+            Shape::Parallel => ("parallel", "`prosescope parallel run --line N` begins one"),
+            Shape::Loop => ("loop", "`prosescope loop begin --line N` begins one"),
+            _ => ("statement", "`prosescope exec run --line N` begins one"),
         };
         let Some(last) = fit.last() else {
             return Err(WriteError::not_found(
@@ -196,7 +196,7 @@ fn gate_waits(gate: &Execution) -> WriteError {
             "gate {id} waits for a decision (execution {}): nothing begins after it",
             gate.id
         ),
-        format!("`prose approve RUN {id}` or `prose reject RUN {id}` decides it"),
+        format!("`prosescope approve RUN {id}` or `prosescope reject RUN {id}` decides it"),
     )
 }
 

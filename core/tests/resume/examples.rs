@@ -75,7 +75,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
     );
     assert_eq!(
         view.needs[0].command,
-        "prose get draft --run 20260118-201530-z4t9wa --from 19"
+        "prosescope get draft --run 20260118-201530-z4t9wa --from 19"
     );
     let last = view.steps.last().unwrap();
     assert!(last.text.starts_with("Begin again at line 38 in frame 19"));

@@ -175,7 +175,7 @@ impl Import<'_> {
                         self.run(),
                         self.server.address()
                     ),
-                    "`prose clean postgres:ID --yes` removes a run that is no longer needed",
+                    "`prosescope clean postgres:ID --yes` removes a run that is no longer needed",
                 ));
             }
             Err(lost) => return Err(self.lost(lost)),

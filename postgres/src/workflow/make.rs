@@ -65,7 +65,7 @@ fn refused(address: &Address, lost: &Lost, schema: &str, role: &str) -> WriteErr
                     "{}: role {role} may not make or change the tables in schema {schema}",
                     fault.message
                 ),
-                "run what `prose workflow setup` prints as the owner of the schema and its tables",
+                "run what `prosescope workflow setup` prints as the owner of the schema and its tables",
             )
         }
         _ => fault.into(),

@@ -39,7 +39,7 @@ const READ: &str =
 
 /// What to do where the tables do not do what they should.
 const SETUP: &str =
-    "`prose workflow setup --apply --state postgres` makes the tables that are missing";
+    "`prosescope workflow setup --apply --state postgres` makes the tables that are missing";
 
 /// Tables of workflows in a database.
 pub struct PostgresTables {
@@ -324,7 +324,7 @@ fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
             "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
         ),
         Some(code) if code.starts_with("23") => fault.hint(
-            "a constraint of the table refuses the row: compare the table with what `prose workflow setup` prints",
+            "a constraint of the table refuses the row: compare the table with what `prosescope workflow setup` prints",
         ),
         _ if fault.kind == FaultKind::Damaged || fault.hint.contains("openprose") => fault.hint(SETUP),
         _ => fault,

@@ -147,6 +147,6 @@ pub(super) fn unknown(address: &Address) -> WriteError {
         "the connection to {address} was lost at COMMIT, and nothing shows whether the command is recorded"
     );
     Fault::new(FaultKind::Io, message)
-        .hint("look with `prose workflow show` and `prose events tail` before you repeat it")
+        .hint("look with `prosescope workflow show` and `prosescope events tail` before you repeat it")
         .into()
 }

@@ -78,7 +78,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
             | ErrorCode::TypeMismatch,
         )
         | None => Fault::new(FaultKind::Damaged, message).hint(
-            "`prose check RUN` says what is wrong with it, `prose check RUN --fix` writes a repaired copy",
+            "`prosescope check RUN` says what is wrong with it, `prosescope check RUN --fix` writes a repaired copy",
         ),
         Some(_) => Fault::new(FaultKind::Io, message),
     }

@@ -40,12 +40,12 @@ pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
                 return Err(Fault::new(
                     FaultKind::Busy,
                     format!(
-                        "{} is held by another `prose` for more than {} s",
+                        "{} is held by another `prosescope` for more than {} s",
                         path.display(),
                         PATIENCE.as_secs()
                     ),
                 )
-                .hint("look for a `prose` that hangs, and try again"));
+                .hint("look for a `prosescope` that hangs, and try again"));
             }
             Err(TryLockError::WouldBlock) => {
                 sleep(pause);

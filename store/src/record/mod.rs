@@ -1,7 +1,7 @@
 //! Recording: stores that apply the core's changes, one transaction a command.
 //!
 //! What is written is computed by [`prosescope_core::write`]; here it is only moved, durably: in SQLite one immediate
-//! transaction, in a folder by atomic replacement. Between `prose` processes a lock file decides who is next, so that
+//! transaction, in a folder by atomic replacement. Between `prosescope` processes a lock file decides who is next, so that
 //! nobody waits out SQLite's busy handler against a crowd (reliability.md, "Many writers").
 
 pub(crate) mod fault;

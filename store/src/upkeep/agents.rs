@@ -27,7 +27,7 @@ impl KeptAgent {
     }
 }
 
-/// Looks what `prose` (a `.prose` folder) keeps of an agent.
+/// Looks what `prosescope` (a `.prose` folder) keeps of an agent.
 ///
 /// # Errors
 /// A [`Fault`] when it cannot be read, or lies behind a link.
@@ -48,7 +48,7 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
     Ok(kept)
 }
 
-/// Deletes an agent of `prose` (a `.prose` folder): its memory, its segments, and what is kept of earlier memories.
+/// Deletes an agent of `prosescope` (a `.prose` folder): its memory, its segments, and what is kept of earlier memories.
 ///
 /// # Errors
 /// A [`Fault`] when it lies behind a link, or the system refuses.

@@ -118,7 +118,7 @@ fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
                 "is what is left of a run: it cannot be removed",
                 &cause,
             )
-            .hint("the next `prose clean --yes` tries again")
+            .hint("the next `prosescope clean --yes` tries again")
         })
 }
 

@@ -1,4 +1,4 @@
-//! Facts for `prose doctor`: what is installed, what git would take up, what lies beside a database.
+//! Facts for `prosescope doctor`: what is installed, what git would take up, what lies beside a database.
 
 use std::fs::{self, File};
 use std::io::Read;

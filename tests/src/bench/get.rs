@@ -1,4 +1,4 @@
-//! `prose get` beside `sqlite3`: the same value of the same file, each a whole process.
+//! `prosescope get` beside `sqlite3`: the same value of the same file, each a whole process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ pub(crate) fn measure(effort: Effort) {
         return;
     };
     println!(
-        "prose {} the viewer inside. `prose get` escapes nothing into a pipe; `sqlite3` runs the query of sqlite.md.\n",
+        "prose {} the viewer inside. `prosescope get` escapes nothing into a pipe; `sqlite3` runs the query of sqlite.md.\n",
         if std::env::var_os("PROSE_VIEWER_HTML").is_some() {
             "with"
         } else {
@@ -60,7 +60,7 @@ pub(crate) fn measure(effort: Effort) {
         let version = || command(&prose, &["--version".as_ref()]);
         let mut rivals = [
             Rival::whole("prose --version", || run(version())),
-            Rival::whole("prose get", || run(ours())),
+            Rival::whole("prosescope get", || run(ours())),
             Rival::whole("sqlite3", || run(theirs())),
         ];
         let figures = in_turn(effort.pick(40, 2), &mut rivals);

@@ -53,7 +53,7 @@ type Part = (&'static str, &'static str, fn(Effort));
 const PARTS: &[Part] = &[
     (
         "get",
-        "`prose get` beside `sqlite3`, the same value, whole processes",
+        "`prosescope get` beside `sqlite3`, the same value, whole processes",
         get::measure,
     ),
     (
@@ -68,12 +68,12 @@ const PARTS: &[Part] = &[
     ),
     (
         "runs",
-        "`prose runs` over many run folders, whole processes",
+        "`prosescope runs` over many run folders, whole processes",
         runs::measure,
     ),
     (
         "record",
-        "Recording: `prose put` beside `sqlite3`, writers at once, the n-th write",
+        "Recording: `prosescope put` beside `sqlite3`, writers at once, the n-th write",
         record::measure,
     ),
     (

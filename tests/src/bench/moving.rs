@@ -1,4 +1,4 @@
-//! `prose push` and `prose pull` beside `psql \copy` of the same rows into the same tables.
+//! `prosescope push` and `prosescope pull` beside `psql \copy` of the same rows into the same tables.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -131,7 +131,7 @@ pub(crate) fn measure(effort: Effort) {
     table.print();
 }
 
-/// Makes a run in a file, of rows by SQL and of attachments by `prose put`.
+/// Makes a run in a file, of rows by SQL and of attachments by `prosescope put`.
 fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a> {
     let mut moved = Moved {
         cluster,

@@ -64,7 +64,7 @@ pub(crate) fn measure(effort: Effort) {
         );
         if let Some(prose) = std::env::var_os("PROSE_BIN") {
             let took = (0..3).map(|_| natively(Path::new(&prose), &database));
-            println!("`prose show`: {}", time(took.fold(f64::MAX, f64::min)));
+            println!("`prosescope show`: {}", time(took.fold(f64::MAX, f64::min)));
         }
         let log = [RefCell::new(Vec::new()), RefCell::new(Vec::new())];
         let open = |at: usize| {

@@ -1,4 +1,4 @@
-//! `prose` on a database of few runs beside one of many, and how the server finds the rows. The rows are made by SQL.
+//! `prosescope` on a database of few runs beside one of many, and how the server finds the rows. The rows are made by SQL.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -138,7 +138,7 @@ fn plans(cluster: &Cluster, project: &Project) {
     for (command, args) in COMMANDS {
         let before = log().len();
         project.prose(args);
-        println!("\n`prose {command}`:");
+        println!("\n`prosescope {command}`:");
         let mut seen = Vec::new();
         let said = log();
         for line in said.get(before..).unwrap_or_default().lines() {

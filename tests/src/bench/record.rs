@@ -1,4 +1,4 @@
-//! Recording: `prose put` beside `sqlite3`, writers at once, and what the n-th write costs.
+//! Recording: `prosescope put` beside `sqlite3`, writers at once, and what the n-th write costs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ impl Bench {
             .prose(args)
             .stdin(Stdio::null())
             .output()
-            .expect("prose runs");
+            .expect("prosescope runs");
         assert!(
             out.status.success(),
             "{args:?}: {}",
@@ -111,11 +111,11 @@ impl Bench {
         let theirs = theirs.join("state.db");
         let (mut a, mut b, mut c) = (0, 0, 0);
         let mut rivals = [
-            Rival::whole("prose put, folder", || {
+            Rival::whole("prosescope put, folder", || {
                 a += 1;
                 assert!(self.put(&files, &format!("v{a}")), "put");
             }),
-            Rival::whole("prose put, state.db", || {
+            Rival::whole("prosescope put, state.db", || {
                 b += 1;
                 assert!(self.put(&ours, &format!("v{b}")), "put");
             }),
@@ -180,12 +180,12 @@ impl Bench {
             "sqlite",
         );
         row(
-            "prose put, state.db",
+            "prosescope put, state.db",
             &|run, _, name| self.put(run, name),
             "sqlite",
         );
         row(
-            "prose put, folder",
+            "prosescope put, folder",
             &|run, _, name| self.put(run, name),
             "filesystem",
         );

@@ -1,4 +1,4 @@
-//! `prose runs` over many folders of mixed forms, copied from the examples.
+//! `prosescope runs` over many folders of mixed forms, copied from the examples.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Writing to PostgreSQL: `prose put` beside `psql` as postgres.md has a subagent call it, many values over one connection,
+//! Writing to PostgreSQL: `prosescope put` beside `psql` as postgres.md has a subagent call it, many values over one connection,
 //! and writers at once beside writers of a `state.db`. The server and SQLite wait for the disk, as they do for people.
 
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl Bench<'_> {
         let runs = [self.init("postgres"), self.init("postgres")];
         let (mut a, mut b) = (0, 0);
         let mut rivals = [
-            Rival::whole("prose put", || {
+            Rival::whole("prosescope put", || {
                 a += 1;
                 self.put(&runs[0], &format!("v{a}"));
             }),
@@ -148,7 +148,7 @@ impl Bench<'_> {
                 },
             ),
             (
-                "prose put, one run in PostgreSQL",
+                "prosescope put, one run in PostgreSQL",
                 "postgres",
                 true,
                 &|run, name| {
@@ -156,18 +156,23 @@ impl Bench<'_> {
                 },
             ),
             (
-                "prose put, a run in PostgreSQL each",
+                "prosescope put, a run in PostgreSQL each",
                 "postgres",
                 false,
                 &|run, name| {
                     self.put(run, name);
                 },
             ),
-            ("prose put, one state.db", "sqlite", true, &|run, name| {
-                self.put(run, name);
-            }),
             (
-                "prose put, a state.db each",
+                "prosescope put, one state.db",
+                "sqlite",
+                true,
+                &|run, name| {
+                    self.put(run, name);
+                },
+            ),
+            (
+                "prosescope put, a state.db each",
                 "sqlite",
                 false,
                 &|run, name| self.put(run, name),

@@ -55,7 +55,7 @@ pub const FORMAT: [char; 46] = [
     '\u{13430}',
 ];
 
-/// A text in a style that `prose` prints too: what is not escaped where it is printed would pass for ours.
+/// A text in a style that `prosescope` prints too: what is not escaped where it is printed would pass for ours.
 const FORGED: &str = "\x1b[31mforged";
 
 /// What a sequence does, and its bytes.

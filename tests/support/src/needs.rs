@@ -101,13 +101,13 @@ pub fn python() -> Option<PathBuf> {
     )
 }
 
-/// The `prose` binary: the one that xtask built, else the one that cargo put beside this test.
+/// The `prosescope` binary: the one that xtask built, else the one that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {
         let test = env::current_exe().ok()?;
         let folder = test.parent()?.parent()?;
         let prose = folder
-            .join("prose")
+            .join("prosescope")
             .with_extension(env::consts::EXE_EXTENSION);
         prose.is_file().then_some(prose)
     };

@@ -18,7 +18,7 @@ fn everything_native_is_measured_in_small() {
     let error = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{said}{error}");
     for figure in [
-        "prose get",
+        "prosescope get",
         "render the whole program",
         "recursive query",
         "for ten times the work",

@@ -1,4 +1,4 @@
-//! `prose check` as CI uses it: what it ends with, what it prints, in which forms. And `prose resume`, whose words are
+//! `prosescope check` as CI uses it: what it ends with, what it prints, in which forms. And `prosescope resume`, whose words are
 //! for people and for models.
 
 use std::process::{Command, Output};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use prosescope_tests::needs;
 use serde_json::Value;
 
-/// `prose` in the examples, in the middle of what they tell of.
+/// `prosescope` in the examples, in the middle of what they tell of.
 fn prose(args: &[&str]) -> Option<Output> {
     let out = Command::new(needs::prose()?)
         .args(args)
@@ -14,7 +14,7 @@ fn prose(args: &[&str]) -> Option<Output> {
         .env("HOME", needs::root().join("examples/record"))
         .env("PROSE_NOW", "2026-01-25T16:00:00Z")
         .output();
-    Some(out.expect("prose runs"))
+    Some(out.expect("prosescope runs"))
 }
 
 #[test]

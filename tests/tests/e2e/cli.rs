@@ -1,4 +1,4 @@
-//! The `prose` binary as scripts use it: how runs are named, exit codes, bytes, and that reading leaves no trace.
+//! The `prosescope` binary as scripts use it: how runs are named, exit codes, bytes, and that reading leaves no trace.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,7 +18,7 @@ struct Project {
 }
 
 impl Project {
-    /// `None` where `prose` or `sqlite3` is missing, which was then said.
+    /// `None` where `prosescope` or `sqlite3` is missing, which was then said.
     fn new() -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -42,7 +42,7 @@ impl Project {
     }
 
     fn prose(&self, args: &[&str]) -> Output {
-        self.command(args).output().expect("prose runs")
+        self.command(args).output().expect("prosescope runs")
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -117,7 +117,7 @@ fn a_run_is_named_by_id_beginning_latest_or_path() {
         .command(&["show", "--json"])
         .current_dir(&below)
         .output()
-        .expect("prose runs");
+        .expect("prosescope runs");
     assert_eq!(
         serde_json::from_slice::<Value>(&out.stdout).expect("JSON")["overview"]["run"],
         NEW
@@ -142,7 +142,7 @@ fn wrong_names_say_what_there_is() {
     );
     let (_, said) = project.expect(3, &["show", "1999"]);
     assert!(
-        said.contains("there is no run 1999") && said.contains("`prose runs` lists them"),
+        said.contains("there is no run 1999") && said.contains("`prosescope runs` lists them"),
         "{said}"
     );
     let (_, said) = project.expect(3, &["get", "nothing"]);
@@ -158,7 +158,7 @@ fn wrong_names_say_what_there_is() {
         .command(&["runs"])
         .current_dir(outside.path())
         .output()
-        .expect("prose runs");
+        .expect("prosescope runs");
     assert_eq!(out.status.code(), Some(3));
     assert!(
         text(&out.stderr).contains("there is no .prose folder in"),

@@ -582,7 +582,10 @@ fn the_json_of_every_command_is_as_documented() {
             (Some(value), At::Examples | At::Recorded) => {
                 section.push_str(&shown(&args, &shape, value));
             }
-            _ => section.push_str(&format!("\n`prose {} --json`: {shape}\n", args.join(" "))),
+            _ => section.push_str(&format!(
+                "\n`prosescope {} --json`: {shape}\n",
+                args.join(" ")
+            )),
         }
     }
     for (command, section) in &sections {
@@ -616,7 +619,7 @@ fn shown(args: &[&str], shape: &str, mut value: Value) -> String {
         shape => format!(": {shape}"),
     };
     format!(
-        "\n`prose {} --json`{shape}\n\n```json\n{json}\n```\n",
+        "\n`prosescope {} --json`{shape}\n\n```json\n{json}\n```\n",
         args.join(" ")
     )
 }

@@ -1,4 +1,4 @@
-//! `prose serve`, followed by clients that nobody here wrote, across restarts: the WebSocket of npm's `ws`, a page in Chromium with
+//! `prosescope serve`, followed by clients that nobody here wrote, across restarts: the WebSocket of npm's `ws`, a page in Chromium with
 //! a WebSocket and with an `EventSource`. And thousands of idle connections of another process.
 
 use std::io::{BufRead, BufReader, Read, Write};

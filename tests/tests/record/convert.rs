@@ -1,4 +1,4 @@
-//! `prose convert`: a run in the other form and back again is the same run.
+//! `prosescope convert`: a run in the other form and back again is the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `prose convert`: what the other form has no place for is said, with its place; all else is carried byte for byte.
+//! `prosescope convert`: what the other form has no place for is said, with its place; all else is carried byte for byte.
 
 use std::fs;
 use std::path::Path;

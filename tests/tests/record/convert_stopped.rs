@@ -1,4 +1,4 @@
-//! `prose convert` that does not come to its end: nothing is there, and the run is as it was.
+//! `prosescope convert` that does not come to its end: nothing is there, and the run is as it was.
 
 use std::fs;
 use std::path::Path;

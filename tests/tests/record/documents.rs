@@ -1,4 +1,4 @@
-//! The documents' own SQL and shell examples against a database that `prose init` made, and their queries over what `prose`
+//! The documents' own SQL and shell examples against a database that `prosescope init` made, and their queries over what `prosescope`
 //! wrote. The documents are read in place, where they are; tests/fixtures/sqlite.md has examples of the same kinds.
 
 use std::path::PathBuf;
@@ -185,7 +185,7 @@ fn shell_works(document: &str) {
     assert_eq!(gates[0]["status"], "approved");
 }
 
-/// The other way: what `prose` recorded answers the documents' queries.
+/// The other way: what `prosescope` recorded answers the documents' queries.
 #[test]
 fn the_queries_of_the_document_read_what_prose_wrote() {
     let Some(project) = Project::new(

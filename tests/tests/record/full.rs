@@ -199,7 +199,7 @@ fn told(project: &Project, run: &str) -> Vec<String> {
     let told = parts.map(|what| {
         let mut command = project.command(&[what, run, "--json"]);
         command.env("PROSE_NOW", "2040-01-01 00:00:00");
-        let out = command.output().expect("prose runs");
+        let out = command.output().expect("prosescope runs");
         let view: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
         // What was left of a write that failed is an issue of the run, and gone with the next one.
         let part = if what == "show" {
@@ -212,7 +212,7 @@ fn told(project: &Project, run: &str) -> Vec<String> {
     told.into()
 }
 
-/// Runs `prose`, with no file growing beyond so many blocks of 512 bytes.
+/// Runs `prosescope`, with no file growing beyond so many blocks of 512 bytes.
 fn limited(project: &Project, blocks: usize, args: &str) -> Output {
     let prose = project.command(&[]).get_program().to_owned();
     // The signal that comes with it is ignored, so that the write fails instead.

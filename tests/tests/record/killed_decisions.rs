@@ -14,7 +14,7 @@ const LATE: &str = "2026-01-25 13:00:01";
 /// Gates of one run.
 const MOST: usize = 100;
 
-/// `prose` at a time.
+/// `prosescope` at a time.
 fn at(project: &Project, now: &str, args: &[&str]) -> Command {
     let mut command = project.command(args);
     command.env("PROSE_NOW", now);
@@ -24,7 +24,7 @@ fn at(project: &Project, now: &str, args: &[&str]) -> Command {
 /// Runs it, and expects this exit code.
 #[track_caller]
 fn expect(project: &Project, code: i32, now: &str, args: &[&str]) {
-    let out = at(project, now, args).output().expect("prose runs");
+    let out = at(project, now, args).output().expect("prosescope runs");
     let said = text(&[out.stdout, out.stderr].concat());
     assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
 }

@@ -16,7 +16,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// `None` where `prose` or `sqlite3` is missing, which was then said.
+    /// `None` where `prosescope` or `sqlite3` is missing, which was then said.
     pub(crate) fn new(program: &str) -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");

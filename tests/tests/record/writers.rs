@@ -7,7 +7,7 @@ use prosescope_tests::work::SQLITE3_WAITS;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
-/// Half of them are `prose`, half the documents' `sqlite3` with a timeout.
+/// Half of them are `prosescope`, half the documents' `sqlite3` with a timeout.
 #[test]
 fn processes_write_at_once_and_nothing_fails_or_is_lost() {
     let Some(project) = Project::new("session \"Work\"\n") else {

@@ -152,7 +152,7 @@ fn listen(app: Shared) -> ReadSignal<bool> {
     dragging
 }
 
-/// Whether the page came from `prose view` together with something to show.
+/// Whether the page came from `prosescope view` together with something to show.
 fn is_served() -> bool {
     let meta = document()
         .query_selector("meta[name=prosescope-served]")

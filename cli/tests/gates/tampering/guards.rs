@@ -179,7 +179,7 @@ fn lines_that_cannot_be_read_are_missed() {
         let issues = found["issues"].to_string();
         assert!(issues.contains(rule), "{text}\n{found}");
         let out = project.command(&["check", run, "--json"]).output();
-        let check = String::from_utf8(out.expect("prose runs").stdout).expect("JSON");
+        let check = String::from_utf8(out.expect("prosescope runs").stdout).expect("JSON");
         assert_eq!(check.contains("malformed-json"), unread, "{text}\n{check}");
     }
 }

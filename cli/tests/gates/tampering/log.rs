@@ -20,7 +20,7 @@ fn set(state: &mut State, row: usize, column: &str, value: impl Into<Value>) {
     state.log[row].insert(column.to_owned(), value.into());
 }
 
-/// Adds a row that is sealed as `prose` does it.
+/// Adds a row that is sealed as `prosescope` does it.
 fn forge(state: &mut State, gate: &str, event: &str) {
     let mut row = unsealed(state, 9, gate, event);
     let last = state.log.last().and_then(chain);

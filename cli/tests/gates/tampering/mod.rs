@@ -103,7 +103,7 @@ fn found(project: &Project, head: Option<&str>) -> (BTreeSet<String>, BTreeSet<S
     verify.extend(head);
     let look = |args: &[&str], issues: fn(Value) -> Value| {
         let args = [args, &["--json"]].concat();
-        let out = project.command(&args).output().expect("prose runs");
+        let out = project.command(&args).output().expect("prosescope runs");
         let said = serde_json::from_slice(&out.stdout).expect("JSON");
         let errors: BTreeSet<String> = issues(said)
             .as_array()

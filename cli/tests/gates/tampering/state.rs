@@ -116,7 +116,7 @@ const DECIDED: [(&str, &str); 4] = [
     ("resolution_comment", "comment"),
 ];
 
-/// A gate's files, as `prose` writes them.
+/// A gate's files, as `prosescope` writes them.
 fn files(gate: &Row) -> Vec<(&'static str, Row)> {
     let as_json = |text: &Value| {
         let parsed = text

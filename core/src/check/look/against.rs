@@ -28,7 +28,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         findings.add(
             Issue::warning("gate-against-program", message)
                 .at_table("gates")
-                .hint("The gate's own row counts. Find out who created it so: `prose gate create` logs `overridden`."),
+                .hint("The gate's own row counts. Find out who created it so: `prosescope gate create` logs `overridden`."),
         );
     }
     for (nth, node) in at.trace.nodes.iter_enumerated() {

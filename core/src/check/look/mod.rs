@@ -1,4 +1,4 @@
-//! What `prose check` looks for and reading does not need: from the decoded run and its trace alone. What needs the
+//! What `prosescope check` looks for and reading does not need: from the decoded run and its trace alone. What needs the
 //! run's files or its database is looked for in [`crate::session`].
 
 mod against;

@@ -71,7 +71,7 @@ pub(super) const RULES: &[Rule] = &[
         "audit-row-unsealed",
         "Some rows carry no chain while others do: a change of them would not show.",
     )
-    .fix("Other tools wrote them; the documents' own commands keep no chain. Decide gates with `prose` to seal every row.")
+    .fix("Other tools wrote them; the documents' own commands keep no chain. Decide gates with `prosescope` to seal every row.")
     .source("errata G7")
     .sql(r#"INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata) VALUES
   (1, 'deploy', 'r1', 'created', 'system', NULL, '2026-01-25 12:00:00',
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         "audit-unguarded",
         "Rows of the log are sealed, but triggers that keep the log from being changed are gone, or were made harmless.",
     )
-    .fix("Verify the log against a head that was noted elsewhere (`prose audit verify --expect-head`): a change that its chain does not show would be found so.")
+    .fix("Verify the log against a head that was noted elsewhere (`prosescope audit verify --expect-head`): a change that its chain does not show would be found so.")
     .source("errata G7")
     .sql(r#"DROP TRIGGER gate_audit_log_no_delete;
 INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata) VALUES

@@ -134,7 +134,7 @@ pub(super) const RULES: &[Rule] = &[
         .sql("INSERT INTO execution (statement_text, status)\nVALUES (printf('%.*c', 70000, 'x'), 'completed');"),
     Rule::error(
         "database-damaged",
-        "SQLite finds the file damaged (`PRAGMA quick_check`): pages of it contradict each other. Only `prose check` looks.",
+        "SQLite finds the file damaged (`PRAGMA quick_check`): pages of it contradict each other. Only `prosescope check` looks.",
     )
     .fix("Restore the file from a copy, or save what is left with `.recover` of the sqlite3 program.")
     .source("reliability, untrusted files")
@@ -144,16 +144,16 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "disguised-schema",
-        "A row of `sqlite_schema` is not plain text: it was changed by hand (`PRAGMA writable_schema`), so that readers of its text do not see what SQLite runs. Only `prose check` looks.",
+        "A row of `sqlite_schema` is not plain text: it was changed by hand (`PRAGMA writable_schema`), so that readers of its text do not see what SQLite runs. Only `prosescope check` looks.",
     )
-    .fix("Do not trust the file; `prose check RUN --fix` writes a copy with the documents' tables alone.")
+    .fix("Do not trust the file; `prosescope check RUN --fix` writes a copy with the documents' tables alone.")
     .source("reliability, untrusted files")
     .sql("PRAGMA writable_schema = ON;\nUPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'imports';"),
     Rule::warning(
         "foreign-trigger",
-        "A trigger of nobody's documents fires when a table of the run is written to: other writers run it, `prose` does not. Only `prose check` looks.",
+        "A trigger of nobody's documents fires when a table of the run is written to: other writers run it, `prosescope` does not. Only `prosescope check` looks.",
     )
-    .fix("Drop the trigger, or write a copy without it: `prose check RUN --fix`.")
+    .fix("Drop the trigger, or write a copy without it: `prosescope check RUN --fix`.")
     .source("reliability, untrusted files")
     .sql("CREATE TRIGGER approve_all AFTER INSERT ON gates BEGIN\n  UPDATE gates SET status = 'approved';\nEND;"),
     Rule::info(

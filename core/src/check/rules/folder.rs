@@ -52,11 +52,11 @@ pub(super) const RULES: &[Rule] = &[
         .source("dialects, runs without a state file")
         .told("A project with a `node_modules` beside its `.prose`.", "core/src/source.rs"),
     Rule::info("names-hidden", "A browser was given a folder and may have kept files with unusual names back.")
-        .fix("Use \u{201c}Open folder\u{2026}\u{201d} or `prose view` where files are missing.")
+        .fix("Use \u{201c}Open folder\u{2026}\u{201d} or `prosescope view` where files are missing.")
         .source("measured in Chromium")
         .told("A folder that is dropped on the viewer when that was opened from disk.", "core/src/source.rs"),
     Rule::warning("file-not-given", "A browser names a file of a dropped folder but does not give it; what it says is missing.")
-        .fix("Check that you may read it and that its name is text, or use `prose view`.")
+        .fix("Check that you may read it and that its name is text, or use `prosescope view`.")
         .source("measured in Chromium")
         .told("A file whose name is not UTF-8.", "core/src/source.rs"),
     Rule::warning("listing-cut", "There are more files than are listed; the rest is not looked at.")

@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
     .fix("Open the nested run; its bindings are there.")
     .source("errata B12")
     .told(
-        "`prose get survey.demand` where the nested run has no binding `demand`.",
+        "`prosescope get survey.demand` where the nested run has no binding `demand`.",
         "core/src/scope/tests.rs",
     ),
     Rule::info("no-program", "The run holds no program: nothing is tied to lines, and what would run next is not known.")
@@ -57,15 +57,15 @@ pub(super) const RULES: &[Rule] = &[
         .source("trace rule 5")
         .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"A\"');\nINSERT INTO execution (statement_text, status) VALUES ('water the orchids twice', 'completed');"),
     Rule::warning("gate-against-program", "A gate admits others, or waits longer or shorter, than the program says.")
-        .fix("Look who created it so, before you rely on its decision: `prose gate create --line N` takes all of it from the program.")
+        .fix("Look who created it so, before you rely on its decision: `prosescope gate create --line N` takes all of it from the program.")
         .source("errata G4; sqlite.md, Approval Gates")
         .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'approve deploy:\n  prompt: \"Go?\"\n  allow: [\"legal\"]\n  timeout: \"30m\"');\nINSERT INTO execution (id, statement_text, status, metadata)\nVALUES (1, 'approve deploy:', 'pending', '{\"gate_id\": \"deploy\"}');\nINSERT INTO gates (id, run_id, execution_id, allow, status) VALUES ('deploy', 'r1', 1, '[\"user\"]', 'pending');"),
     Rule::warning("loop-against-program", "A loop had more rounds than the program allows.")
-        .fix("Look whether its later rounds were wanted. `prose loop iterate` refuses them.")
+        .fix("Look whether its later rounds were wanted. `prosescope loop iterate` refuses them.")
         .source("sqlite.md, Loop Tracking")
         .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'repeat 1:\n  session \"A\"');\nINSERT INTO execution (statement_index, statement_text, status, metadata) VALUES\n  (1, 'repeat 1:', 'started', '{\"loop_id\": \"l1\"}'),\n  (1, 'repeat 1:', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 1}'),\n  (1, 'repeat 1:', 'iteration', '{\"loop_id\": \"l1\", \"iteration\": 2}');"),
     Rule::warning("retry-against-program", "A statement had more attempts than the program allows.")
-        .fix("Look whether its last attempt was wanted. `prose exec retry` refuses it.")
+        .fix("Look whether its last attempt was wanted. `prosescope exec retry` refuses it.")
         .source("sqlite.md, Error Handling")
         .sql("INSERT INTO run (id, program_source) VALUES ('r1', 'session \"Risky\"\n  retry: 1');\nINSERT INTO execution (statement_index, statement_text, status, metadata) VALUES\n  (1, 'session \"Risky\"', 'failed', '{}'),\n  (1, 'session \"Risky\"', 'retry', '{\"attempt\": 2}'),\n  (1, 'session \"Risky\"', 'completed', '{\"attempt\": 2}');"),
     Rule::info("recorded-by-force", "Something was recorded out of sequence, because its writer insisted.")
@@ -118,7 +118,7 @@ pub(super) const RULES: &[Rule] = &[
         "unresolved-name",
         "A statement ahead uses a name that no binding has, and that no statement before it makes.",
     )
-    .fix("Give it a value before the run goes on, or find out why its statement left none. `prose resume` says what else the rest needs.")
+    .fix("Give it a value before the run goes on, or find out why its statement left none. `prosescope resume` says what else the rest needs.")
     .source("filesystem.md, Resuming Execution")
     .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session \"Plan\"\nsession \"Build\"\n  context: { plan, budget }');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session \"Plan\"', 'completed');\nINSERT INTO bindings (name, kind, value) VALUES ('plan', 'let', 'p');"),
     Rule::warning(

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("dialects, B")
         .files(&[("state.md", "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n")]),
     Rule::warning("state-file-foreign", "The state file is of no known form: JSON, other text.")
-        .fix("Read the file itself: `prose view` shows it.")
+        .fix("Read the file itself: `prosescope view` shows it.")
         .source("dialects, A to D")
         .files(&[("state.md", "We are about half way through.\n")]),
     Rule::info("state-file-not-read", "The state file is of a form whose head is read and whose body is shown as text.")

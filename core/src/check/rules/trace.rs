@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
             Some(43),
         )),
     Rule::warning("unknown-frame", "A name was asked for from a frame that does not exist; only the root was searched.")
-        .fix("Ask from the id of an execution row; `prose trace` shows them.")
+        .fix("Ask from the id of an execution row; `prosescope trace` shows them.")
         .source("errata B5")
         .example(Example::Resolve(
             "INSERT INTO bindings (name, kind, value) VALUES ('result', 'let', 'text');",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("trace rule 4")
         .sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000),\n  b(list) AS (SELECT json_group_array('b' || i) FROM n)\nINSERT INTO execution (statement_text, status, metadata)\nSELECT 'parallel:', 'started', '{\"parallel_id\": \"' || p || '\", \"branches\": ' || list || '}'\nFROM b, (SELECT 'p1' AS p UNION ALL SELECT 'p2');"),
     Rule::warning("no-sign-of-life", "The run is said to be running, but nothing was written for a day or longer.")
-        .fix("`prose resume` says where it stands and what to do next. Mark it as interrupted.")
+        .fix("`prosescope resume` says where it stands and what to do next. Mark it as interrupted.")
         .source("trace rule 10")
         .sql("INSERT INTO run (id, status, started_at, updated_at)\nVALUES ('r1', 'running', '2026-01-15 10:00:00', '2026-01-15 10:00:00');\nINSERT INTO execution (statement_text, status, started_at)\nVALUES ('session \"A\"', 'executing', '2026-01-15 10:00:00');"),
     Rule::info("failure-without-message", "What failed first left no message.")

@@ -105,7 +105,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
     // B11: reading accepts any name; these could be taken for something else.
     if let Some(why) = odd_name(name) {
         let issue = Issue::info("odd-name", format!("the name “{name}” {why}"))
-            .hint("It is shown as written; `prose` itself would refuse to write it.");
+            .hint("It is shown as written; `prosescope` itself would refuse to write it.");
         cells.mark_odd("name", issue);
     }
 }

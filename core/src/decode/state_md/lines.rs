@@ -46,7 +46,7 @@ pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, rest.trim()))
 }
 
-/// A line that opens a fence: its mark, how many there are, and what follows (`prose`).
+/// A line that opens a fence: its mark, how many there are, and what follows (`prosescope`).
 pub(crate) fn fence(line: &str) -> Option<(u8, usize, &str)> {
     let line = line.trim_start();
     let mark = *line

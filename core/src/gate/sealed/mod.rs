@@ -38,7 +38,7 @@ struct Recorded<'a> {
     unsealed: Vec<&'a AuditEvent>,
 }
 
-/// Where gates contradict the sealed rows of their log. Each is an error: `prose` writes both in one transaction.
+/// Where gates contradict the sealed rows of their log. Each is an error: `prosescope` writes both in one transaction.
 pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     let mut recorded: BTreeMap<(&str, &str), Recorded<'_>> = BTreeMap::new();
     let mut rows: Vec<&AuditEvent> = log.iter().collect();
@@ -174,7 +174,7 @@ impl Recorded<'_> {
                     ),
                 )
                 .at_row(LOG, event.id)
-                .hint("`prose` created this gate and seals each decision: another tool wrote this one. Ask who decided."),
+                .hint("`prosescope` created this gate and seals each decision: another tool wrote this one. Ask who decided."),
             );
         }
         let decided = |gate: &&&Gate| gate.status.is_decided();
@@ -193,7 +193,7 @@ impl Recorded<'_> {
                 )
                 .at_table(GATES)
                 .at_column("status")
-                .hint("`prose` created this gate and seals each decision: another tool decided it. Ask who did."),
+                .hint("`prosescope` created this gate and seals each decision: another tool decided it. Ask who did."),
             );
         }
     }

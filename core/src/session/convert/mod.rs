@@ -1,4 +1,4 @@
-//! A run as changes of another store's form: with the source's own ids and times (`prose convert`; errata B4, B10, G7).
+//! A run as changes of another store's form: with the source's own ids and times (`prosescope convert`; errata B4, B10, G7).
 //!
 //! What the other form has no place for is not lost in silence: it is a [`Left`], with its place and what it is.
 

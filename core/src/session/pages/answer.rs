@@ -145,7 +145,7 @@ fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, 
 
 /// Where the results of a completed run are.
 fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
-    let check = |what: String| (what, Some(format!("prose check {name}")));
+    let check = |what: String| (what, Some(format!("prosescope check {name}")));
     if view.issues.error > 0 {
         let errors = count(view.issues.error, "error", "errors");
         return check(format!("look at {errors} found in its records"));
@@ -157,11 +157,11 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
     match (outputs.next(), outputs.next()) {
         (Some(one), None) => (
             "read its output".to_owned(),
-            Some(format!("prose get {} --run {name}", quoted(&one.name))),
+            Some(format!("prosescope get {} --run {name}", quoted(&one.name))),
         ),
         _ if view.bindings > 0 => (
             "read its bindings".to_owned(),
-            Some(format!("prose bindings {name}")),
+            Some(format!("prosescope bindings {name}")),
         ),
         _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),
         _ if view.issues.warning > 0 => {

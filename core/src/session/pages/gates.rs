@@ -113,14 +113,14 @@ fn gate_view(
         metadata: text(&gate.metadata),
         expire_command: at
             .overdue
-            .then(|| format!("prose gates expire {}", quoted(&name))),
+            .then(|| format!("prosescope gates expire {}", quoted(&name))),
         approve_command: format!(
-            "prose approve {} {} --as NAME",
+            "prosescope approve {} {} --as NAME",
             quoted(&name),
             quoted(&gate.id)
         ),
         reject_command: format!(
-            "prose reject {} {} --reason TEXT --as NAME",
+            "prosescope reject {} {} --reason TEXT --as NAME",
             quoted(&name),
             quoted(&gate.id)
         ),

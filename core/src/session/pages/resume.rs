@@ -259,7 +259,7 @@ fn need_view(session: &Session, need: &Need) -> NeedView {
         .scope
         .map_or(String::new(), |id| format!(" --from {id}"));
     view.command = format!(
-        "prose get {} --run {}{from}",
+        "prosescope get {} --run {}{from}",
         quoted(&need.name),
         quoted(&session.name())
     );

@@ -27,7 +27,7 @@ pub struct Facts {
     pub sqlite3: Tool,
     /// The `psql` program.
     pub psql: Tool,
-    /// The version of the SQLite that `prose` itself is built with.
+    /// The version of the SQLite that `prosescope` itself is built with.
     pub library: String,
     /// Whether a PostgreSQL database is named, in `.prose/.env` or the environment.
     pub postgres_url: bool,
@@ -162,7 +162,7 @@ impl Check {
     }
 }
 
-/// What `prose doctor` says.
+/// What `prosescope doctor` says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Checkup {

@@ -65,7 +65,7 @@ pub struct RunSize {
     pub bytes: u64,
 }
 
-/// What `prose postgres setup` and `prose workflow setup` print, or did.
+/// What `prosescope postgres setup` and `prosescope workflow setup` print, or did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerSetUp {
@@ -110,14 +110,15 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
         checks.push(match rows {
             Some(rows) => {
                 let found = format!("{rows} rows of {table} belong to no run or execution");
-                Check::warning("postgres-orphans", found)
-                    .next("`prose clean` removes runs with all their rows; other tools may not")
+                Check::warning("postgres-orphans", found).next(
+                    "`prosescope clean` removes runs with all their rows; other tools may not",
+                )
             }
             None => {
                 let found =
                     format!("whether rows of {table} belong to no run was not found out in time");
                 Check::warning("postgres-orphans", found)
-                    .next("`prose postgres status` takes its time")
+                    .next("`prosescope postgres status` takes its time")
             }
         });
     }
@@ -125,10 +126,10 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
 }
 
 fn schema(facts: &ServerFacts) -> Check {
-    let next = "`prose postgres setup --apply` completes the schema";
+    let next = "`prosescope postgres setup --apply` completes the schema";
     match facts.schema {
         None => Check::warning("postgres-schema", "there is no schema of runs yet")
-            .next("`prose postgres setup --apply` makes it; so does `prose init --state postgres`"),
+            .next("`prosescope postgres setup --apply` makes it; so does `prosescope init --state postgres`"),
         Some(version) if !facts.missing.is_empty() => Check::error(
             "postgres-schema",
             format!(
@@ -158,11 +159,11 @@ fn role(facts: &ServerFacts) -> Check {
             "postgres-role",
             format!("{role} may do anything on the server, and subagents see its address"),
         )
-        .next("`prose postgres setup` prints a role that is limited to the schema openprose");
+        .next("`prosescope postgres setup` prints a role that is limited to the schema openprose");
     }
     if facts.schema.is_some() && !facts.writes {
         return Check::warning("postgres-role", format!("{role} may not write the tables"))
-            .next("let their owner grant it: `prose postgres setup` prints the statements");
+            .next("let their owner grant it: `prosescope postgres setup` prints the statements");
     }
     match facts.public.is_empty() {
         true => Check::ok("postgres-role", format!("{role} is limited to the schema openprose")),
@@ -173,7 +174,7 @@ fn role(facts: &ServerFacts) -> Check {
                 facts.public.join(", ")
             ),
         )
-        .next("in a database of its own: `prose postgres setup --dedicated` revokes them from PUBLIC; revoking from the role changes nothing"),
+        .next("in a database of its own: `prosescope postgres setup --dedicated` revokes them from PUBLIC; revoking from the role changes nothing"),
     }
 }
 

@@ -18,7 +18,7 @@ fn of(store: &StoreFacts) -> Vec<Check> {
     if let Some(error) = &store.error {
         checks.push(
             Check::error("unreadable", error)
-                .next("`prose check RUN --fix` writes a repaired copy of what can be read"),
+                .next("`prosescope check RUN --fix` writes a repaired copy of what can be read"),
         );
     }
     if let Some(db) = &store.database {
@@ -45,7 +45,7 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
         .next("`PRAGMA journal_mode = DELETE` while nobody writes, or move it to a local disk"),
         false => Check::warning("storage", format!("it is a database on {kind}, where locks may not hold between machines"),
         )
-        .next("let one machine write at a time, or keep the run as files (`prose init --state filesystem`)"),
+        .next("let one machine write at a time, or keep the run as files (`prosescope init --state filesystem`)"),
     })
 }
 
@@ -117,7 +117,7 @@ fn schema(store: &StoreFacts) -> Option<Check> {
     let found = format!("{}: {}{more}", first.rule, first.message);
     Some(
         Check::new("schema", state, found).next(
-            "`prose check RUN` says all of it, `prose check RUN --fix` writes a repaired copy",
+            "`prosescope check RUN` says all of it, `prosescope check RUN --fix` writes a repaired copy",
         ),
     )
 }

@@ -26,7 +26,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
         Tool::Missing => {
             return Check::warning("sqlite3", "there is no sqlite3 in PATH: models that follow sqlite.md to the letter fall back to files",
             )
-            .next("install sqlite3, or have them use `prose`, which needs none");
+            .next("install sqlite3, or have them use `prosescope`, which needs none");
         }
         Tool::Fails(why) => {
             let found = format!("sqlite3 is in PATH and does not start: {why}");
@@ -46,7 +46,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
     }
 }
 
-/// What `prose` is built with reads and writes as `sqlite3` does.
+/// What `prosescope` is built with reads and writes as `sqlite3` does.
 fn library(facts: &Facts, wal: usize) -> Check {
     let found = format!("prose brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {

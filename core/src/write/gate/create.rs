@@ -277,7 +277,7 @@ impl CreateGate {
             {
                 return Err(WriteError::wrong(
                     format!("line {line} is gate {name}, not {}", super::shown(given)),
-                    format!("`prose gate create --line {line}` creates it"),
+                    format!("`prosescope gate create --line {line}` creates it"),
                 ));
             }
             return Ok(found.statement);
@@ -319,6 +319,6 @@ fn not_twice(facts: &dyn Facts, gate: &Gate, parent: Option<i64>) -> Result<(), 
     Err(WriteError::refused(
         "gate-pending",
         format!("gate {} waits for a decision already", gate.id),
-        "`prose approve` or `prose reject` decides it; once it is past its deadline, `prose gates expire` does",
+        "`prosescope approve` or `prosescope reject` decides it; once it is past its deadline, `prosescope gates expire` does",
     ))
 }

@@ -96,6 +96,6 @@ fn unsealed(why: impl std::fmt::Display) -> WriteError {
         FaultKind::Damaged,
         format!("the audit log takes no further row: {why}"),
     )
-    .hint("`prose audit verify RUN` says how it stands")
+    .hint("`prosescope audit verify RUN` says how it stands")
     .into()
 }

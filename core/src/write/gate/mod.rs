@@ -49,7 +49,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
         ),
         None => format!("there is no gate {} in this run", shown(id)),
     };
-    let hint = "`prose gates RUN --all` lists its gates";
+    let hint = "`prosescope gates RUN --all` lists its gates";
     Err(WriteError::not_found(message, hint))
 }
 

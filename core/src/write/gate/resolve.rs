@@ -135,7 +135,7 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
         WriteError::refused(
             "gate-allow-unreadable",
             format!("gate {} admits nobody: {error}", gate.id),
-            "its `allow` has to be mended first; `prose check RUN` says what is wrong",
+            "its `allow` has to be mended first; `prosescope check RUN` says what is wrong",
         )
     })?;
     allow.check(by, acting_for).map_err(|refusal| {
@@ -173,7 +173,7 @@ fn past_deadline(gate: &Gate) -> WriteError {
             "gate {} is past its deadline{deadline}: nothing was changed",
             gate.id
         ),
-        format!("`prose gates expire`, or --record-timeout here, records the time-out{then}"),
+        format!("`prosescope gates expire`, or --record-timeout here, records the time-out{then}"),
     )
 }
 

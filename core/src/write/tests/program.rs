@@ -202,21 +202,21 @@ fn a_line_of_another_kind_names_the_right_command() {
             .to_owned()
     }
     for (hint, expected) in [
-        (hint(gate(4)), "prose put topic"),
-        (hint(gate(5)), "prose exec run --line 5"),
-        (hint(gate(10)), "prose loop begin --line 10"),
-        (hint(begin(1)), "prose import add survey"),
+        (hint(gate(4)), "prosescope put topic"),
+        (hint(gate(5)), "prosescope exec run --line 5"),
+        (hint(gate(10)), "prosescope loop begin --line 10"),
+        (hint(begin(1)), "prosescope import add survey"),
         (hint(begin(2)), "a statement that runs"),
-        (hint(begin(4)), "prose put topic"),
-        (hint(begin(7)), "prose parallel run --line 7"),
-        (hint(begin(12)), "prose loop begin --line 12"),
+        (hint(begin(4)), "prosescope put topic"),
+        (hint(begin(7)), "prosescope parallel run --line 7"),
+        (hint(begin(12)), "prosescope loop begin --line 12"),
         (hint(begin(14)), "`do process(…)` calls it"),
-        (hint(begin(18)), "prose gate create --line 18"),
+        (hint(begin(18)), "prosescope gate create --line 18"),
         (hint(begin(6)), "--line 5"),
-        (hint(parallel(12)), "prose loop begin --line 12"),
-        (hint(parallel(8)), "prose parallel run --line 7"),
-        (hint(a_loop(7)), "prose parallel run --line 7"),
-        (hint(a_loop(5)), "prose exec run --line 5"),
+        (hint(parallel(12)), "prosescope loop begin --line 12"),
+        (hint(parallel(8)), "prosescope parallel run --line 7"),
+        (hint(a_loop(7)), "prosescope parallel run --line 7"),
+        (hint(a_loop(5)), "prosescope exec run --line 5"),
     ] {
         assert!(hint.contains(expected), "{hint} lacks {expected}");
     }

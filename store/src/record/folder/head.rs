@@ -73,7 +73,7 @@ impl StateHead {
                 "{} tells what ran in {form}, and has no events that more could be added to",
                 root.path().display()
             ),
-            "go on in the way it was begun, or record a new run: `prose init PROGRAM`",
+            "go on in the way it was begun, or record a new run: `prosescope init PROGRAM`",
         ))
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         let fault = fault::io(&path, "cannot be brought to its end", cause);
         match fault.kind {
             FaultKind::Full | FaultKind::ReadOnly => fault,
-            _ => fault.hint("mend what it speaks of; where no `prose` wrote it, remove it"),
+            _ => fault.hint("mend what it speaks of; where no `prosescope` wrote it, remove it"),
         }
     };
     let Some(bytes) = root.read(JOURNAL).map_err(|cause| wrong(&cause))? else {

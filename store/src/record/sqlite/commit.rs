@@ -72,6 +72,7 @@ pub(super) fn unknown(path: &std::path::Path, error: &rusqlite::Error) -> Fault 
         "{}, and could not be read again: whether it was recorded is not known",
         fault.message
     );
-    Fault::new(FaultKind::Io, message)
-        .hint("check the disk; `prose show RUN` says whether it is there, before you repeat it")
+    Fault::new(FaultKind::Io, message).hint(
+        "check the disk; `prosescope show RUN` says whether it is there, before you repeat it",
+    )
 }

@@ -91,7 +91,7 @@ impl SqliteStore {
         if there.is_empty() {
             let message = format!("there is no run in {}", path.display());
             return Err(Fault::new(FaultKind::Damaged, message)
-                .hint("`prose init PROGRAM --state sqlite` makes a run in a database"));
+                .hint("`prosescope init PROGRAM --state sqlite` makes a run in a database"));
         }
         let newest = || {
             let order = guard::by_coming(&conn, schema::RUN, true);

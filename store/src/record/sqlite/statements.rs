@@ -31,8 +31,8 @@ impl Unwritten {
     /// The error of the command; its transaction is rolled back.
     pub(super) fn told(self, path: &Path) -> WriteError {
         let name = path.display();
-        let hint = "nothing was recorded; `prose check RUN` says what is odd about the database, \
-                    `prose check RUN --fix` writes a copy with the documents' tables alone";
+        let hint = "nothing was recorded; `prosescope check RUN` says what is odd about the database, \
+                    `prosescope check RUN --fix` writes a copy with the documents' tables alone";
         match self {
             Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
             Unwritten::Foreign(what) => WriteError::refused(

@@ -86,7 +86,7 @@ impl Terminal {
             .arg(OsString::from_vec(run.to_vec()))
             .current_dir(self.dir.path())
             .output()
-            .expect("prose runs");
+            .expect("prosescope runs");
         let view: Value = serde_json::from_slice(&out.stdout).expect("JSON");
         let rows = view["rows"].as_array().expect("rows").iter();
         rows.filter_map(|row| row["name"].as_str())

@@ -180,9 +180,9 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
     viewer.key("6");
     viewer.wait_page("Gates");
     viewer.wait_main("--record-timeout");
-    viewer.wait_main("prose gates expire");
+    viewer.wait_main("prosescope gates expire");
     assert!(
-        !viewer.main_text().contains("prose approve"),
+        !viewer.main_text().contains("prosescope approve"),
         "{}",
         viewer.main_text()
     );

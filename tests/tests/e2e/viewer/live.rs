@@ -24,7 +24,7 @@ parallel:
 session "Write it up"
 "#;
 
-/// A project whose runs `prose` records.
+/// A project whose runs `prosescope` records.
 struct Project {
     folder: tempfile::TempDir,
     prose: PathBuf,
@@ -48,7 +48,7 @@ impl Project {
         self.prose("init report.prose --state sqlite", "")
     }
 
-    /// Runs `prose` with these words, and gives what it prints.
+    /// Runs `prosescope` with these words, and gives what it prints.
     fn prose(&self, words: &str, input: &str) -> String {
         let mut process = Command::new(&self.prose)
             .args(words.split(' '))

@@ -1,4 +1,4 @@
-//! The viewer as people open it: one HTML file from disk, or the page that `prose view` serves.
+//! The viewer as people open it: one HTML file from disk, or the page that `prosescope view` serves.
 
 mod accessible;
 mod damage;

@@ -223,7 +223,7 @@ fn a_link_to_a_page_survives_a_reload_by_asking_for_the_file_again() {
     viewer.assert_no_errors();
 }
 
-/// `prose view`, ended with the test.
+/// `prosescope view`, ended with the test.
 pub(super) struct Served {
     process: Child,
     pub(super) address: String,

@@ -1,5 +1,5 @@
 //! What people come for, done as they do it: by mouse alone and by keyboard alone, of a dropped folder and of what
-//! `prose view` serves.
+//! `prosescope view` serves.
 
 use prosescope_tests::needs;
 
@@ -237,5 +237,5 @@ fn what_does_a_gate_wait_for(viewer: &mut Viewer, hand: Hand) {
     open_row(viewer, hand, ".gate-rows .row b", "production_deploy");
     // Its deadline has passed: that is recorded, not approved.
     wait_detail(viewer, "Deadline passed");
-    wait_detail(viewer, "prose gates expire");
+    wait_detail(viewer, "prosescope gates expire");
 }

@@ -28,7 +28,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     if view.issues.is_empty() {
         return view! {
             <div class="tools"><h1>"Issues"</h1></div>
-            <Empty what="Nothing found" why="Reading met nothing odd. `prose check` compares more."/>
+            <Empty what="Nothing found" why="Reading met nothing odd. `prosescope check` compares more."/>
         }
         .into_any();
     }

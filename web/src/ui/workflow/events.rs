@@ -54,7 +54,7 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
             .get()
             .map(|count| match count >= MOST_EVENTS.into() {
                 true => format!(
-                    "the newest {}; `prose events tail` prints all",
+                    "the newest {}; `prosescope events tail` prints all",
                     words::count(count)
                 ),
                 false => words::count(count),

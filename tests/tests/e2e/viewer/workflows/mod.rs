@@ -40,7 +40,10 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     viewer.key("Enter");
     viewer.wait_page("Conversation");
     viewer.wait_main("Which cost centre pays");
-    viewer.wait_main(&format!("prose workflow input {} --text …", made::WAITING));
+    viewer.wait_main(&format!(
+        "prosescope workflow input {} --text …",
+        made::WAITING
+    ));
     viewer.wait_main("Order the racks then");
     viewer.wait("document.querySelector('.messages .prose li')");
     tab(&mut viewer, "2", "Runs");
@@ -159,7 +162,7 @@ fn hostile_texts_are_texts_on_every_page() {
     viewer.wait_page("Conversation");
     viewer.wait_main("<img src=x onerror");
     // The command may be pasted: the id is one word of it.
-    viewer.wait_main("prose workflow input '<img src=x");
+    viewer.wait_main("prosescope workflow input '<img src=x");
     viewer.assert_quiet();
     for (key, title) in [("2", "Runs"), ("3", "Events"), ("4", "Data")] {
         tab(&mut viewer, key, title);
