@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::postgres_location;
-use prosescope_core::write::{At, Fault, Record, RunStore, record};
+use prosescope_core::write::{At, Fault, NextView, Record, RunStore, next, record};
 use prosescope_postgres::{Address, Keeper, PostgresStore};
 use prosescope_store::{FolderStore, SqliteStore};
 
@@ -99,16 +99,12 @@ impl Recorder {
 
     /// Records one command. Names the run where the command did not: another writer may have begun a newer one.
     pub(crate) fn record<R: Record>(&mut self, command: &R) -> Result<R::Done, CliError> {
-        let store: &mut dyn RunStore = match &mut self.store {
-            Store::Sqlite(store) => store,
-            Store::Folder(store) => store,
-            Store::Postgres(store) => store.as_mut(),
-        };
-        let done = record(store, command, &self.at).map_err(CliError::from);
+        let at = self.at.clone();
+        let done = record(self.store(), command, &at).map_err(CliError::from);
         if done.is_ok() {
             out::recorded();
         }
-        told(store.told());
+        told(self.store().told());
         if !std::mem::take(&mut self.latest) {
             return done;
         }
@@ -123,6 +119,19 @@ impl Recorder {
             Err(error) => {
                 Err(error.hint(format!("the command used run {run}, the latest; {ANOTHER}")))
             }
+        }
+    }
+
+    /// What comes next in the run; nothing is written.
+    pub(crate) fn next(&mut self) -> Result<NextView, CliError> {
+        Ok(next(self.store())?)
+    }
+
+    fn store(&mut self) -> &mut dyn RunStore {
+        match &mut self.store {
+            Store::Sqlite(store) => store,
+            Store::Folder(store) => store,
+            Store::Postgres(store) => store.as_mut(),
         }
     }
 

@@ -81,6 +81,8 @@ pub(crate) struct CreateArgs {
     /// The execution that contains the gate: a branch, a loop, a called block [default: found among the open executions]
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
+    #[command(flatten)]
+    pub(crate) item: super::record::ItemArg,
     /// The gate's line in the program, which gives all defaults
     #[arg(long, value_name = "N")]
     pub(crate) line: Option<u32>,

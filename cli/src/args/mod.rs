@@ -12,7 +12,7 @@ use prosescope_core::session::search::Needle;
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
     AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
-    NarrateArgs, ParallelCommand, PutArgs,
+    NarrateArgs, NextArgs, ParallelCommand, PutArgs,
 };
 
 use crate::locate::{LATEST, RUN_ENV};
@@ -115,6 +115,8 @@ pub(crate) enum Command {
     Narrate(NarrateArgs),
     /// Print the instructions for a subagent: its task, its inputs, and the command that writes its output
     Brief(BriefArgs),
+    /// Print the command that comes next in the open run, and why
+    Next(NextArgs),
     /// Record the end of a run
     Finish(FinishArgs),
     /// List runs that can be removed; remove them with --yes
@@ -144,7 +146,13 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Print a shell completion script
     Completions(CompletionsArgs),
+    /// Print how a model records a run: each statement of a program and its command (`prosescope help vm`)
+    #[command(long_about = VM, help_template = "{about-with-newline}")]
+    Vm,
 }
+
+/// How a model records a run.
+pub(crate) const VM: &str = include_str!("vm.txt");
 
 /// Looks for runs.
 #[derive(Debug, Args)]
@@ -416,7 +424,7 @@ mod tests {
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,
-                command != "prosescope completions",
+                !matches!(command.as_str(), "prosescope completions" | "prosescope vm"),
                 "{command}: tests/tests/e2e/json.rs has the examples that docs/json.md is made of"
             );
         }

@@ -63,7 +63,18 @@ pub(crate) struct StatementArgs {
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) parent: Option<i64>,
     #[command(flatten)]
+    pub(crate) item: ItemArg,
+    #[command(flatten)]
     pub(crate) insist: InsistArgs,
+}
+
+/// Names an item or a branch.
+#[derive(Debug, Args)]
+pub(crate) struct ItemArg {
+    /// The item of a `parallel for` or a pipe, or the branch, that it runs in; an item begins with its first statement [default:
+    /// the open item, else the next number]
+    #[arg(long, value_name = "NAME", conflicts_with = "parent")]
+    pub(crate) item: Option<String>,
 }
 
 /// Records something against the program, or out of sequence.
@@ -426,6 +437,13 @@ pub(crate) enum ImportCommand {
         #[command(flatten)]
         run: RunOption,
     },
+}
+
+/// Asks what comes next.
+#[derive(Debug, Args)]
+pub(crate) struct NextArgs {
+    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
+    pub(crate) run: String,
 }
 
 /// Tells what happened in markers.

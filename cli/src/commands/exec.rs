@@ -93,6 +93,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
 fn begin(statement: StatementArgs, block: Option<String>) -> Begin {
     Begin {
         parent: statement.parent,
+        item: statement.item.item.clone(),
         insist: statement.insist.into(),
         statement: named(statement),
         block,

@@ -53,6 +53,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         timeout: args.timeout,
         on_reject: args.on_reject,
         parent: args.parent,
+        item: args.item.item,
         line: args.line,
         insist: args.insist.into(),
     };

@@ -18,6 +18,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
         } => {
             let begin = BeginLoop {
                 parent: statement.parent,
+                item: statement.item.item.clone(),
                 insist: statement.insist.into(),
                 statement: named(statement),
                 max,

@@ -24,6 +24,7 @@ mod import;
 mod init;
 mod loops;
 mod narrate;
+mod next;
 mod parallel;
 mod postgres;
 mod put;
@@ -46,7 +47,7 @@ use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::write::Fault;
 
-use crate::args::Command;
+use crate::args::{Command, VM};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::locate;
@@ -90,7 +91,12 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Events(command) => events::run(command, out),
         Command::Serve(args) => serve::run(&args, out),
         Command::View(args) => view::run(&args, out),
+        Command::Next(args) => next::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
+        Command::Vm => {
+            out.text(VM)?;
+            Ok(Exit::Done)
+        }
     }
 }
 

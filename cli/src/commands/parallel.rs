@@ -72,6 +72,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
 fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
     BeginParallel {
         parent: statement.parent,
+        item: statement.item.item.clone(),
         insist: statement.insist.into(),
         statement: named(statement),
         branches: branches.branches,

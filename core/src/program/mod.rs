@@ -5,6 +5,7 @@
 //! statement of kind [`StatementKind::Other`].
 
 mod declared;
+mod flow;
 mod head;
 mod keys;
 mod lex;

@@ -70,13 +70,64 @@ impl Statement {
 }
 
 impl Listing {
+    /// Whether its body runs once for each item: `parallel for x in items:`, `items | pmap:`.
+    pub(crate) fn has_items(&self, statement: u32) -> bool {
+        self.get(statement).is_some_and(|s| match s.kind {
+            Kind::Parallel => s.find("each").is_some(),
+            kind => kind == Kind::Pipe && s.end > s.line,
+        })
+    }
+
+    /// The only statement of an item's body, where an item needs no more than that: a session, a call without a value.
+    pub(crate) fn only_work(&self, around: u32) -> Option<u32> {
+        let mut children = self.children(around);
+        let only = children.next().filter(|_| children.next().is_none())?;
+        self.stands_alone(only).then_some(only)
+    }
+
+    /// Whether a branch can be this statement itself. What has a body runs inside of its branch, and so does a call whose
+    /// value goes elsewhere than the values in its frame.
+    pub(crate) fn stands_alone(&self, statement: u32) -> bool {
+        let own_command = |kind: Kind| {
+            matches!(kind, Kind::Gate | Kind::Input | Kind::Parallel) || kind.is_declaration()
+        };
+        self.get(statement).is_some_and(|s| {
+            let named_call = s.kind == Kind::Do
+                && s.output().is_some()
+                && s.parent.is_some_and(|at| self.has_items(at));
+            !s.has_body() && !own_command(s.kind) && !named_call
+        })
+    }
+
+    /// Whether two branches of a parallel bind a name, or each item does: its values are the branch's own then.
+    pub(crate) fn own_in_branch(&self, parallel: u32, name: &str) -> bool {
+        let binds = |at: u32| {
+            let inside = (at..).map_while(|inner| self.get(inner).map(|s| (inner, s)));
+            let mut inside =
+                inside.take_while(|(inner, _)| *inner == at || self.contains(at, *inner));
+            inside.any(|(_, s)| s.output().is_some_and(|(output, _)| output == name))
+        };
+        if self.has_items(parallel) {
+            return self.children(parallel).any(binds);
+        }
+        // Ways of one branch are one branch.
+        let branches: std::collections::BTreeSet<u32> = self
+            .children(parallel)
+            .filter(|at| binds(*at))
+            .map(|at| self.leader(at))
+            .collect();
+        branches.len() > 1
+    }
+
     /// The branches of a parallel: name and statement. One without a name is called by its place: `branch_2`. The
-    /// branches of `parallel for` are known only when it runs.
+    /// branches of `parallel for` are known only when it runs. `catch`, `finally`, `elif` and `else` belong to the branch of
+    /// their `try` or `if`.
     pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
-        if self.get(parallel).is_none_or(|s| s.find("each").is_some()) {
+        if self.get(parallel).is_none() || self.has_items(parallel) {
             return Vec::new();
         }
         self.children(parallel)
+            .filter(|at| self.leader(*at) == *at)
             .enumerate()
             .filter_map(|(nth, at)| {
                 let statement = self.get(at)?;

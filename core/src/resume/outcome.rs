@@ -131,7 +131,7 @@ fn rejected(
 }
 
 /// Whether a gate that is turned down changes nothing for what follows.
-pub(super) fn is_continue(action: &str) -> bool {
+pub(crate) fn is_continue(action: &str) -> bool {
     matches!(
         first_word(action.trim()),
         "continue" | "proceed" | "ignore" | "skip"

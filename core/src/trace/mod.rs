@@ -70,6 +70,7 @@ use silence::Silence;
 pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
+pub(crate) use shape::{branch_text, may_hold_branches};
 pub(crate) use verdict::STATE_FILE;
 
 /// Folds a run into what happened.

@@ -47,3 +47,20 @@ pub fn frame_block(row: &Execution) -> Option<&str> {
         _ => named,
     }
 }
+
+/// Whether a row of this text that has a `parallel_id` is read as what branches lie in: not where its words say that it is
+/// something else.
+pub(crate) fn may_hold_branches(text: &str) -> bool {
+    matches!(
+        words::read(text).lead,
+        words::Lead::Unknown | words::Lead::Parallel
+    )
+}
+
+/// The text of a branch that is no statement itself: `parallel:a` (sqlite.md), and `item:a` in what is no parallel.
+pub(crate) fn branch_text(parallel: &Execution, branch: &str) -> String {
+    match shape(parallel) {
+        Shape::Parallel => format!("parallel:{branch}"),
+        _ => format!("item:{branch}"),
+    }
+}

@@ -116,8 +116,36 @@ impl<'a> Ties<'a> {
         row: &'a Execution,
     ) -> Option<Tie> {
         self.named_branch(parallel, name).or_else(|| {
+            if let Some(tie) = self.scope(parallel, name, row) {
+                return Some(tie);
+            }
             let within = self.within(parallel.0, None, parallel.1);
             self.row(row, within)
+        })
+    }
+
+    /// The statement of a branch that only names itself, as our writer records one with a body: the index is the line of its
+    /// first statement, an item's that of what it is an item of.
+    fn scope(&self, parallel: (u32, bool), name: &str, row: &Execution) -> Option<Tie> {
+        let program = self.program?;
+        let rest = row
+            .text
+            .strip_prefix("parallel:")
+            .or_else(|| row.text.strip_prefix("item:"));
+        if rest? != name || !self.learned.as_ref()?.counts_lines() {
+            return None;
+        }
+        let line = u32::try_from(row.index?).ok()?;
+        let at = program.statement_at(line)?;
+        let own = program.get(at).filter(|s| s.line == line)?;
+        let fits = match at == parallel.0 {
+            true => program.has_items(at),
+            false => own.parent == Some(parallel.0),
+        };
+        fits.then_some(Tie {
+            statement: at,
+            guessed: parallel.1,
+            by: TiedBy::Index,
         })
     }
 

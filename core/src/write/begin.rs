@@ -1,5 +1,6 @@
 use super::insist::{Insist, Insisted};
 use super::instance::{depth, meta, newest, open_parent, running, shown};
+use super::item::{self, Wanted, Where};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::place::parent_of;
@@ -18,6 +19,8 @@ pub struct Begin {
     pub statement: Named,
     /// The execution that it runs in: a branch, a loop, a frame; taken from what stands open without it.
     pub parent: Option<i64>,
+    /// The item or branch that it runs in, by its name; an item begins with its first statement.
+    pub item: Option<String>,
     /// The block that it calls, when its text does not say so (`do name(…)` does).
     pub block: Option<String>,
     /// What the caller insists on.
@@ -28,16 +31,48 @@ impl Record for Begin {
     type Done = ExecutionBegun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+        let wanted = Wanted {
+            statement: &self.statement,
+            parent: self.parent,
+            item: self.item.as_deref(),
+            insist: self.insist,
+        };
+        match item::find(facts, wanted)? {
+            Where::New {
+                parallel,
+                name,
+                alone: true,
+            } => item::begins(parallel, name, self.insist).plan(facts, at),
+            _ => item::inside(facts, at, wanted, |facts, parent| {
+                self.plan_in(facts, at, parent)
+            }),
+        }
+    }
+}
+
+impl Begin {
+    fn plan_in(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        parent: Option<i64>,
+    ) -> Result<Plan<ExecutionBegun>, WriteError> {
         let entry = Entry::open(
             facts,
             &self.statement,
             None,
-            self.parent,
+            parent,
             self.insist,
             Command::Exec,
         )?;
+        let pipes = entry.has_items() && crate::trace::may_hold_branches(&entry.found.text);
+        let parallel_id = match pipes {
+            true => Some(format!("p{}", facts.next_execution()?).into()),
+            false => None,
+        };
         let meta = Meta {
             block: self.block.as_deref().map(Into::into),
+            parallel_id,
             ..Meta::default()
         };
         let row = entry.row(facts, Status::Executing, meta)?;
@@ -104,7 +139,7 @@ impl Record for Run {
                         statement,
                         parent,
                         insist,
-                        block: None,
+                        ..Begin::default()
                     },
                     at,
                 ),
@@ -164,6 +199,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether it runs its body once for each item.
+    fn has_items(&self) -> bool {
+        let listing = self.source.listing.as_ref();
+        let statement = listing.zip(self.found.statement);
+        statement.is_some_and(|(listing, at)| listing.has_items(at))
+    }
+
     /// Finds and places a statement; `word` stands for one that was not named.
     pub(super) fn open(
         facts: &dyn Facts,
@@ -190,6 +232,7 @@ impl Entry {
         let fits = parent_of(facts, &source, &standing, &found, parent);
         let parent = insisted.sequence(fits)?.unwrap_or(parent);
         insisted.sequence(standing.past_gates(parent))?;
+        insisted.sequence(standing.in_turn(&source, &found, parent))?;
         insisted.sequence(rounds_left(facts, &source, parent))?;
         Ok(Entry {
             run,

@@ -1,6 +1,6 @@
 use super::begin::touch;
 use super::insist::{Insist, Insisted};
-use super::instance::{Instance, frame_of, running, shown};
+use super::instance::{Instance, running, scope_of, shown};
 use super::meta::Keys;
 use super::source::Source;
 use super::standing::{Standing, no_longer};
@@ -10,7 +10,7 @@ use super::{
     WriteError, names,
 };
 use crate::time::Stamp;
-use crate::trace::{Shape, shape};
+use crate::trace::{Shape, frame_block, shape};
 
 /// How an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ fn outputs(facts: &dyn Facts, open: &mut Ending, binding: Option<&str>) -> Resul
     }
     let (line, given) = (open.instance.line(), binding.map(str::to_owned));
     if let Some(name) = open.insisted.settle("binding", line, says, given)? {
-        let written = written(facts, &open.instance, &name);
+        let written = written(facts, &source, &open.instance, &name);
         open.insisted.sequence(written)?;
     }
     Ok(())
@@ -284,10 +284,19 @@ pub(super) fn again(
 }
 
 /// Refuses when the binding that an execution had to write is not there, or is older than the execution.
-fn written(facts: &dyn Facts, instance: &Instance, name: &str) -> Result<(), WriteError> {
-    // What a frame itself returns belongs to its caller, what a statement binds to the frame around it.
-    let frame = frame_of(facts, instance.first.parent)?.map(|frame| frame.id);
+fn written(
+    facts: &dyn Facts,
+    source: &Source,
+    instance: &Instance,
+    name: &str,
+) -> Result<(), WriteError> {
+    // What a frame itself returns belongs to its caller, what a statement binds to the scope around it.
     let id = instance.first.id;
+    let from = match frame_block(&instance.first) {
+        Some(_) => instance.first.parent,
+        None => Some(id),
+    };
+    let frame = scope_of(facts, source, from, name)?.map(|frame| frame.id);
     let place = frame.map_or("at the root".to_owned(), |id| format!("in frame {id}"));
     let missing = match facts.binding(name, frame)? {
         None => format!(

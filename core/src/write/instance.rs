@@ -5,6 +5,7 @@
 
 use std::ops::ControlFlow;
 
+use super::source::Source;
 use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
 use crate::text::cut;
@@ -209,6 +210,35 @@ pub(super) fn frame_of(
     facts: &dyn Facts,
     from: Option<i64>,
 ) -> Result<Option<Execution>, WriteError> {
+    nearest(facts, from, |row| {
+        Ok(crate::trace::frame_block(row).is_some())
+    })
+}
+
+/// The scope of a value: the nearest frame at or above the execution that writes it, or the branch whose own the name is.
+pub(super) fn scope_of(
+    facts: &dyn Facts,
+    source: &Source,
+    from: Option<i64>,
+    name: &str,
+) -> Result<Option<Execution>, WriteError> {
+    nearest(facts, from, |row| {
+        if crate::trace::frame_block(row).is_some() {
+            return Ok(true);
+        }
+        let Some(parent) = row.parent.filter(|_| meta(row).branch.is_some()) else {
+            return Ok(false);
+        };
+        Ok(source.owns(row, facts.execution(parent)?.as_ref(), name))
+    })
+}
+
+/// The nearest execution at or above one that is wanted.
+fn nearest(
+    facts: &dyn Facts,
+    from: Option<i64>,
+    wanted: impl Fn(&Execution) -> Result<bool, WriteError>,
+) -> Result<Option<Execution>, WriteError> {
     let mut at = from;
     // A cycle ends it, and so does a chain that is longer than anybody calls.
     for _ in 0..MOST_DEEP {
@@ -219,7 +249,7 @@ pub(super) fn frame_of(
                 false => Ok(None),
             };
         };
-        if crate::trace::frame_block(&row).is_some() {
+        if wanted(&row)? {
             return Ok(Some(row));
         }
         at = row.parent.filter(|parent| *parent != id);

@@ -16,6 +16,7 @@
 //! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
+//! | `next/` | `next`, which asks and writes nothing |
 //! | `run.rs` | `finish`, `resume --begin` |
 //! | `gate/` | `gate …`, `approve`, `reject`, `gates expire` |
 //!
@@ -25,7 +26,7 @@
 //! |---|---|
 //! | `source.rs`, `task.rs` | what the program says of a statement, and what a session is to do |
 //! | `recorded.rs` | what a command tells its caller |
-//! | `standing.rs`, `place.rs` | what stands open, what that holds back, and where a statement runs |
+//! | `standing.rs`, `place.rs`, `item.rs` | what stands open, what that holds back, and where a statement runs |
 //! | `insist.rs` | `--force` and `--override`, and how they are recorded |
 //! | `overlay.rs` | several commands planned as one |
 //! | `instance.rs`, `meta.rs`, `names.rs` | rows of one thing, keys of metadata, what a name may be |
@@ -43,8 +44,10 @@ mod gate;
 mod import;
 mod insist;
 mod instance;
+mod item;
 mod meta;
 pub mod names;
+mod next;
 mod overlay;
 mod parallel;
 mod place;
@@ -75,6 +78,7 @@ pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, Run
 pub use gate::{CreateGate, Decision, ExpireGates, ResolveGate, Resolved, ViewGate};
 pub use import::AddImport;
 pub use insist::Insist;
+pub use next::{NextChoice, NextView, next};
 pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{

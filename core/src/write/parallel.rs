@@ -5,6 +5,7 @@ use super::begin::{Entry, not_twice};
 use super::close::Ending;
 use super::insist::{Insist, Insisted};
 use super::instance::{self, Instance, shown};
+use super::item::{self, Wanted};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::source::{Command, Found, Named, Source};
@@ -22,6 +23,8 @@ pub struct BeginParallel {
     pub statement: Named,
     /// The execution that it runs in; taken from what stands open without it.
     pub parent: Option<i64>,
+    /// The item or branch that it runs in, by its name.
+    pub item: Option<String>,
     /// Its branches, where they are known beforehand; the program's without them.
     pub branches: Vec<String>,
     /// `all`, `first`, `any`; as the program says, else `all`.
@@ -53,11 +56,30 @@ impl Record for BeginParallel {
                 "all, first or any",
             ));
         }
+        let wanted = Wanted {
+            statement: &self.statement,
+            parent: self.parent,
+            item: self.item.as_deref(),
+            insist: self.insist,
+        };
+        item::inside(facts, at, wanted, |facts, parent| {
+            self.plan_in(facts, at, parent)
+        })
+    }
+}
+
+impl BeginParallel {
+    fn plan_in(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        parent: Option<i64>,
+    ) -> Result<Plan<ExecutionBegun>, WriteError> {
         let mut entry = Entry::open(
             facts,
             &self.statement,
             Some("parallel:"),
-            self.parent,
+            parent,
             self.insist,
             Command::Parallel,
         )?;
@@ -139,7 +161,7 @@ impl Record for RunParallel {
                     "the program does not list the branches of this parallel: {}",
                     shown(&parallel.statement)
                 ),
-                "`--branches a,b,c` names them, one for each item",
+                "`--branches a,b,c` names them, one for each item; `parallel begin` lets each begin with its first statement (`exec run --line N --item NAME`)",
             ));
         }
         let mut branches = Vec::with_capacity(names.len());
@@ -237,6 +259,10 @@ impl Branch {
         insisted: &mut Insisted,
     ) -> Result<Found, WriteError> {
         let statement = source.of_row(&parallel.first);
+        let listing = source.listing.as_ref();
+        let items = statement
+            .zip(listing)
+            .filter(|(at, listing)| listing.has_items(*at));
         let listed = statement.map_or_else(Vec::new, |at| source.branches(at));
         let nth = announced.iter().position(|name| **name == *self.name);
         let same = |(name, _): &&(String, u32)| *name == self.name;
@@ -266,20 +292,25 @@ impl Branch {
             }
             return Ok(found);
         }
-        let statement = own.and_then(|(_, at)| Some((*at, source.get(*at)?)));
-        if let Some((at, statement)) = statement {
-            let found = Found {
+        let own = match items {
+            Some((around, listing)) => listing.only_work(around),
+            None => own.map(|(_, at)| *at),
+        };
+        let statement = own.and_then(|at| source.get(at).map(|statement| (at, statement)));
+        if let Some((at, statement)) = statement
+            && listing.is_some_and(|listing| listing.stands_alone(at))
+        {
+            return Ok(Found {
                 text: statement.text.clone(),
                 line: Some(statement.line),
                 statement: Some(at),
-            };
-            if source.of_kind(&found, Command::Exec).is_ok() {
-                return Ok(found);
-            }
+            });
         }
+        // A branch with a body: its statements run in it. An item has the line of its parallel or pipe.
+        let line = statement.filter(|_| items.is_none()).map(|(_, s)| s.line);
         Ok(Found {
-            text: format!("parallel:{}", self.name),
-            line: parallel.line(),
+            text: crate::trace::branch_text(&parallel.first, &self.name),
+            line: line.or(parallel.line()),
             statement: None,
         })
     }
@@ -377,9 +408,17 @@ fn may_join(
     ))
 }
 
+/// Whether a parallel goes on although a branch failed: `on-fail: "continue"`, `"ignore"`.
+pub(super) fn passes_failures(statement: &crate::program::Statement) -> bool {
+    matches!(statement.property("on-fail"), Some("continue" | "ignore"))
+}
+
 /// The rows of the branches, in order of id: which branch, and its status. Branches belong to their `parallel_id` before any parent (errata X2): the
 /// documents' own rows stand beside their parallel.
-fn branches_of(facts: &dyn Facts, parallel: &Instance) -> Result<Vec<(Text, Status)>, WriteError> {
+pub(super) fn branches_of(
+    facts: &dyn Facts,
+    parallel: &Instance,
+) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
     let mut rows: BTreeMap<i64, (Text, Status)> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Where a statement runs: what it lies in by the program, tied to what stands open.
 
 use super::instance::{meta, no_execution, shown};
-use super::source::{Command, Found, Source};
+use super::source::{Found, Source};
 use super::standing::Standing;
 use super::{Facts, WriteError};
 use crate::model::Execution;
@@ -31,7 +31,7 @@ pub(super) fn parent_of(
 }
 
 /// What a statement lies in, as far as running goes: innermost first, up to the block that it is declared in.
-fn around(source: &Source, statement: u32) -> Vec<u32> {
+pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     let Some(listing) = &source.listing else {
         return Vec::new();
     };
@@ -46,8 +46,8 @@ fn around(source: &Source, statement: u32) -> Vec<u32> {
 }
 
 /// Whether what lies in it needs an execution of it to run in. A `try:` or an `if` may be recorded, or not.
-fn holds(kind: Kind) -> bool {
-    kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Block)
+pub(super) fn holds(kind: Kind) -> bool {
+    kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
 
 fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i64>, WriteError> {
@@ -61,7 +61,7 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
             .rows()
             .filter(|row| is_of(source, row, outer, inner))
             .collect();
-        if own.kind == Kind::Parallel && inner == statement && is_plain(source, statement) {
+        if is_branch(source, outer, inner) && inner == statement {
             return Err(a_branch(source, standing, found, outer, statement));
         }
         if let Some(parent) = only(standing, &fit, found)? {
@@ -75,11 +75,35 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
     Ok(None)
 }
 
-/// Whether `exec` and `parallel branch` record a statement. A branch that is a loop or a gate begins inside of its branch.
-fn is_plain(source: &Source, statement: u32) -> bool {
-    source
-        .get(statement)
-        .is_some_and(|s| Command::of(s) == Command::Exec)
+/// The executions that a statement may run in: of the innermost thing around it that has any.
+pub(super) fn candidates<'r>(
+    source: &Source,
+    standing: &'r Standing,
+    found: &Found,
+) -> Vec<&'r Execution> {
+    let mut inner = found.statement;
+    let outers = inner.map_or_else(Vec::new, |at| around(source, at));
+    for outer in outers {
+        let fit = standing
+            .rows()
+            .filter(|row| inner.is_some_and(|inner| is_of(source, row, outer, inner)));
+        let fit: Vec<&Execution> = fit.collect();
+        if !fit.is_empty() {
+            return fit;
+        }
+        inner = Some(outer);
+    }
+    Vec::new()
+}
+
+/// Whether a statement directly in a parallel is a branch itself, rather than something that runs in one.
+fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
+    source.listing.as_ref().is_some_and(|listing| {
+        let is_parallel = listing
+            .get(parallel)
+            .is_some_and(|s| s.kind == Kind::Parallel);
+        is_parallel && !listing.has_items(parallel) && listing.stands_alone(statement)
+    })
 }
 
 /// Whether a row is an execution of `outer` that `inner`, directly in it, runs in.
@@ -89,11 +113,20 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     };
     match own.kind {
         Kind::Block => frame_block(row).is_some_and(|block| own.name.as_deref() == Some(block)),
-        // What lies deeper in a branch runs in the branch.
-        Kind::Parallel => {
+        // What lies deeper in a branch runs in the branch, and so does a `catch` in that of its `try`. A pipe that was recorded
+        // without items holds its statements itself.
+        Kind::Parallel | Kind::Pipe => {
+            let own_row = own.kind == Kind::Pipe && meta(row).parallel_id.is_none();
+            if own_row && source.of_row(row) == Some(outer) {
+                return true;
+            }
+            let leader = source
+                .listing
+                .as_ref()
+                .map_or(inner, |listing| listing.leader(inner));
             let branch = meta(row).branch;
             branch.is_some_and(|branch| {
-                match source.branches(outer).iter().find(|(_, at)| *at == inner) {
+                match source.branches(outer).iter().find(|(_, at)| *at == leader) {
                     Some((name, _)) => **name == *branch,
                     // The branches of `parallel for` are known only when it runs.
                     None => {
@@ -139,7 +172,7 @@ fn candidate(row: &Execution) -> String {
     format!("--parent {} ({branch}{})", row.id, shown(&row.text))
 }
 
-fn at_line(found: &Found) -> String {
+pub(super) fn at_line(found: &Found) -> String {
     found
         .line
         .map_or_else(|| "the statement".to_owned(), |line| format!("line {line}"))
@@ -159,9 +192,19 @@ fn a_branch(
     let open = standing
         .rows()
         .find(|row| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel));
-    let next = match open {
-        Some(open) => format!("use `prosescope parallel branch {} {name}`", open.id),
-        None => format!("`prosescope parallel run --line {line}` begins all of its branches"),
+    let begun = open.and_then(|open| {
+        let own = |row: &&Execution| meta(row).branch.as_deref() == Some(&*name);
+        standing.inside(open.id).find(own)
+    });
+    let next = match (open, begun) {
+        (_, Some(begun)) => format!(
+            "it has begun, as execution {}: `prosescope brief {}` says what it is to do",
+            begun.id, begun.id
+        ),
+        (Some(open), None) => format!("use `prosescope parallel branch {} {name}`", open.id),
+        (None, None) => {
+            format!("`prosescope parallel run --line {line}` begins all of its branches")
+        }
     };
     WriteError::refused(
         "is-a-branch",
@@ -194,6 +237,12 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
             };
             (format!("{}, which is not called", shown_place(own)), next)
         }
+        Kind::Parallel if source.listing.as_ref().is_some_and(|l| l.has_items(outer)) => (
+            format!("{}, which has not begun", shown_place(own)),
+            format!(
+                "`prosescope parallel run --line {line} --branches A,B` begins it with its items, `parallel begin --line {line}` without"
+            ),
+        ),
         Kind::Parallel => {
             let branch = source.get(inner).map_or(line, |s| s.line);
             (
@@ -204,6 +253,10 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
                 format!("`prosescope parallel run --line {line}` begins it"),
             )
         }
+        Kind::Pipe => (
+            format!("{}, which has not begun", shown_place(own)),
+            format!("`prosescope exec run --line {line}` begins it"),
+        ),
         _ => (
             format!("{}, which has not begun", shown_place(own)),
             format!("`prosescope loop begin --line {line}` begins it, or `--in {line}`"),
@@ -225,6 +278,7 @@ fn shown_place(statement: &Statement) -> String {
             format!("block {name} (line {line})")
         }
         Kind::Parallel => format!("the parallel of line {line}"),
+        Kind::Pipe => format!("the pipe of line {line}"),
         _ => format!("the loop of line {line}"),
     }
 }
@@ -249,9 +303,9 @@ fn fits(
     let inner = holder.and_then(|nth| enclosing.get(nth.checked_sub(1)?));
     let inner = inner.copied().unwrap_or(statement);
     let is_parallel = |at: &u32| source.get(*at).is_some_and(|s| s.kind == Kind::Parallel);
-    if let Some(parallel) = outer.filter(is_parallel)
+    let is_items = |at: &u32| source.listing.as_ref().is_some_and(|l| l.has_items(*at));
+    if let Some(parallel) = outer.filter(|at| is_branch(source, *at, inner))
         && inner == statement
-        && is_plain(source, statement)
     {
         return Err(a_branch(source, standing, found, parallel, statement));
     }
@@ -266,6 +320,9 @@ fn fits(
             .is_some_and(|at| !enclosing.contains(&at));
     let right = match (outer, ran_in) {
         _ if elsewhere => false,
+        (Some(outer), Container::Branch(at, row)) if outer == at && is_items(&outer) => {
+            meta(&row).branch.is_some()
+        }
         (None, Container::Root) => true,
         (Some(outer), Container::Branch(at, row)) => {
             outer == at && is_of(source, &row, outer, inner)

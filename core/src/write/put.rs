@@ -1,10 +1,11 @@
 use super::begin::touch;
 use super::close::{Close, How};
-use super::instance::{Instance, frame_of, no_execution, shown};
+use super::instance::{Instance, frame_of, no_execution, scope_of, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::run::finished;
 use super::source::Source;
+use super::standing::{Standing, listed};
 use super::task::output_of;
 use super::{
     AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded, Facts,
@@ -178,10 +179,15 @@ impl Put {
             Some(id) => Some(facts.execution(id)?.ok_or_else(|| no_execution(id))?),
             None => None,
         };
-        let scope = match &row {
-            Some(row) if result && frame_block(row).is_some() => frame_of(facts, row.parent)?,
-            _ => frame_of(facts, self.execution)?,
+        let program = Source::of(facts)?;
+        let from = match &row {
+            Some(row) if result && frame_block(row).is_some() => row.parent,
+            _ => self.execution,
         };
+        let scope = scope_of(facts, &program, from, &name)?;
+        if self.execution.is_none() {
+            not_in_a_branch(facts, &program, &name)?;
+        }
         let frame = scope.as_ref().map(|frame| frame.id);
         let above = match &scope {
             Some(frame) => frame_of(facts, frame.parent)?.map(|frame| frame.id),
@@ -272,6 +278,33 @@ impl Put {
             },
         })
     }
+}
+
+/// Refuses a value without an execution that open branches have to write, each for itself.
+fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
+    let standing = Standing::of(facts)?;
+    let mut own = Vec::new();
+    for row in standing.rows() {
+        let writes = output_of(source, row).is_some_and(|(output, _)| output == name);
+        if !writes || frame_block(row).is_some() {
+            continue;
+        }
+        let scope = scope_of(facts, source, Some(row.id), name)?;
+        if scope.is_some_and(|scope| frame_block(&scope).is_none()) {
+            own.push(row);
+        }
+    }
+    if own.is_empty() {
+        return Ok(());
+    }
+    Err(WriteError::refused(
+        "binding-of-a-branch",
+        format!(
+            "{name} belongs to a branch, each of which writes its own: {}",
+            listed(&own)
+        ),
+        "`--execution ID` says which branch writes it",
+    ))
 }
 
 /// How the program declares a name: its kind and its statement. That of the execution that writes it, when it binds the

@@ -2,6 +2,7 @@ use super::begin::{Entry, not_twice, touch};
 use super::close::{Ending, again};
 use super::insist::Insist;
 use super::instance::{Instance, meta};
+use super::item::{self, Wanted};
 use super::meta::{Keys, Word};
 use super::overlay::Overlay;
 use super::source::{Command, Named, Source};
@@ -19,6 +20,8 @@ pub struct BeginLoop {
     pub statement: Named,
     /// The execution that it runs in; taken from what stands open without it.
     pub parent: Option<i64>,
+    /// The item or branch that it runs in, by its name.
+    pub item: Option<String>,
     /// The most rounds; as the program says without it.
     pub max: Option<i64>,
     /// Until what, as the program says it.
@@ -31,11 +34,30 @@ impl Record for BeginLoop {
     type Done = ExecutionBegun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
+        let wanted = Wanted {
+            statement: &self.statement,
+            parent: self.parent,
+            item: self.item.as_deref(),
+            insist: self.insist,
+        };
+        item::inside(facts, at, wanted, |facts, parent| {
+            self.plan_in(facts, at, parent)
+        })
+    }
+}
+
+impl BeginLoop {
+    fn plan_in(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        parent: Option<i64>,
+    ) -> Result<Plan<ExecutionBegun>, WriteError> {
         let mut entry = Entry::open(
             facts,
             &self.statement,
             Some("loop"),
-            self.parent,
+            parent,
             self.insist,
             Command::Loop,
         )?;

@@ -143,8 +143,19 @@ impl Source {
         if statement.is_some_and(|s| s.text == *row.text) {
             return at;
         }
-        // A branch has the line of its parallel where its own is not known.
+        // A branch with a body is no execution of a statement; others have the line of their parallel where their own is not
+        // known.
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
+        if let Some(branch) = branch.filter(|branch| is_scope(&row.text, branch)) {
+            let listing = self.listing.as_ref()?;
+            let static_parallel = |at: &u32| {
+                statement.is_some_and(|s| s.kind == Kind::Parallel) && !listing.has_items(*at)
+            };
+            let own = at
+                .filter(static_parallel)
+                .and_then(|at| listing.branch_of(at, branch));
+            return own.filter(|own| listing.stands_alone(*own));
+        }
         if let (Some(branch), Some(at)) = (branch, at)
             && statement.is_some_and(|s| s.kind == Kind::Parallel)
         {
@@ -180,9 +191,26 @@ impl Source {
         listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
     }
 
+    fn has_items(&self, found: &Found) -> bool {
+        let listing = self.listing.as_ref().zip(found.statement);
+        listing.is_some_and(|(listing, at)| listing.has_items(at))
+    }
+
     fn sure(&self, text: &str) -> Option<u32> {
         let tie = self.listing.as_ref()?.tie(text, None)?;
         (!tie.guessed).then_some(tie.statement)
+    }
+
+    /// Whether the values of a name that an execution's statements bind are the execution's own: of a branch or an item, where
+    /// others bind the name as well.
+    pub(super) fn owns(&self, row: &Execution, parallel: Option<&Execution>, name: &str) -> bool {
+        let is_branch = row
+            .meta
+            .as_deref()
+            .is_some_and(|meta| meta.branch.is_some());
+        let listing = self.listing.as_ref().filter(|_| is_branch);
+        let parallel = listing.zip(parallel.and_then(|row| self.of_row(row)));
+        parallel.is_some_and(|(listing, parallel)| listing.own_in_branch(parallel, name))
     }
 
     /// Refuses a statement that another command records, and names that command.
@@ -196,6 +224,9 @@ impl Source {
         }
         // A check such as `gate **tests pass**:` has no name to decide it by: it may run as a statement too.
         if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
+            return Ok(());
+        }
+        if wanted == Command::Parallel && self.has_items(found) {
             return Ok(());
         }
         let mut next = own.instead(statement);
@@ -283,4 +314,12 @@ impl Command {
             }
         }
     }
+}
+
+/// Whether a branch's text only names it (see [`crate::trace::branch_text`]): its statements run in it.
+pub(super) fn is_scope(text: &str, branch: &str) -> bool {
+    let rest = text
+        .strip_prefix("parallel:")
+        .or_else(|| text.strip_prefix("item:"));
+    rest.is_some_and(|rest| rest.trim() == branch)
 }

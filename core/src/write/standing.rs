@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::instance::{Instance, meta, shown};
+use super::source::{Found, Source};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
 use crate::model::{Execution, GateStatus, Status};
 use crate::trace::{Shape, shape};
@@ -98,6 +99,12 @@ impl Standing {
             .filter(move |row| row.parent == Some(id) && row.id != id)
     }
 
+    /// What an execution lies in, as far as it is open: innermost first.
+    pub(super) fn above<'s>(&'s self, row: &Execution) -> impl Iterator<Item = &'s Execution> {
+        let up = |parent: Option<i64>| parent.and_then(|id| self.rows.get(&id));
+        std::iter::successors(up(row.parent), move |at| up(at.parent)).take(self.rows.len() + 1)
+    }
+
     /// Whether an execution lies in another, at any depth.
     fn lies_in(&self, row: &Execution, id: i64) -> bool {
         let mut at = row;
@@ -118,7 +125,9 @@ impl Standing {
             let mut at = gate;
             for _ in 0..=self.rows.len() {
                 let above = at.parent.and_then(|id| self.rows.get(&id));
-                let branches = above.is_some_and(|above| shape(above) == Shape::Parallel);
+                let branches = above.is_some_and(|above| {
+                    shape(above) == Shape::Parallel || super::item::is_parallel(above)
+                });
                 let same = match above {
                     Some(above) => parent == Some(above.id),
                     None => parent == at.parent || parent.is_none(),
@@ -133,6 +142,52 @@ impl Standing {
             }
         }
         Ok(())
+    }
+
+    /// Refuses what would begin beside another statement of the same sequence that is still open. Branches and items run beside
+    /// each other; a `catch` runs while its `try` is open.
+    pub(super) fn in_turn(
+        &self,
+        source: &Source,
+        found: &Found,
+        parent: Option<i64>,
+    ) -> Result<(), WriteError> {
+        let (Some(statement), Some(listing)) = (found.statement, &source.listing) else {
+            return Ok(());
+        };
+        let beside = parent.and_then(|id| self.rows.get(&id));
+        if beside.is_some_and(super::item::is_parallel) {
+            return Ok(());
+        }
+        let open = self.rows.values().find(|row| {
+            let own = source.of_row(row).filter(|_| row.parent == parent);
+            let own = own.filter(|_| shape(row) != Shape::Gate);
+            // The same statement once more, and a gate that waits, are other rules'.
+            own.is_some_and(|own| {
+                own != statement
+                    && listing.leader(own) != listing.leader(statement)
+                    && !listing.contains(own, statement)
+            })
+        });
+        let Some(open) = open else { return Ok(()) };
+        let end = match shape(open) {
+            Shape::Parallel => format!("`prosescope parallel join {}`", open.id),
+            Shape::Loop => format!("`prosescope loop exit {}`", open.id),
+            _ => format!(
+                "`prosescope exec complete {}`, or its `put … --done`,",
+                open.id
+            ),
+        };
+        let line = found
+            .line
+            .map_or_else(|| "this".to_owned(), |line| format!("line {line}"));
+        Err(WriteError::refused(
+            "out-of-turn",
+            format!("{line} comes after what is still open: {}", listed(&[open])),
+            format!(
+                "{end} ends it first; what runs at the same time belongs into branches of a parallel"
+            ),
+        ))
     }
 
     /// Refuses to end what something is still under way in.

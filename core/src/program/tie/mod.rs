@@ -196,6 +196,11 @@ impl Ties<'_> {
         })
     }
 
+    /// Whether the sure rows of the run say that indices are lines.
+    pub(crate) fn counts_lines(&self) -> bool {
+        self.learned.best.first() == Some(&COUNTINGS[0])
+    }
+
     /// The statement that a text is surely of, without asking what else it may speak of.
     fn sure(&mut self, text: &str) -> Option<u32> {
         let keys = &self.listing.ready().keys;

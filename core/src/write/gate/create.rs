@@ -12,6 +12,7 @@ use crate::timeout::Timeout;
 use crate::write::begin::{Entry, opening, touch};
 use crate::write::insist::Insist;
 use crate::write::instance::running;
+use crate::write::item::{self, Wanted};
 use crate::write::meta::Keys;
 use crate::write::source::{Command, Named, Source};
 use crate::write::{
@@ -33,6 +34,8 @@ pub struct CreateGate {
     pub on_reject: Option<String>,
     /// The execution that it stands in: a branch, a loop, a frame; taken from what stands open without it.
     pub parent: Option<i64>,
+    /// The item or branch that it stands in, by its name.
+    pub item: Option<String>,
     /// Its line in the program; looked up by its id, where it is not given.
     pub line: Option<u32>,
     /// What the caller insists on.
@@ -44,6 +47,28 @@ impl Record for CreateGate {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateOpened>, WriteError> {
         running(facts)?;
+        let source = Source::of(facts)?;
+        let line = self.statement(&source)?.and_then(|at| source.get(at));
+        let statement = line.map_or_else(Named::default, |s| Named::line(s.line));
+        let wanted = Wanted {
+            statement: &statement,
+            parent: self.parent,
+            item: self.item.as_deref(),
+            insist: self.insist,
+        };
+        item::inside(facts, at, wanted, |facts, parent| {
+            self.plan_in(facts, at, parent)
+        })
+    }
+}
+
+impl CreateGate {
+    fn plan_in(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        parent: Option<i64>,
+    ) -> Result<Plan<GateOpened>, WriteError> {
         let source = Source::of(facts)?;
         let statement = self.statement(&source)?;
         let own = statement.and_then(|at| source.get(at));
@@ -61,7 +86,7 @@ impl Record for CreateGate {
             text: Some(text.unwrap_or_else(|| format!("approve {base}:"))),
             line: own.map(|s| s.line).or(self.line),
         };
-        let mut entry = Entry::open(facts, &named, None, self.parent, self.insist, Command::Gate)?;
+        let mut entry = Entry::open(facts, &named, None, parent, self.insist, Command::Gate)?;
         let terms = self.settled(&mut entry, statement)?;
         let allow = match &terms.allow {
             None => vec![ANY_PERSON],

@@ -1,0 +1,21 @@
+use prosescope_core::render::text::escape;
+
+use crate::args::record::NextArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::record::Recorder;
+
+/// The command that comes next, and why; where the run decides between several, each in which case.
+pub(super) fn run(args: &NextArgs, out: &Out) -> Result<Exit, CliError> {
+    let mut recorder = Recorder::open(&args.run)?;
+    let next = recorder.next()?;
+    out.show(&next, || {
+        if next.choices.is_empty() {
+            return "nothing: the run is completed\n".to_owned();
+        }
+        let lines = next.choices.iter();
+        let lines = lines.map(|choice| format!("{}\n  {}\n", choice.command, choice.why));
+        escape(&lines.collect::<Vec<_>>().join("or\n"), true)
+    })
+}

@@ -1,0 +1,127 @@
+//! How a program goes on: what follows a statement, as far as the program alone decides it.
+
+use super::{Listing, StatementKind as Kind};
+
+impl Listing {
+    /// The first statement of a body (`None`: of the program) that running it comes to. Declarations are passed over.
+    pub fn first_in(&self, body: Option<u32>) -> Option<u32> {
+        let first = match body {
+            Some(body) => self.children(body).next(),
+            None => self.get(0).map(|_| 0),
+        };
+        self.or_beside(first)
+    }
+
+    /// The statement that comes after one that ended, within `body`: what lies in something that has no record of its own goes
+    /// on after that. `None` at the body's end.
+    pub fn after(&self, statement: u32, body: Option<u32>) -> Option<u32> {
+        let mut at = statement;
+        loop {
+            if let Some(next) = self.beside(at) {
+                return Some(next);
+            }
+            at = self
+                .get(at)?
+                .parent
+                .filter(|parent| Some(*parent) != body)?;
+        }
+    }
+
+    /// The statement after one in the same body, of those that running one does not exclude: the other ways of an `if`, the
+    /// handler of a `try` that did not fail, the other branches and options.
+    fn beside(&self, statement: u32) -> Option<u32> {
+        let kind = |at: u32| self.get(at).map(|s| s.kind);
+        let parent = self.get(statement)?.parent;
+        if let Some(Kind::Choice | Kind::Gate) = parent.and_then(kind) {
+            return None;
+        }
+        if kind(parent.unwrap_or(u32::MAX)) == Some(Kind::Parallel)
+            && !parent.is_some_and(|at| self.has_items(at))
+        {
+            // Another branch; but a `finally` belongs to this one.
+            let next = self.next_sibling(statement)?;
+            return (self.leader(next) == self.leader(statement))
+                .then(|| self.or_beside(Some(next)))
+                .flatten()
+                .filter(|next| self.leader(*next) == self.leader(statement));
+        }
+        self.or_beside(self.next_sibling(statement))
+    }
+
+    /// The statement itself, else the next one beside it that can follow.
+    fn or_beside(&self, first: Option<u32>) -> Option<u32> {
+        let mut at = first;
+        while let Some(now) = at {
+            let own = self.get(now)?;
+            let passed = own.kind.is_declaration() && own.kind != Kind::Use
+                || matches!(own.kind, Kind::Catch | Kind::Elif | Kind::Else);
+            if !passed {
+                return Some(now);
+            }
+            at = self.next_sibling(now);
+        }
+        None
+    }
+
+    /// The next way of an `if` after this one: its `elif` or `else`.
+    pub fn next_way(&self, way: u32) -> Option<u32> {
+        let next = self.next_sibling(way)?;
+        let kind = self.get(next)?.kind;
+        (matches!(kind, Kind::Elif | Kind::Else) && self.leader(next) == self.leader(way))
+            .then_some(next)
+    }
+
+    /// The `finally` of a `try`.
+    pub fn finally_of(&self, statement: u32) -> Option<u32> {
+        let siblings =
+            std::iter::successors(self.next_sibling(statement), |at| self.next_sibling(*at));
+        let mut own = siblings.take_while(|at| self.leader(*at) == statement);
+        own.find(|at| self.get(*at).is_some_and(|s| s.kind == Kind::Finally))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::program::scan;
+
+    /// The lines that a program comes to when each statement ends well and each first way is taken, without going into bodies.
+    fn lines(program: &str, body: Option<u32>) -> Vec<u32> {
+        let listing = scan(program);
+        let body = body.and_then(|line| listing.statement_at(line));
+        let first = listing.first_in(body);
+        std::iter::successors(first, |at| listing.after(*at, body))
+            .map(|at| listing.get(at).unwrap().line)
+            .collect()
+    }
+
+    #[test]
+    fn what_follows_is_neither_a_declaration_nor_a_way_not_taken_nor_a_handler() {
+        let program = "agent a:\n  model: opus\nsession \"1\"\nif **x**:\n  session \"2\"\nelif **y**:\n  session \"3\"\nelse:\n  session \"4\"\ntry:\n  session \"5\"\ncatch:\n  session \"6\"\nfinally:\n  session \"7\"\nblock b:\n  session \"8\"\nsession \"9\"\n";
+        assert_eq!(lines(program, None), [3, 4, 10, 14, 18]);
+        assert_eq!(lines(program, Some(16)), [17]);
+    }
+
+    #[test]
+    fn an_end_inside_of_what_is_not_recorded_goes_on_after_it() {
+        let listing = scan(
+            "loop:\n  if **x**:\n    session \"1\"\n  else:\n    session \"2\"\n  session \"3\"\n",
+        );
+        let at = |line| listing.statement_at(line).unwrap();
+        assert_eq!(listing.after(at(3), Some(at(1))), Some(at(6)));
+        assert_eq!(listing.after(at(3), Some(at(2))), None);
+        assert_eq!(listing.after(at(6), Some(at(1))), None);
+    }
+
+    #[test]
+    fn branches_and_options_do_not_follow_each_other() {
+        let listing = scan(
+            "parallel:\n  try:\n    session \"1\"\n  catch:\n    session \"2\"\n  finally:\n    session \"3\"\n  b = session \"4\"\nchoice **c**:\n  option \"x\":\n    session \"5\"\n  option \"y\":\n    session \"6\"\n",
+        );
+        let at = |line| listing.statement_at(line).unwrap();
+        assert_eq!(listing.after(at(2), Some(at(1))), Some(at(6)));
+        assert_eq!(listing.after(at(6), Some(at(1))), None);
+        assert_eq!(listing.after(at(8), Some(at(1))), None);
+        assert_eq!(listing.after(at(10), Some(at(9))), None);
+        assert_eq!(listing.leader(at(6)), at(2));
+    }
+}

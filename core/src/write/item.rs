@@ -1,0 +1,227 @@
+//! Items: what runs once for each, in a `parallel for` or a pipe. The branch is the item, and it begins with the first
+//! statement that runs in it.
+
+use std::ops::ControlFlow;
+
+use super::insist::Insist;
+use super::instance::{Instance, meta};
+use super::overlay::Overlay;
+use super::place::{around, at_line, holds};
+use super::source::{Found, Named, Source};
+use super::standing::Standing;
+use super::{At, Branch, Facts, Place, Plan, WriteError};
+use crate::model::Execution;
+
+/// Which execution a statement runs in, as the caller gave it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    pub(super) statement: &'a Named,
+    pub(super) parent: Option<i64>,
+    /// The item or branch, by its name.
+    pub(super) item: Option<&'a str>,
+    pub(super) insist: Insist,
+}
+
+/// Where a statement begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Where {
+    /// In no item, or in the parent that was given.
+    Elsewhere,
+    /// In an item that is open.
+    In(i64),
+    /// In an item that begins with it; `alone` when the item is nothing more than this statement.
+    New {
+        parallel: i64,
+        name: String,
+        alone: bool,
+    },
+}
+
+/// Plans what begins in an item, and the item before it where that has not begun.
+pub(super) fn inside<D>(
+    facts: &dyn Facts,
+    at: &At,
+    wanted: Wanted<'_>,
+    plan: impl FnOnce(&dyn Facts, Option<i64>) -> Result<Plan<D>, WriteError>,
+) -> Result<Plan<D>, WriteError> {
+    match find(facts, wanted)? {
+        Where::Elsewhere => plan(facts, wanted.parent),
+        Where::In(id) => plan(facts, Some(id)),
+        Where::New { parallel, name, .. } => {
+            let mut all = Overlay::new(facts);
+            let item = all.plan(&begins(parallel, name, wanted.insist), at)?;
+            let done = all.then(|facts| plan(facts, Some(item.id)))?;
+            Ok(all.done(done))
+        }
+    }
+}
+
+/// The command that begins an item.
+pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
+    Branch {
+        parallel: Some(parallel),
+        name,
+        statement: None,
+        insist,
+    }
+}
+
+/// Finds the item that a statement runs in: the one that was named, else the only open one in which it has not begun, else
+/// the next one.
+pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, WriteError> {
+    if *wanted.statement == Named::default() {
+        return Ok(Where::Elsewhere);
+    }
+    let source = Source::of(facts)?;
+    let found = source.find(wanted.statement)?;
+    let (Some(statement), Some(listing)) = (found.statement, &source.listing) else {
+        return match wanted.item {
+            None => Ok(Where::Elsewhere),
+            Some(_) => Err(WriteError::wrong(
+                "--item names an item of the program, and the program has no such statement",
+                "name the statement by --line",
+            )),
+        };
+    };
+    let mut inner = statement;
+    let holder = around(&source, statement).into_iter().find(|at| {
+        let holds = source.get(*at).is_some_and(|s| holds(s.kind));
+        if !holds {
+            inner = *at;
+        }
+        holds
+    });
+    let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
+        return named_branch(&source, &found, wanted, facts);
+    };
+    let standing = Standing::of(facts)?;
+    let open: Vec<&Execution> = standing
+        .rows()
+        .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
+        .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
+        .collect();
+    let [parallel] = open.as_slice() else {
+        // None, or several: the parent decides, or says what is missing.
+        return Ok(Where::Elsewhere);
+    };
+    let items: Vec<&Execution> = standing
+        .inside(parallel.id)
+        .filter(|row| meta(row).branch.is_some())
+        .collect();
+    let alone = listing.only_work(holder) == Some(statement);
+    let new = |name: String| Where::New {
+        parallel: parallel.id,
+        name,
+        alone,
+    };
+    if let Some(name) = wanted.item {
+        let named = items
+            .iter()
+            .find(|row| meta(row).branch.as_deref() == Some(name));
+        return Ok(named.map_or_else(|| new(name.to_owned()), |row| Where::In(row.id)));
+    }
+    let mut free: Vec<&&Execution> = Vec::new();
+    for item in items.iter().filter(|_| !alone) {
+        if standing.inside(item.id).next().is_none() && !begun_in(facts, item.id, &found)? {
+            free.push(item);
+        }
+    }
+    match free.as_slice() {
+        [one] => Ok(Where::In(one.id)),
+        [] if listing.children(holder).next() == Some(listing.leader(inner)) => {
+            Ok(new(next_name(facts, parallel)?))
+        }
+        [] => Err(WriteError::refused(
+            "item-unknown",
+            format!(
+                "{} has begun in every open item of execution {}",
+                at_line(&found),
+                parallel.id
+            ),
+            "`--item NAME` says which item it runs in; the first statement of the body begins the next one",
+        )),
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|row| format!("--item {}", meta(row).branch.unwrap_or_else(|| "".into())))
+                .collect();
+            Err(WriteError::refused(
+                "item-ambiguous",
+                format!(
+                    "{} may run in any of {} items: {}",
+                    at_line(&found),
+                    names.len(),
+                    names.join(", ")
+                ),
+                "`--item NAME` says which",
+            ))
+        }
+    }
+}
+
+/// A branch or item by its name, for a statement that lies in it, or deeper.
+fn named_branch(
+    source: &Source,
+    found: &Found,
+    wanted: Wanted<'_>,
+    facts: &dyn Facts,
+) -> Result<Where, WriteError> {
+    let Some(name) = wanted.item else {
+        return Ok(Where::Elsewhere);
+    };
+    let standing = Standing::of(facts)?;
+    let candidates = super::place::candidates(source, &standing, found);
+    let in_branch = |row: &&&Execution| {
+        let own = meta(row).branch.as_deref() == Some(name);
+        own || standing
+            .above(row)
+            .any(|above| meta(above).branch.as_deref() == Some(name))
+    };
+    let fit: Vec<&&Execution> = candidates.iter().filter(in_branch).collect();
+    match fit.as_slice() {
+        [one] => Ok(Where::In(one.id)),
+        [] => Err(WriteError::not_found(
+            format!("no open branch or item {name} holds {}", at_line(found)),
+            "leave --item out, or name one that is open: `prosescope resume` lists what is",
+        )),
+        _ => Ok(Where::Elsewhere),
+    }
+}
+
+/// Whether a row is a parallel or a pipe, whose branches or items run beside each other.
+pub(super) fn is_parallel(row: &Execution) -> bool {
+    let own = meta(row);
+    own.parallel_id.is_some() && own.branch.is_none()
+}
+
+/// Whether a statement was begun in an item.
+fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteError> {
+    let place = Place {
+        parent: Some(item),
+        index: found.index(),
+        text: &found.text,
+    };
+    let mut begun = false;
+    facts.executions_back(&place, item, &mut |_| {
+        begun = true;
+        ControlFlow::Break(())
+    })?;
+    Ok(begun)
+}
+
+/// The name of the next item: the first one announced that has not begun, else the next number.
+fn next_name(facts: &dyn Facts, parallel: &Execution) -> Result<String, WriteError> {
+    let instance = Instance::of(facts, parallel.id)?;
+    let begun = super::parallel::branches_of(facts, &instance)?;
+    let mut names: Vec<&str> = begun.iter().map(|(name, _)| &**name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let announced = instance.meta().branches;
+    let next = announced.iter().find(|name| !names.contains(&&***name));
+    if let Some(next) = next {
+        return Ok(next.to_string());
+    }
+    let taken = |number: &usize| names.binary_search(&number.to_string().as_str()).is_ok();
+    let next = (names.len() + 1..).find(|number| !taken(number));
+    Ok(next.unwrap_or(names.len() + 1).to_string())
+}

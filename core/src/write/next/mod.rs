@@ -1,0 +1,302 @@
+//! `next`: the command that comes next in the open run, from what stands open and from how the program goes on. It asks,
+//! and writes nothing.
+//!
+//! | the run stands | next |
+//! |---|---|
+//! | at a statement without a body | its value, or its end |
+//! | in a body | the statement after the one that ended last (`program/flow.rs`), else the end of the body |
+//! | behind a failure | another attempt, the handler, or the failure of what it lies in |
+
+mod ends;
+mod offers;
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+use super::instance::{Instance, meta, same};
+use super::item::is_parallel;
+use super::source::{Source, is_scope};
+use super::standing::Standing;
+use super::{Facts, RunStore, WriteError};
+use crate::gate::visit;
+use crate::model::{Execution, GateStatus, RunStatus, Status};
+use crate::program::{Listing, StatementKind as Kind};
+use crate::trace::{Shape, frame_block, shape};
+
+/// What comes next in a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct NextView {
+    /// The run's id.
+    pub run: String,
+    /// The execution that the run stands in; `None` at the program's top.
+    pub execution: Option<i64>,
+    /// What may be recorded now, the likeliest first; where there are several, the run decides between them.
+    pub choices: Vec<NextChoice>,
+}
+
+/// A command that may come next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct NextChoice {
+    /// The command. Words in capitals are to be filled in.
+    pub command: String,
+    /// Why it comes next, or in which case.
+    pub why: String,
+}
+
+/// Asks what comes next; nothing is written.
+///
+/// # Errors
+/// A [`super::Fault`] when the store cannot answer.
+pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
+    let mut answer = None;
+    // The transaction ends without a change: an answer is none.
+    let refused = store.transact(&mut |facts| {
+        answer = Some(asked(facts)?);
+        Err(WriteError::refused("only-asked", "", ""))
+    });
+    match (answer, refused) {
+        (Some(answer), _) => Ok(answer),
+        (None, Err(error)) => Err(error),
+        (None, Ok(())) => Ok(NextView::default()),
+    }
+}
+
+fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
+    let run = facts.run()?;
+    let one = |command: &str, why: &str| NextView {
+        run: run.id.clone(),
+        execution: None,
+        choices: vec![NextChoice {
+            command: command.to_owned(),
+            why: why.to_owned(),
+        }],
+    };
+    match run.status {
+        RunStatus::Completed => {
+            return Ok(NextView {
+                run: run.id,
+                ..NextView::default()
+            });
+        }
+        RunStatus::Failed => {
+            return Ok(one(
+                "prosescope resume --begin",
+                "the run failed: this takes it up again where it failed",
+            ));
+        }
+        RunStatus::Interrupted => {
+            return Ok(one("prosescope resume --begin", "the run is interrupted"));
+        }
+        _ => {}
+    }
+    let source = Source::of(facts)?;
+    let Some(listing) = &source.listing else {
+        return Ok(one(
+            "prosescope resume",
+            "the run holds no program, so what comes next is not known",
+        ));
+    };
+    let standing = Standing::of(facts)?;
+    let leaves: Vec<&Execution> = standing
+        .rows()
+        .filter(|row| standing.inside(row.id).next().is_none())
+        .collect();
+    let look = Look {
+        facts,
+        source: &source,
+        listing,
+        several: leaves.len() > 1,
+    };
+    let at = leaves.last().copied();
+    let mut choices = look.choices(at)?;
+    choices.truncate(MOST);
+    Ok(NextView {
+        run: run.id,
+        execution: at.map(|row| row.id),
+        choices,
+    })
+}
+
+/// Choices that are listed.
+const MOST: usize = 24;
+
+/// What the answer is made from.
+struct Look<'a> {
+    facts: &'a dyn Facts,
+    source: &'a Source,
+    listing: &'a Listing,
+    /// Whether the run stands at several places: commands then name theirs.
+    several: bool,
+}
+
+/// What runs in an execution.
+struct Body {
+    /// The statement whose body it is; `None` is the program.
+    of: Option<u32>,
+    /// What it begins with.
+    first: Option<u32>,
+}
+
+/// What happened last in a body.
+struct Last {
+    row: Execution,
+    failed: bool,
+    statement: Option<u32>,
+}
+
+impl Look<'_> {
+    fn choices(&self, at: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
+        let Some(row) = at else {
+            return self.in_body(None, &self.program());
+        };
+        if shape(row) == Shape::Gate {
+            return Ok(self.decision(row));
+        }
+        match self.body(row)? {
+            Some(body) if is_parallel(row) => self.branches(row, &body),
+            Some(body) => self.in_body(Some(row), &body),
+            None => self.work(row),
+        }
+    }
+
+    fn program(&self) -> Body {
+        Body {
+            of: None,
+            first: self.listing.first_in(None),
+        }
+    }
+
+    /// What runs in an execution; `None` where it has no body.
+    fn body(&self, row: &Execution) -> Result<Option<Body>, WriteError> {
+        let of = |of: u32| Body {
+            of: Some(of),
+            first: self.listing.first_in(Some(of)),
+        };
+        if let Some(block) = frame_block(row) {
+            return Ok(self.listing.block_named(block).map(of));
+        }
+        let branch = meta(row).branch;
+        if branch.is_some_and(|branch| is_scope(&row.text, &branch)) {
+            let parallel = match row.parent {
+                Some(parent) => self.facts.execution(parent)?,
+                None => None,
+            };
+            let Some(parallel) = parallel.and_then(|row| self.source.of_row(&row)) else {
+                return Ok(None);
+            };
+            if self.listing.has_items(parallel) {
+                return Ok(Some(of(parallel)));
+            }
+            let own = row.index.and_then(|line| u32::try_from(line).ok());
+            let first = own.and_then(|line| self.source.at_line(line));
+            return Ok(first.map(|first| Body {
+                of: Some(parallel),
+                first: Some(first),
+            }));
+        }
+        let own = self.source.of_row(row);
+        let has_body = |at: &u32| self.listing.children(*at).next().is_some();
+        Ok(own.filter(has_body).map(of))
+    }
+
+    /// What comes next in a body: after what ended last in it.
+    fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
+        let is_choice = |of: u32| self.listing.get(of).is_some_and(|s| s.kind == Kind::Choice);
+        let Some(last) = self.last(row)? else {
+            return match body.of.filter(|of| is_choice(*of)) {
+                Some(choice) => Ok(self.options(choice)),
+                None => self.offers(body.first, row, body),
+            };
+        };
+        if last.failed {
+            return self.behind_failure(row, &last);
+        }
+        let Some(statement) = last.statement else {
+            return Ok(vec![NextChoice {
+                command: "prosescope resume".to_owned(),
+                why: format!(
+                    "execution {} is tied to no line of the program, so what follows it is not known",
+                    last.row.id
+                ),
+            }]);
+        };
+        self.offers(self.listing.after(statement, body.of), row, body)
+    }
+
+    /// What was recorded last in an execution, or at the program's top; of a loop, in the round that is open.
+    fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
+        let parent = row.map(|row| row.id);
+        let since = match row {
+            Some(row) if shape(row) == Shape::Loop => Instance::of(self.facts, row.id)?.last.id,
+            Some(row) => row.id,
+            None => 0,
+        };
+        let mut found = None;
+        self.facts.newest(&mut |row| {
+            if row.id <= since {
+                return ControlFlow::Break(());
+            }
+            if row.parent == parent {
+                found = Some(row);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        let Some(last) = found else { return Ok(None) };
+        let statement = self.source.of_row(&last);
+        let failed = match &meta(&last).gate_id {
+            Some(gate) => self.turned_down(gate, statement)?,
+            None => last.status == Status::Failed,
+        };
+        Ok(Some(Last {
+            row: last,
+            failed,
+            statement,
+        }))
+    }
+
+    /// Whether the program does not go on after a gate.
+    fn turned_down(&self, gate: &str, statement: Option<u32>) -> Result<bool, WriteError> {
+        let Some(gate) = self.facts.gate(gate)? else {
+            return Ok(false);
+        };
+        let refused = matches!(gate.status, GateStatus::Rejected | GateStatus::Timeout);
+        let own = statement.and_then(|at| self.listing.get(at));
+        let says = gate
+            .on_reject
+            .as_deref()
+            .or(own.and_then(|s| s.property("on_reject")));
+        Ok(refused && !says.is_some_and(crate::resume::is_continue))
+    }
+
+    /// The id of the instance that a row belongs to.
+    fn instance(&self, row: &Execution) -> Result<i64, WriteError> {
+        let mut first = row.id;
+        self.facts
+            .executions_back(&super::Place::of(row), 0, &mut |other| {
+                if other.id <= row.id && same(row, &other) {
+                    first = other.id;
+                    if other.status.opens() {
+                        return ControlFlow::Break(());
+                    }
+                }
+                ControlFlow::Continue(())
+            })?;
+        Ok(first)
+    }
+
+    fn decision(&self, row: &Execution) -> Vec<NextChoice> {
+        let own = meta(row);
+        let gate = own.gate_id.as_deref().unwrap_or_default();
+        let name = visit(gate).0;
+        ["approve", "reject"]
+            .map(|verb| NextChoice {
+                command: format!("prosescope {verb} RUN {gate} --as NAME"),
+                why: format!("gate {name} waits: a person decides it, never the one who carries out the program"),
+            })
+            .to_vec()
+    }
+}

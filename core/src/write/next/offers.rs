@@ -1,0 +1,137 @@
+//! What a run may begin next, from a statement on: conditions leave several ways.
+
+use super::super::WriteError;
+use super::super::source::Command;
+use super::ends::choice;
+use super::{Body, Look, NextChoice};
+use crate::model::Execution;
+use crate::program::{Statement, StatementKind as Kind};
+use crate::trace::{Shape, shape};
+
+impl Look<'_> {
+    /// What may begin from `next` on, in `row`; the end of the body where nothing has to.
+    pub(super) fn offers(
+        &self,
+        next: Option<u32>,
+        row: Option<&Execution>,
+        body: &Body,
+    ) -> Result<Vec<NextChoice>, WriteError> {
+        let mut all = Vec::new();
+        let mut at = next;
+        let parent = row.map(|row| row.id);
+        while let Some(now) = at {
+            let Some(own) = self.listing.get(now) else {
+                break;
+            };
+            let passed = match own.kind {
+                Kind::Input => self.is_given(own)?,
+                Kind::Use => self.is_registered(own)?,
+                _ => false,
+            };
+            if passed {
+                at = self.listing.after(now, body.of);
+                continue;
+            }
+            if own.kind != Kind::If {
+                all.push(choice(self.command(now, parent), why(own)));
+                // A loop may turn out to have nothing left to do.
+                if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
+                    let id = parent.unwrap_or_default();
+                    all.push(choice(
+                        format!("prosescope loop exit {id}"),
+                        "its condition is met, or nothing is left to go through",
+                    ));
+                }
+                return Ok(all);
+            }
+            let mut way = Some(now);
+            let mut otherwise = false;
+            while let Some(this) = way {
+                let Some(own) = self.listing.get(this) else {
+                    break;
+                };
+                all.push(choice(self.command(this, parent), why(own)));
+                otherwise |= own.kind == Kind::Else;
+                way = self.listing.next_way(this);
+            }
+            if otherwise {
+                return Ok(all);
+            }
+            at = self.listing.after(now, body.of);
+        }
+        all.extend(self.end(row)?);
+        Ok(all)
+    }
+
+    /// The options of a choice.
+    pub(super) fn options(&self, statement: u32) -> Vec<NextChoice> {
+        let options = self.listing.children(statement);
+        options
+            .filter_map(|at| Some((at, self.listing.get(at)?)))
+            .map(|(at, own)| choice(self.command(at, None), why(own)))
+            .collect()
+    }
+
+    /// The command that begins a statement.
+    pub(super) fn command(&self, statement: u32, parent: Option<i64>) -> String {
+        let Some(own) = self.listing.get(statement) else {
+            return "prosescope resume".to_owned();
+        };
+        let line = own.line;
+        let name = own.name.as_deref();
+        let mut command = match Command::of(own) {
+            Command::Input => return format!("prosescope put {} < FILE", name.unwrap_or("NAME")),
+            Command::Import => {
+                return format!("prosescope import add {}", name.unwrap_or("HANDLE"));
+            }
+            Command::Parallel if self.listing.has_items(statement) => {
+                format!("prosescope parallel begin --line {line}")
+            }
+            Command::Parallel if self.source.branches(statement).is_empty() => {
+                format!("prosescope parallel begin --line {line}")
+            }
+            Command::Parallel => format!("prosescope parallel run --line {line}"),
+            Command::Loop => format!("prosescope loop begin --line {line}"),
+            Command::Gate if name.is_some() => format!("prosescope gate create --line {line}"),
+            _ => format!("prosescope exec run --line {line}"),
+        };
+        if let Some(parent) = parent.filter(|_| self.several) {
+            command.push_str(&format!(" --parent {parent}"));
+        }
+        command
+    }
+
+    /// Whether the loop that a run stands in may be left before this statement: a round has not begun.
+    fn may_exit(&self, row: &Execution, next: u32, body: &Body) -> bool {
+        let counted = self.source.of_row(row).and_then(|at| self.listing.get(at));
+        shape(row) == Shape::Loop
+            && body.first == Some(next)
+            && counted.is_none_or(|s| s.kind != Kind::Repeat)
+    }
+
+    fn is_given(&self, own: &Statement) -> Result<bool, WriteError> {
+        Ok(match &own.name {
+            Some(name) => self.facts.binding(name, None)?.is_some(),
+            None => true,
+        })
+    }
+
+    fn is_registered(&self, own: &Statement) -> Result<bool, WriteError> {
+        Ok(match &own.name {
+            Some(name) => self.facts.import(name)?.is_some(),
+            None => true,
+        })
+    }
+}
+
+/// Why a statement comes next, or when.
+fn why(own: &Statement) -> String {
+    let text = super::super::instance::shown(&own.text);
+    match own.kind {
+        Kind::If | Kind::Elif => format!("if its condition holds: {text}"),
+        Kind::Else => format!("if no condition before it held: {text}"),
+        Kind::Option => format!("if it is chosen: {text}"),
+        Kind::Input => format!("the program asks for a value: {text}"),
+        _ => format!("line {} comes next: {text}", own.line),
+    }
+}
