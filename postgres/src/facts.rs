@@ -145,6 +145,7 @@ impl Facts for PostgresFacts<'_> {
         Ok(RunFact {
             id: self.run.to_owned(),
             status: self.status.clone(),
+            updated: None,
         })
     }
 

@@ -5,7 +5,8 @@ use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::out::{Out, say};
+use crate::print::note;
 use crate::record::{self, Recorder};
 
 pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
@@ -147,6 +148,9 @@ fn begins<R: Record<Done = ExecutionBegun>>(
     let mut recorder = Recorder::open(run)?;
     let mut begun = recorder.record(command)?;
     brief::tell(&recorder, begun.id, &mut begun.task);
+    for text in &begun.notes {
+        say(&note(text));
+    }
     Ok(begun)
 }
 

@@ -68,6 +68,8 @@ pub struct Meta {
     pub overridden: bool,
     /// Who completed it: `put`, the session that carried it out.
     pub completed_by: Option<Text>,
+    /// How the run had ended when it was taken up again: the row records nothing that the program runs.
+    pub reopened: Option<Text>,
     /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
     pub in_place: bool,
 }

@@ -4,7 +4,7 @@
 use super::walk::Walk;
 use super::{Facts, Plan};
 use crate::model::RunStatus;
-use crate::trace::{Node, NodeId, NodeKind};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
 /// Statements that are looked ahead.
 pub(super) const MOST: usize = 4_000;
@@ -99,6 +99,47 @@ impl How {
     }
 }
 
+/// What failed last in something that is open (`None`: in the program), where nothing handled that: the run stands there. Only
+/// rows record the order that this asks for.
+fn failed_last(facts: Facts<'_>, within: Option<NodeId>) -> Option<NodeId> {
+    if !facts.run.told_by_rows() {
+        return None;
+    }
+    let mut within = within;
+    loop {
+        let ran = |at: &NodeId| {
+            facts
+                .trace
+                .node(*at)
+                .is_some_and(|node| !node.derived || is_round(node))
+        };
+        let last = facts.trace.children(within).filter(ran).last()?;
+        let node = facts.trace.node(last)?;
+        if is_round(node) {
+            within = Some(last);
+            continue;
+        }
+        let handled = node.recovered || node.status != NodeStatus::Failed;
+        let branches = within
+            .and_then(|at| facts.trace.node(at))
+            .is_some_and(|n| n.kind == NodeKind::Parallel);
+        if handled && branches {
+            let failed = |at: &NodeId| {
+                facts
+                    .trace
+                    .node(*at)
+                    .is_some_and(|n| n.status == NodeStatus::Failed && !n.recovered)
+            };
+            return facts.trace.children(within).find(failed);
+        }
+        return (!handled).then_some(last);
+    }
+}
+
+fn is_round(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Round { .. })
+}
+
 pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let failed = facts.trace.verdict.status == RunStatus::Failed.word();
     let mut at: Vec<(Option<NodeId>, Stop)> = Vec::new();
@@ -111,11 +152,20 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         }
     } else {
         for &node in &facts.trace.positions {
+            if let Some(failed) = failed_last(facts, Some(node)) {
+                at.push((Some(failed), Stop::Failed));
+                continue;
+            }
             let gate = facts
                 .trace
                 .node(node)
                 .is_some_and(|n| matches!(n.kind, NodeKind::Gate { .. }));
             at.push((Some(node), if gate { Stop::Gate } else { Stop::Open }));
+        }
+        if at.is_empty()
+            && let Some(failed) = failed_last(facts, None)
+        {
+            at.push((Some(failed), Stop::Failed));
         }
         let unknown = facts.trace.verdict.status.is_empty();
         if at.is_empty() && !(unknown && facts.trace.nodes.is_empty()) {

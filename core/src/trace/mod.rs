@@ -110,7 +110,33 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     trace
         .issues
         .extend(lower::state::beside::compare(run, program, &trace));
+    trace.remarks = taken_up(run, &trace);
     trace
+}
+
+/// Where a run that had ended was taken up again: a remark after the row before.
+fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
+    let mut remarks = Vec::new();
+    let mut before = None;
+    for row in &run.executions {
+        let Some(ended) = rows::reopened(row) else {
+            before = trace.of_row(row.id).max(before);
+            continue;
+        };
+        let at = |stamp: &Option<crate::time::Stamp>| {
+            stamp
+                .as_ref()
+                .map_or(String::new(), |at| format!(" at {at}"))
+        };
+        let text = format!(
+            "the run had ended as {ended}{}, and was taken up again{}",
+            at(&row.started),
+            at(&row.completed)
+        );
+        remarks.push((before, text.into()));
+    }
+    remarks.sort_by_key(|(after, _)| *after);
+    remarks
 }
 
 /// Folds a compact log.

@@ -24,8 +24,12 @@ impl<'a> Rows<'a> {
             [a, b] => a.id <= b.id,
             _ => true,
         });
-        let order = (!sorted).then(|| {
-            let mut order: Vec<u32> = (0..list.len() as u32).collect();
+        // Rows that only record that the run was taken up again are told as remarks.
+        let marks = list.iter().any(|row| reopened(row).is_some());
+        let order = (!sorted || marks).then(|| {
+            let all = (0..).zip(list);
+            let all = all.filter(|(_, row)| reopened(row).is_none());
+            let mut order: Vec<u32> = all.map(|(at, _)| at).collect();
             order.sort_by_key(|at| list.get(*at as usize).map(|row| row.id));
             order
         });
@@ -79,7 +83,7 @@ impl<'a> Rows<'a> {
     }
 
     pub(super) fn len(&self) -> u32 {
-        self.list.len() as u32
+        self.order.as_ref().map_or(self.list.len(), Vec::len) as u32
     }
 
     /// The row's place in [`crate::model::Run::executions`].
@@ -120,6 +124,11 @@ impl<'a> Rows<'a> {
         }
         (low < self.len() && self.id(low) == id).then_some(low)
     }
+}
+
+/// What a row says that only records that the run was taken up again: how it had ended.
+pub(super) fn reopened(row: &Execution) -> Option<&str> {
+    row.meta.as_deref()?.reopened.as_deref()
 }
 
 /// Issues of one fold. After [`Ledger::CAP`] of one rule the rest is counted: a table of 100,000 orphans is one

@@ -2,6 +2,7 @@ use super::insist::{Insist, Insisted};
 use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::item::{self, Wanted, Where};
 use super::meta::Keys;
+use super::order::Turn;
 use super::overlay::Overlay;
 use super::place::parent_of;
 use super::rounds::{BeginLoop, Iterate, rounds_left};
@@ -196,6 +197,8 @@ pub(super) struct Entry {
     pub(super) found: Found,
     pub(super) parent: Option<i64>,
     pub(super) insisted: Insisted,
+    /// What the caller is told.
+    pub(super) notes: Vec<String>,
 }
 
 impl Entry {
@@ -234,7 +237,16 @@ impl Entry {
         insisted.sequence(standing.past_gates(parent))?;
         insisted.sequence(standing.in_turn(&source, &found, parent))?;
         insisted.sequence(rounds_left(facts, &source, parent))?;
+        let turn = Turn {
+            facts,
+            source: &source,
+            found: &found,
+            parent,
+        };
+        insisted.sequence(turn.other_way())?;
+        let notes = turn.notes()?;
         Ok(Entry {
+            notes,
             run,
             source,
             found,
@@ -288,6 +300,7 @@ impl Entry {
                 block,
                 depth,
                 task,
+                notes: self.notes,
             },
         })
     }

@@ -132,6 +132,8 @@ pub struct RunFact {
     pub id: String,
     /// Its status as recorded; nothing recorded is running.
     pub status: RunStatus,
+    /// When it was last written to, where the store says so.
+    pub updated: Option<Stamp>,
 }
 
 /// What is known of a binding.

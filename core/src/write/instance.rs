@@ -176,7 +176,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
             "run-finished",
             format!("run {} is {} already", run.id, run.status.word()),
-            "`prosescope init PROGRAM` begins another run",
+            super::run::another(&run.status),
         )),
         RunStatus::Interrupted => Err(WriteError::refused(
             "run-interrupted",

@@ -27,6 +27,7 @@
 //! | `source.rs`, `task.rs` | what the program says of a statement, and what a session is to do |
 //! | `recorded.rs` | what a command tells its caller |
 //! | `standing.rs`, `place.rs`, `item.rs` | what stands open, what that holds back, and where a statement runs |
+//! | `order.rs` | what begins against the order of the program |
 //! | `insist.rs` | `--force` and `--override`, and how they are recorded |
 //! | `overlay.rs` | several commands planned as one |
 //! | `instance.rs`, `meta.rs`, `names.rs` | rows of one thing, keys of metadata, what a name may be |
@@ -48,6 +49,7 @@ mod item;
 mod meta;
 pub mod names;
 mod next;
+mod order;
 mod overlay;
 mod parallel;
 mod place;

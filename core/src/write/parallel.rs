@@ -242,6 +242,7 @@ impl Record for Branch {
             source,
             found,
             insisted,
+            notes: Vec::new(),
         };
         let row = entry.row(facts, Status::Executing, meta)?;
         entry.begin(facts, at, row, Keys::default())
@@ -372,11 +373,30 @@ fn may_join(
         .filter(|(_, status)| !status.is_terminal())
         .map(|(name, _)| &**name)
         .collect();
+    let own = parallel.meta();
+    let statement = source.of_row(&parallel.first).and_then(|at| source.get(at));
+    let failed = branches
+        .iter()
+        .find(|(_, status)| *status == Status::Failed);
+    let waits_for_all = !matches!(own.strategy.as_deref(), Some("first" | "any"));
+    if let Some((name, _)) =
+        failed.filter(|_| waits_for_all && !statement.is_some_and(passes_failures))
+    {
+        return Err(WriteError::refused(
+            "branch-failed",
+            format!(
+                "branch {name} failed, and parallel {} goes on only with all of its branches",
+                parallel.first.id
+            ),
+            format!(
+                "`prosescope exec retry ID` begins another attempt of the branch, `prosescope exec fail {} --error TEXT` records that the parallel failed",
+                parallel.first.id
+            ),
+        ));
+    }
     if open.is_empty() {
         return Ok(());
     }
-    let own = parallel.meta();
-    let statement = source.of_row(&parallel.first).and_then(|at| source.get(at));
     let says = statement.and_then(|s| s.strategy());
     let needed = match own.strategy.as_deref().or(says) {
         Some("first") => 1,

@@ -53,6 +53,9 @@ pub struct ExecutionBegun {
     pub depth: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
+    /// Where it was recorded against the order of the program, or without a line: one sentence each.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A parallel all of whose branches began.

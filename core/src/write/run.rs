@@ -6,9 +6,10 @@ use super::meta::Keys;
 use super::standing::{Standing, listed};
 use super::{
     At, Change, ExecutionRow, ExecutionUpdate, Facts, Plan, Record, RunChange, RunFact,
-    RunFinished, Style, WriteError,
+    RunFinished, Style, WriteError, at_text,
 };
-use crate::model::{Execution, GateStatus, RunStatus};
+use crate::model::{Execution, GateStatus, RunStatus, Status};
+use crate::time::Stamp;
 
 /// `finish`: the run ends, or rests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,8 +84,18 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
     WriteError::refused(
         "run-finished",
         format!("run {} is {} already", run.id, run.status.word()),
-        "a finished run is not written to; `prosescope init PROGRAM` begins another",
+        another(&run.status),
     )
+}
+
+/// What to do about a run that ended.
+pub(super) fn another(status: &RunStatus) -> &'static str {
+    match status {
+        RunStatus::Failed => {
+            "`prosescope resume RUN --begin` takes it up again where it failed; `prosescope init PROGRAM` begins another run"
+        }
+        _ => "a completed run is not written to; `prosescope init PROGRAM` begins another",
+    }
 }
 
 /// Refuses to call a run completed in which something is open, or waits for a decision.
@@ -146,7 +157,8 @@ fn forced(
     Ok(changes)
 }
 
-/// `resume --begin`: an interrupted or waiting run goes on, and the log says so at its gates.
+/// `resume --begin`: an interrupted, waiting or failed run goes on, and the log says so at its gates. What failed is tried
+/// again by `exec retry`, or begins again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 
@@ -156,7 +168,7 @@ impl Record for Reopen {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
         let run = facts.run()?;
-        if run.status.is_finished() {
+        if run.status == RunStatus::Completed {
             return Err(WriteError::refused(
                 "run-finished",
                 format!(
@@ -169,12 +181,35 @@ impl Record for Reopen {
         }
         let rested = run.status != RunStatus::Running;
         let (gates, mut changes) = resumed(facts, at, rested)?;
+        if run.status.is_finished() {
+            changes.push(Change::Execution(taken_up(facts, at, &run)?));
+        }
         changes.push(status(facts, at, &RunStatus::Running));
         Ok(Plan {
             changes,
             done: gates,
         })
     }
+}
+
+/// The row that records that a run which had ended was taken up again: it keeps how and when it had ended.
+fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, WriteError> {
+    let style = facts.style();
+    let ended = run.updated.as_ref().and_then(Stamp::millis);
+    Ok(ExecutionRow {
+        id: facts.next_execution()?,
+        text: format!(
+            "(the run was taken up again: it had ended as {})",
+            run.status.word()
+        ),
+        status: Status::Completed.word().to_owned(),
+        started: ended.map(|ms| at_text(ms, style)),
+        completed: Some(at.text(style)),
+        metadata: Keys::default()
+            .text("reopened", Some(run.status.word()))
+            .done(),
+        ..ExecutionRow::default()
+    })
 }
 
 /// The run's new status.

@@ -74,6 +74,7 @@ impl Facts for Memory {
         Ok(RunFact {
             id: "r".into(),
             status: RunStatus::Running,
+            updated: None,
         })
     }
     fn program(&self) -> Result<Option<String>, Fault> {

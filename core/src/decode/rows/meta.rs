@@ -89,6 +89,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
         block: get("block"),
         reason: get("reason"),
         completed_by: get("completed_by"),
+        reopened: get("reopened"),
         ..Meta::default()
     };
     meta.forced = words_of(&object, "forced", texts);

@@ -51,6 +51,7 @@ impl<'a> Sweep<'a, '_> {
             forced: Vec::new(),
             overridden: false,
             completed_by: None,
+            reopened: None,
             in_place: false,
         };
         let meta = row.meta.as_deref().unwrap_or(&EMPTY);

@@ -74,6 +74,7 @@ fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
             last.gates.insert(gate);
             ControlFlow::Continue(())
         }
+        None if meta(&row).reopened.is_some() => ControlFlow::Continue(()),
         None => ControlFlow::Break(()),
     })?;
     Ok(last)

@@ -239,7 +239,7 @@ impl Look<'_> {
             if row.id <= since {
                 return ControlFlow::Break(());
             }
-            if row.parent == parent {
+            if row.parent == parent && meta(&row).reopened.is_none() {
                 found = Some(row);
                 return ControlFlow::Break(());
             }

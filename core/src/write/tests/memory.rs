@@ -237,6 +237,7 @@ impl Facts for Memory {
         Ok(RunFact {
             id: RUN.to_owned(),
             status: self.status.clone(),
+            updated: None,
         })
     }
 

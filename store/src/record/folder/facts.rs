@@ -232,6 +232,7 @@ impl Facts for FolderFacts<'_> {
         Ok(RunFact {
             id: self.id()?,
             status: self.head()?.status(),
+            updated: self.head()?.file.updated.clone(),
         })
     }
 

@@ -1,3 +1,4 @@
+use prosescope_core::time::Stamp;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -91,16 +92,22 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn run(&self) -> Result<RunFact, Fault> {
-        let status = self.said(
+        let said = self.said(
             self.conn
-                .query_row("SELECT status FROM run WHERE id = ?1", [self.run], |row| {
-                    rows::text(row, 0)
+                .query_row("SELECT * FROM run WHERE id = ?1", [self.run], |row| {
+                    let text = |column: &str| match row.as_ref().column_index(column) {
+                        Ok(at) => rows::text(row, at),
+                        Err(_) => Ok(None),
+                    };
+                    Ok((text("status")?, text("updated_at")?))
                 })
                 .optional(),
         )?;
+        let (status, updated) = said.unwrap_or_default();
         Ok(RunFact {
             id: self.run.to_owned(),
-            status: RunStatus::parse(status.flatten().as_deref().unwrap_or("running")),
+            status: RunStatus::parse(status.as_deref().unwrap_or("running")),
+            updated: updated.as_deref().map(Stamp::parse),
         })
     }
 

@@ -1,0 +1,183 @@
+//! Statements against the order of the program: what is refused, and what is recorded with a note.
+
+use std::ops::ControlFlow;
+
+use super::instance::{Instance, meta, shown};
+use super::place::at_line;
+use super::source::{Found, Source};
+use super::{Facts, Place, WriteError};
+use crate::model::{Execution, Status};
+use crate::program::{Listing, StatementKind as Kind};
+use crate::trace::{Shape, shape};
+
+/// How far back the last statement of a sequence is looked for.
+const FAR: usize = 200;
+
+/// A statement that is to begin in a sequence.
+pub(super) struct Turn<'a> {
+    pub(super) facts: &'a dyn Facts,
+    pub(super) source: &'a Source,
+    pub(super) found: &'a Found,
+    pub(super) parent: Option<i64>,
+}
+
+impl Turn<'_> {
+    /// Refuses another way of a choice of which one was taken.
+    pub(super) fn other_way(&self) -> Result<(), WriteError> {
+        let Some((listing, statement)) = self.straight() else {
+            return Ok(());
+        };
+        let ways = listing.ways();
+        let Some(choice) = ways.choice(statement) else {
+            return Ok(());
+        };
+        let parent = listing.get(statement).and_then(|s| s.parent);
+        let siblings: Vec<u32> = match parent {
+            Some(parent) => listing.children(parent).collect(),
+            None => {
+                let leader = listing.leader(statement);
+                std::iter::successors(Some(leader), |at| listing.next_sibling(*at))
+                    .take_while(|at| *at == leader || listing.leader(*at) == leader)
+                    .collect()
+            }
+        };
+        let since = self.since()?;
+        for other in siblings {
+            if other == statement || ways.choice(other) != Some(choice) {
+                continue;
+            }
+            if let Some(row) = self.begun(listing, other, since)? {
+                return Err(WriteError::refused(
+                    "way-taken",
+                    format!(
+                        "{} is another way of what went by line {} already (execution {}: {})",
+                        at_line(self.found),
+                        listing.get(other).map_or(0, |s| s.line),
+                        row.id,
+                        shown(&row.text)
+                    ),
+                    "go on after it: of these ways one is taken",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a caller is told of a statement that begins where the program has another order.
+    pub(super) fn notes(&self) -> Result<Vec<String>, WriteError> {
+        let mut notes = Vec::new();
+        if self.source.listing.is_some() && self.found.line.is_none() {
+            notes.push(format!(
+                "the program has no statement of this text ({}), so it is recorded without a line: --line N names one",
+                shown(&self.found.text)
+            ));
+            return Ok(notes);
+        }
+        let Some((listing, statement)) = self.straight() else {
+            return Ok(notes);
+        };
+        let since = self.since()?;
+        let again = self.begun(listing, statement, since)?;
+        if let Some(row) =
+            again.filter(|row| row.status.is_terminal() && row.status != Status::Failed)
+        {
+            notes.push(format!(
+                "{} is {} already, outside of any loop: this records it once more",
+                at_line(self.found),
+                row.status.word()
+            ));
+            return Ok(notes);
+        }
+        let Some(last) = self.last(since)? else {
+            return Ok(notes);
+        };
+        let Some(before) = self
+            .source
+            .of_row(&last)
+            .filter(|before| *before != statement)
+        else {
+            return Ok(notes);
+        };
+        let line = listing.get(before).map_or(0, |s| s.line);
+        let same = listing.leader(before) == listing.leader(statement);
+        if last.status == Status::Failed && !same {
+            notes.push(format!(
+                "line {line} failed, and nothing handled that: {} goes on after it (`prosescope exec retry` begins another attempt)",
+                at_line(self.found)
+            ));
+        } else if before > statement && !same {
+            notes.push(format!(
+                "{} comes before line {line}, which is recorded already",
+                at_line(self.found)
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// The program and the statement, where statements follow each other as they stand: not where a gate leads back to a label,
+    /// nor among branches and items.
+    fn straight(&self) -> Option<(&Listing, u32)> {
+        let listing = self.source.listing.as_ref()?;
+        let statement = self.found.statement?;
+        let labels = listing.statements.iter().any(|s| s.kind == Kind::Label);
+        let beside = listing.get(statement)?.parent.is_some_and(|at| {
+            listing
+                .get(at)
+                .is_some_and(|s| matches!(s.kind, Kind::Parallel | Kind::Pipe))
+        });
+        (!labels && !beside).then_some((listing, statement))
+    }
+
+    /// The row after which the sequence began: of a loop the end of its last round.
+    fn since(&self) -> Result<i64, WriteError> {
+        let Some(id) = self.parent else { return Ok(0) };
+        let Some(parent) = self.facts.execution(id)? else {
+            return Ok(0);
+        };
+        match shape(&parent) {
+            Shape::Loop => Ok(Instance::of(self.facts, id)?.last.id),
+            _ => Ok(id),
+        }
+    }
+
+    /// The newest row of a statement in this sequence.
+    fn begun(
+        &self,
+        listing: &Listing,
+        statement: u32,
+        since: i64,
+    ) -> Result<Option<Execution>, WriteError> {
+        let Some(own) = listing.get(statement) else {
+            return Ok(None);
+        };
+        let place = Place {
+            parent: self.parent,
+            index: Some(own.line.into()),
+            text: &own.text,
+        };
+        let mut found = None;
+        self.facts
+            .executions_back(&place, since.saturating_add(1), &mut |row| {
+                found = Some(row);
+                ControlFlow::Break(())
+            })?;
+        Ok(found)
+    }
+
+    /// What was recorded last in this sequence, where that is not far back.
+    fn last(&self, since: i64) -> Result<Option<Execution>, WriteError> {
+        let (mut found, mut looked) = (None, 0);
+        self.facts.newest(&mut |row| {
+            looked += 1;
+            if row.id <= since || looked > FAR {
+                return ControlFlow::Break(());
+            }
+            if row.parent == self.parent && meta(&row).reopened.is_none() {
+                found = Some(row);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+}
