@@ -7,6 +7,7 @@ use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::{answer, story};
 use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status};
+use super::work::sentence_start;
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -117,6 +118,14 @@ pub(super) fn overview_of(
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
+    let failed = plan.stands.iter().find(|stand| stand.stop == resume::Stop::Failed);
+    if let Some(stand) = failed.and_then(|stand| node_ref(session, stand.node?))
+        && let Some(beginning) = ["running", "interrupted"].iter().find(|word| view.status == **word)
+    {
+        // What is open around it is no place to go on at.
+        let word = sentence_start(beginning);
+        view.headline = format!("{word}; failed at {}", story::line_of(&stand));
+    }
     if trace.unordered && view.status == RunStatus::Running.word() {
         // A head that nothing else bears out; bindings may well be past it.
         view.headline = "Said to be running, and only bindings tell what ran".to_owned();

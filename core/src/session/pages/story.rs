@@ -72,7 +72,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
 }
 
 /// A statement by its line, where that is known.
-fn line_of(node: &NodeRef) -> String {
+pub(super) fn line_of(node: &NodeRef) -> String {
     let text = short(&node.text, 60);
     match (node.line, node.line_guessed) {
         (Some(line), false) => format!("line {line}: {text}"),

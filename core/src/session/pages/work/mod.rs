@@ -240,7 +240,7 @@ pub(super) fn sentence(clause: &str) -> String {
     format!("{}.", sentence_start(clause))
 }
 
-fn sentence_start(clause: &str) -> String {
+pub(super) fn sentence_start(clause: &str) -> String {
     let mut chars = clause.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),
