@@ -62,3 +62,19 @@ pub fn visit(id: &str) -> (&str, u32) {
 pub(crate) fn prompt_hash(prompt: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(prompt)))
 }
+
+/// Whether a gate that is turned down changes nothing for what follows.
+pub(crate) fn is_continue(action: &str) -> bool {
+    matches!(
+        first_word(action.trim()),
+        "continue" | "proceed" | "ignore" | "skip"
+    )
+}
+
+/// The first word of what the program does on a rejection.
+pub(crate) fn first_word(action: &str) -> &str {
+    action
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default()
+}

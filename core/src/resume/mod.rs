@@ -37,7 +37,6 @@ pub use ahead::{Ahead, How, Stand, Stop};
 pub use caution::{Caution, Risk};
 pub use memories::{Memory, MemoryState};
 pub use needs::{Need, NeedState};
-pub(crate) use outcome::is_continue;
 pub use outcome::{Outcomes, outcomes};
 pub use prompt::prompt;
 pub use steps::steps;

@@ -1,5 +1,6 @@
 //! What each outcome of a gate means for the program.
 
+use crate::gate::{first_word, is_continue};
 use super::ahead::How;
 use super::{Facts, Plan};
 use crate::model::Gate;
@@ -128,19 +129,4 @@ fn rejected(
         "stop" | "exit" | "abort" | "end" | "fail" => format!("`{shown}`: the run ends"),
         _ => format!("does `{shown}`"),
     }
-}
-
-/// Whether a gate that is turned down changes nothing for what follows.
-pub(crate) fn is_continue(action: &str) -> bool {
-    matches!(
-        first_word(action.trim()),
-        "continue" | "proceed" | "ignore" | "skip"
-    )
-}
-
-fn first_word(action: &str) -> &str {
-    action
-        .split(|c: char| !c.is_alphanumeric())
-        .next()
-        .unwrap_or_default()
 }

@@ -1,8 +1,7 @@
 //! What to do next, in order.
 
 use crate::text::short;
-use crate::session::pages::quoted;
-use crate::view::{PositionView, ResumeView, StepView};
+use crate::view::{ResumeView, StepView};
 
 /// Values that are named one by one.
 const NAMED: usize = 4;
@@ -113,20 +112,9 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
             ),
             (None, _) => continue,
         };
-        add(text, again(view, position));
+        add(text, position.commands.clone());
     }
     steps
-}
-
-/// The commands that begin another attempt at what failed.
-fn again(view: &ResumeView, position: &PositionView) -> Vec<String> {
-    let failed = position.node.as_ref().filter(|_| position.how == "failed");
-    let Some(id) = failed.and_then(|node| node.id) else {
-        return Vec::new();
-    };
-    let run = quoted(&view.run);
-    let begin = (view.status != "running").then(|| format!("prosescope resume {run} --begin"));
-    begin.into_iter().chain([format!("prosescope exec retry {id} --run {run}")]).collect()
 }
 
 /// Whether a risk asks for a look at what was done; the others only say what is done.

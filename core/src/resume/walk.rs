@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
             let statement = self.facts.statement(node)?;
             self.listing.get(statement)?.property("on_reject")
         });
-        let goes_on = !refused || action.is_some_and(super::outcome::is_continue);
+        let goes_on = !refused || action.is_some_and(crate::gate::is_continue);
         self.decided = Some((node, !goes_on));
         goes_on
     }

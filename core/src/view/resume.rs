@@ -96,6 +96,9 @@ pub struct PositionView {
     pub meaning: Option<String>,
     /// What comes first when the run goes on here.
     pub next: Option<AheadView>,
+    /// The commands that begin another attempt at what failed; empty where nothing did, or no record has an id for it.
+    #[serde(default)]
+    pub commands: Vec<String>,
 }
 
 /// A statement ahead.

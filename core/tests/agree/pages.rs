@@ -96,11 +96,17 @@ impl Pages {
         self.same("positions, trace and show", &first, &of_show);
         let stands = self.resume.positions.iter();
         let of_resume: Vec<u32> = stands
+            .take(of_show.len())
             .filter(|p| matches!(p.how.as_str(), "open" | "gate"))
             .filter_map(|p| Some(p.node.as_ref()?.node))
-            .take(of_show.len())
             .collect();
-        self.same("positions, show and resume", &of_show, &of_resume);
+        // Of an open place in which a statement failed last, the run goes on at that statement.
+        let failed = self.resume.positions.iter().filter(|p| p.how == "failed").count();
+        let others: Vec<u32> = of_show.iter().copied().filter(|at| of_resume.contains(at)).collect();
+        self.same("positions, show and resume", &others, &of_resume);
+        self.must(of_show.len() - others.len() <= failed, || {
+            "resume leaves out a place where the run stands".to_owned()
+        });
         let lines: BTreeSet<u32> = self.show.positions.iter().filter_map(|p| p.line).collect();
         let here = self.program.lines.iter().filter(|line| line.position);
         let of_program: BTreeSet<u32> = here.map(|line| line.line).collect();

@@ -76,7 +76,9 @@ pub(super) struct Learned {
     votes: [usize; COUNTINGS.len()],
     asked: usize,
     /// Whether all of them agree.
-    agree: bool,
+    pub(super) agree: bool,
+    /// Whether the rows of a whole run were weighed: one row by itself makes nothing certain.
+    pub(super) whole: bool,
     /// The lowest and the highest index among them.
     span: Option<(i64, i64)>,
 }
@@ -101,6 +103,7 @@ impl Learned {
             .map(|(_, counting)| counting)
             .collect();
         self.agree = most == self.asked;
+        self.whole = true;
     }
 
     /// Whether an index may tell equals apart: all sure rows count alike, and they are several, or it lies between

@@ -280,15 +280,16 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     let counted = &listing.ready().counted;
     let all = found.statements.as_slice();
     let spoken_of = |statement: &u32| all.binary_search(statement).is_ok();
+    let any = COUNTINGS
+        .into_iter()
+        .filter_map(|counting| counted.at(counting, index));
     if learned.best.is_empty() {
-        let mut hits = COUNTINGS
-            .into_iter()
-            .filter_map(|counting| counted.at(counting, index));
+        let mut hits = any.clone();
         return match all {
             [] => hits.find(|statement| found.may_be(listing, *statement)),
             _ => hits.find(spoken_of),
         }
-        .map(|statement| (statement, false));
+        .map(|statement| (statement, learned.whole && is_line(counted, index, any, spoken_of)));
     }
     let mut named = learned
         .best
@@ -297,7 +298,10 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     let first = named.next().flatten();
     let steady = named.all(|other| other == first) && learned.is_steady(index);
     if let Some(statement) = first.filter(spoken_of) {
-        return Some((statement, steady));
+        let line = learned.agree
+            && learned.best.first() == Some(&COUNTINGS[0])
+            && is_line(counted, index, any, spoken_of);
+        return Some((statement, steady || line));
     }
     first
         .filter(|statement| {
@@ -306,6 +310,19 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
                 || steady && found.may_be_cut_from(listing, *statement)
         })
         .map(|statement| (statement, false))
+}
+
+/// Whether an index is the line of one of the statements that a text speaks of, and counted in another way names none of the
+/// others: then it tells them apart.
+fn is_line(
+    counted: &Counted,
+    index: i64,
+    any: impl Iterator<Item = u32>,
+    spoken_of: impl Fn(&u32) -> bool,
+) -> bool {
+    let line = counted.at(COUNTINGS[0], index).filter(&spoken_of);
+    let mut others = any.filter(&spoken_of);
+    line.is_some() && others.all(|other| Some(other) == line)
 }
 
 /// Of several, the one that the index is nearest to; without one, the likeliest.

@@ -188,7 +188,23 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
             .next
             .and_then(|at| plan.ahead.get(at))
             .and_then(|ahead| ahead_view(ahead, listing)),
+        commands: match stand.stop {
+            Stop::Failed => attempts(session, node.and_then(|n| n.id)),
+            _ => Vec::new(),
+        },
     }
+}
+
+/// The commands that begin another attempt at what failed.
+fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
+    let Some(id) = id.filter(|_| opened.run.told_by_rows()) else {
+        return Vec::new();
+    };
+    let run = quoted(&opened.name());
+    let rests = opened.trace.verdict.status != "running";
+    let begin = rests.then(|| format!("prosescope resume {run} --begin"));
+    let retry = format!("prosescope exec retry {id} --run {run}");
+    begin.into_iter().chain([retry]).collect()
 }
 
 fn gate_of(opened: &Opened, node: NodeId) -> Option<&Gate> {

@@ -269,7 +269,7 @@ impl Look<'_> {
             .on_reject
             .as_deref()
             .or(own.and_then(|s| s.property("on_reject")));
-        Ok(refused && !says.is_some_and(crate::resume::is_continue))
+        Ok(refused && !says.is_some_and(crate::gate::is_continue))
     }
 
     /// The id of the instance that a row belongs to.
