@@ -1,8 +1,8 @@
 //! What each outcome of a gate means for the program.
 
-use crate::gate::{first_word, is_continue};
 use super::ahead::How;
 use super::{Facts, Plan};
+use crate::gate::{first_word, is_continue};
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;

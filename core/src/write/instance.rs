@@ -144,6 +144,16 @@ pub(super) fn begun_again(
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
+/// The row after which what runs in an execution now began: its own, the end of its last round, or its last attempt. 0 at the
+/// program's top.
+pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
+    match parent {
+        Some(id) if facts.execution(id)?.is_some() => Ok(Instance::of(facts, id)?.last.id),
+        Some(id) => Ok(id),
+        None => Ok(0),
+    }
+}
+
 /// Whether two rows of one parent speak of the same thing (trace.md 1).
 pub(super) fn same(a: &Execution, b: &Execution) -> bool {
     let (x, y) = (meta(a), meta(b));

@@ -2,13 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::instance::{Instance, meta, shown};
+use super::instance::{begun_after, meta, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, Place, WriteError};
 use crate::model::{Execution, Status};
 use crate::program::{Listing, StatementKind as Kind};
-use crate::trace::{Shape, shape};
 
 /// How far back the last statement of a sequence is looked for.
 const FAR: usize = 200;
@@ -41,7 +40,7 @@ impl Turn<'_> {
                     .collect()
             }
         };
-        let since = self.since()?;
+        let since = begun_after(self.facts, self.parent)?;
         for other in siblings {
             if other == statement || ways.choice(other) != Some(choice) {
                 continue;
@@ -76,7 +75,7 @@ impl Turn<'_> {
         let Some((listing, statement)) = self.straight() else {
             return Ok(notes);
         };
-        let since = self.since()?;
+        let since = begun_after(self.facts, self.parent)?;
         let again = self.begun(listing, statement, since)?;
         if let Some(row) =
             again.filter(|row| row.status.is_terminal() && row.status != Status::Failed)
@@ -126,18 +125,6 @@ impl Turn<'_> {
                 .is_some_and(|s| matches!(s.kind, Kind::Parallel | Kind::Pipe))
         });
         (!labels && !beside).then_some((listing, statement))
-    }
-
-    /// The row after which the sequence began: of a loop the end of its last round.
-    fn since(&self) -> Result<i64, WriteError> {
-        let Some(id) = self.parent else { return Ok(0) };
-        let Some(parent) = self.facts.execution(id)? else {
-            return Ok(0);
-        };
-        match shape(&parent) {
-            Shape::Loop => Ok(Instance::of(self.facts, id)?.last.id),
-            _ => Ok(id),
-        }
     }
 
     /// The newest row of a statement in this sequence.

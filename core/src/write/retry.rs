@@ -1,7 +1,7 @@
 use super::begin::touch;
 use super::close::{Close, How, again};
 use super::insist::{Insist, Insisted};
-use super::instance::{Instance, begun_again, meta, open_parent, running};
+use super::instance::{Instance, begun_after, begun_again, meta, open_parent, running};
 use super::meta::{Keys, Word};
 use super::overlay::Overlay;
 use super::source::{Found, Source};
@@ -67,6 +67,16 @@ impl Record for Retry {
             ));
         }
         open_parent(facts, instance.first.parent)?;
+        if begun_after(facts, instance.first.parent)? > instance.last.id {
+            return Err(WriteError::refused(
+                "retry-superseded",
+                format!(
+                    "execution {} belongs to an earlier attempt, or round, of what it ran in",
+                    self.id
+                ),
+                "begin its statement anew: `prosescope exec run --line N`",
+            ));
+        }
         let last = meta(&instance.last);
         let attempt = last.attempt.unwrap_or(1).saturating_add(1);
         let mut insisted = Insisted::new(self.insist);

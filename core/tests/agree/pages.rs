@@ -101,8 +101,17 @@ impl Pages {
             .filter_map(|p| Some(p.node.as_ref()?.node))
             .collect();
         // Of an open place in which a statement failed last, the run goes on at that statement.
-        let failed = self.resume.positions.iter().filter(|p| p.how == "failed").count();
-        let others: Vec<u32> = of_show.iter().copied().filter(|at| of_resume.contains(at)).collect();
+        let failed = self
+            .resume
+            .positions
+            .iter()
+            .filter(|p| p.how == "failed")
+            .count();
+        let others: Vec<u32> = of_show
+            .iter()
+            .copied()
+            .filter(|at| of_resume.contains(at))
+            .collect();
         self.same("positions, show and resume", &others, &of_resume);
         self.must(of_show.len() - others.len() <= failed, || {
             "resume leaves out a place where the run stands".to_owned()

@@ -289,7 +289,12 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
             [] => hits.find(|statement| found.may_be(listing, *statement)),
             _ => hits.find(spoken_of),
         }
-        .map(|statement| (statement, learned.whole && is_line(counted, index, any, spoken_of)));
+        .map(|statement| {
+            (
+                statement,
+                learned.whole && is_line(counted, index, any, spoken_of),
+            )
+        });
     }
     let mut named = learned
         .best

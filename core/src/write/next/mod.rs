@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::instance::{Instance, meta, same};
+use super::instance::{begun_after, meta, same};
 use super::item::is_parallel;
 use super::source::{Source, is_scope};
 use super::standing::Standing;
@@ -229,11 +229,7 @@ impl Look<'_> {
     /// What was recorded last in an execution, or at the program's top; of a loop, in the round that is open.
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
-        let since = match row {
-            Some(row) if shape(row) == Shape::Loop => Instance::of(self.facts, row.id)?.last.id,
-            Some(row) => row.id,
-            None => 0,
-        };
+        let since = begun_after(self.facts, parent)?;
         let mut found = None;
         self.facts.newest(&mut |row| {
             if row.id <= since {

@@ -92,7 +92,10 @@ impl Look<'_> {
             }
             Command::Parallel => format!("prosescope parallel run --line {line}"),
             Command::Loop => format!("prosescope loop begin --line {line}"),
-            Command::Gate if name.is_some() => format!("prosescope gate create --line {line}"),
+            Command::Gate if name.is_some() => {
+                let prompt = own.find("prompt").map_or(" --prompt TEXT", |_| "");
+                format!("prosescope gate create --line {line}{prompt}")
+            }
             _ => format!("prosescope exec run --line {line}"),
         };
         if let Some(parent) = parent.filter(|_| self.several) {
