@@ -131,7 +131,7 @@ fn the_prompt_is_the_same_in_every_place() {
         "{text}"
     );
     assert!(
-        text.contains("```sh\nprose get staging --run 20260125-125506-p7r2mx\n"),
+        text.contains("```sh\nprosescope get staging --run 20260125-125506-p7r2mx\n"),
         "{text}"
     );
     let both = prose(&["resume", "20260125", "--prompt", "--json"]).expect("prosescope is there");
