@@ -23,7 +23,7 @@ pub(crate) fn standard() -> Result<Vec<u8>, CliError> {
 fn opened() -> Result<StdinLock<'static>, CliError> {
     if is_closed() {
         return Err(CliError::new(Exit::Io, "standard input is closed")
-            .hint("give the value on standard input, as in `printf %s VALUE | prose …`, or name a file that holds it"));
+            .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that holds it"));
     }
     Ok(io::stdin().lock())
 }

@@ -144,7 +144,7 @@ fn command(shown: &str) -> String {
     let next = shown.lines().nth(2).expect("a third line");
     let next = next.trim().strip_prefix("next").expect("what to do next");
     let command = next.split("  #").next().unwrap_or_default().trim();
-    let args = command.strip_prefix("prose ").expect("a command");
+    let args = command.strip_prefix("prosescope ").expect("a command");
     args.to_owned()
 }
 

@@ -419,7 +419,7 @@ fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
         let gates: serde_json::Value = serde_json::from_str(&gates).expect("JSON");
         let approve = gates[0]["approve_command"].as_str().expect("a command");
         let approve = approve
-            .strip_prefix("prose ")
+            .strip_prefix("prosescope ")
             .expect("ours")
             .replace("NAME", "user");
         project.done("10:00:02", &approve, "");

@@ -29,7 +29,7 @@ fn printed(files: &Value) -> String {
             .output()
             .expect("prosescope runs");
         let said = format!(
-            "$ prose {command}\n{}{}",
+            "$ prosescope {command}\n{}{}",
             String::from_utf8_lossy(&out.stdout),
             String::from_utf8_lossy(&out.stderr)
         );

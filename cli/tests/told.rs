@@ -32,7 +32,7 @@ impl Project {
         Command::new("bash")
             .args([
                 "-c",
-                &format!("prose() {{ {} \"$@\"; }}; {line}", prose.display()),
+                &format!("prosescope() {{ {} \"$@\"; }}; {line}", prose.display()),
             ])
             .current_dir(self.dir.path())
             .env("HOME", self.dir.path().join("home"))
@@ -72,7 +72,7 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
             "prosescope show $RUN >/dev/full",
             "prosescope get x >/dev/full",
             "prosescope get x --json >/dev/full",
-            "prose --help >/dev/full",
+            "prosescope --help >/dev/full",
         ] {
             project.check(line, 6, "");
         }
@@ -106,7 +106,7 @@ fn a_standard_error_that_cannot_be_written_changes_no_exit_code() {
     for (line, code) in [
         ("prosescope get nothing 2>/dev/full", 3),
         ("prosescope get nothing --json 2>/dev/full", 3),
-        ("prose frobnicate 2>/dev/full", 2),
+        ("prosescope frobnicate 2>/dev/full", 2),
         ("prosescope show $RUN --json --frobnicate 2>/dev/full", 2),
         ("echo v | prosescope put x 2>/dev/full", 0),
         ("echo v | prosescope put y >/dev/full 2>/dev/full", 7),

@@ -129,7 +129,7 @@ impl Project {
             let out = child.wait_with_output().expect("it ends");
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             let (said, why) = (text(&out.stdout), text(&out.stderr));
-            let told = format!("{what}: prose {args:?}\n{said}\n{why}");
+            let told = format!("{what}: prosescope {args:?}\n{said}\n{why}");
             assert_eq!(out.status.code(), Some(code), "{told}");
             for word in EMPTY {
                 assert!(!said.contains(word), "{word}: {told}");
@@ -318,7 +318,7 @@ fn what_may_not_be_read_is_never_empty() {
                 .output()
                 .is_ok_and(|out| out.status.success())
             {
-                needs::skip("this user may read every file, and nobody else can run prose");
+                needs::skip("this user may read every file, and nobody else can run prosescope");
                 return;
             }
         }

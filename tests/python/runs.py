@@ -1,4 +1,4 @@
-"""Models of the tables of postgres.md, which read and write a run beside prose. Arguments: the URL, the run's id, prose.
+"""Models of the tables of postgres.md, which read and write a run beside ours. Arguments: the URL, the run's id, prosescope.
 
 Prints one line of JSON: what was read. Written from the document alone: no column of ours is named.
 """

@@ -54,7 +54,7 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
         view::bundle(root).map_err(|e| eprintln!("{e:#}")).ok()
     };
     step(
-        "Building prose and the measuring program, optimised",
+        "Building prosescope and the measuring program, optimised",
         || {
             let mut build = cargo(root);
             build.args([

@@ -53,11 +53,15 @@ pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     Ok(command)
 }
 
+/// Cargo's own folder.
+pub(crate) fn home() -> Option<PathBuf> {
+    let named = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    named.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
+}
+
 /// Where cargo keeps the sources of packages: those of xtask's own are there already.
 fn registries() -> Vec<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let folders = home.and_then(|home| home.join("registry/src").read_dir().ok());
+    let folders = home().and_then(|home| home.join("registry/src").read_dir().ok());
     let mut folders: Vec<PathBuf> = folders
         .into_iter()
         .flatten()

@@ -8,8 +8,11 @@ mod bench;
 mod bundle;
 mod cargo;
 mod fuzz;
+mod install;
 mod lint;
 mod pkg;
+#[path = "../../store/src/upkeep/second_name.rs"]
+mod second_name;
 mod setup;
 mod step;
 mod test;
@@ -46,7 +49,8 @@ enum Command {
     Bundle,
     /// Builds the JavaScript package into pkg/dist.
     Pkg,
-    /// Installs `prosescope`, with the viewer inside, where cargo installs programs.
+    /// Installs `prosescope`, with the viewer inside, where cargo installs programs, and its second name `prose` unless
+    /// another program has that name.
     Install,
     /// Measures: ratios side by side, growth with size. No part of the tests.
     Bench(bench::Args),
@@ -92,7 +96,7 @@ fn run(command: &Command) -> Result<()> {
             println!("{}", dist.display());
             Ok(())
         }
-        Command::Install => view::install(&root),
+        Command::Install => install::run_install(&root),
         Command::Bench(args) => bench::run_bench(&root, args),
         Command::Soak => test::soak(&root),
         Command::Fuzz(args) => fuzz::run_fuzz(&root, args),

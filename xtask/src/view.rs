@@ -1,4 +1,4 @@
-//! `cargo xtask view`, `bundle`, `install`: the viewer, and the `prosescope` binary that carries it.
+//! `cargo xtask view`, `bundle`: the viewer, and the `prosescope` binary that carries it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -63,33 +63,22 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
 /// # Errors
 /// When the build fails.
 pub(crate) fn prose(root: &Path, viewer: &Path) -> Result<PathBuf> {
-    step("Building prose (1 to 2 minutes the first time)", || {
-        run(cargo(root)
-            .arg("build")
-            .args(NATIVE)
-            .args(["--bin", "prosescope"])
-            .env(VIEWER_HTML, viewer))
-    })?;
+    step(
+        "Building prosescope (1 to 2 minutes the first time)",
+        || {
+            run(cargo(root)
+                .arg("build")
+                .args(NATIVE)
+                .args(["--bin", "prosescope"])
+                .env(VIEWER_HTML, viewer))
+        },
+    )?;
     let prose = target(root)
         .join("debug")
         .join("prosescope")
         .with_extension(std::env::consts::EXE_EXTENSION);
     ensure!(prose.is_file(), "cargo built no {}", prose.display());
     Ok(prose)
-}
-
-/// Installs an optimised `prosescope` with the viewer inside.
-///
-/// # Errors
-/// When the build fails.
-pub(crate) fn install(root: &Path) -> Result<()> {
-    let viewer = bundle(root)?;
-    step("Installing prose (optimised build)", || {
-        run(cargo(root)
-            .args(["install", "--locked", "--force", "--path", "cli"])
-            .env("CARGO_TARGET_DIR", target(root))
-            .env(VIEWER_HTML, viewer))
-    })
 }
 
 /// Where cargo puts what it builds.

@@ -6,7 +6,9 @@ use prosescope_core::program::scan;
 use prosescope_core::session::Session;
 use prosescope_core::upkeep::clean::Entry;
 use prosescope_core::upkeep::doctor::{Facts, ProgramFacts, State, StoreFacts, judge};
-use prosescope_store::{database_facts, file_system, git_facts, run_entries, sqlite_library, tool};
+use prosescope_store::{
+    database_facts, file_system, git_facts, run_entries, second_names, sqlite_library, tool,
+};
 
 use crate::args::upkeep::DoctorArgs;
 use crate::error::CliError;
@@ -22,6 +24,7 @@ pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
     let mut facts = Facts {
         sqlite3: tool("sqlite3"),
         psql: tool("psql"),
+        second_names: second_names(),
         library: sqlite_library().to_owned(),
         file_system: file_system(place),
         ..Facts::default()

@@ -91,9 +91,9 @@ impl Server {
         if VIEWER.is_empty() {
             return Err(CliError::new(
                 Exit::NotFound,
-                "this build of prose does not include the viewer",
+                "this build of prosescope does not include the viewer",
             )
-            .hint("`cargo xtask view` builds the viewer and a prose that includes it"));
+            .hint("`cargo xtask view` builds the viewer and a prosescope that includes it"));
         }
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).map_err(|e| {

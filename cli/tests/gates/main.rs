@@ -173,7 +173,7 @@ fn checked(code: i32, args: &[&str], out: &Output) -> (String, String) {
     assert_eq!(
         out.status.code(),
         Some(code),
-        "prose {args:?}\n{stdout}\n{stderr}"
+        "prosescope {args:?}\n{stdout}\n{stderr}"
     );
     // Whatever is said of a log: the hash needs no secret.
     let said = format!("{stdout}{stderr}").to_lowercase();

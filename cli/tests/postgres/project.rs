@@ -45,7 +45,7 @@ impl Project {
     pub(crate) fn give(&self, args: &[&str], input: &[u8]) -> Output {
         let out = fed(&mut self.command(args), input);
         let both = text(&out.stdout) + &text(&out.stderr);
-        assert!(!both.contains(SECRET), "prose {args:?}\n{both}");
+        assert!(!both.contains(SECRET), "prosescope {args:?}\n{both}");
         out
     }
 
@@ -53,7 +53,7 @@ impl Project {
     pub(crate) fn prose(&self, code: i32, args: &[&str], input: &str) -> String {
         let out = self.give(args, input.as_bytes());
         let both = format!("{}{}", text(&out.stdout), text(&out.stderr));
-        assert_eq!(out.status.code(), Some(code), "prose {args:?}\n{both}");
+        assert_eq!(out.status.code(), Some(code), "prosescope {args:?}\n{both}");
         both
     }
 
@@ -61,7 +61,7 @@ impl Project {
     pub(crate) fn line(&self, args: &[&str]) -> String {
         let out = self.give(args, b"");
         let (said, error) = (text(&out.stdout), text(&out.stderr));
-        assert!(out.status.success(), "prose {args:?}\n{said}{error}");
+        assert!(out.status.success(), "prosescope {args:?}\n{said}{error}");
         said.trim_end().to_owned()
     }
 

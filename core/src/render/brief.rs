@@ -141,7 +141,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let store = format!("--scope {scope} --run {}", of.run);
         let _ = writeln!(
             out,
-            "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprose agent memory get {agent} {store}\n```\n"
+            "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprosescope agent memory get {agent} {store}\n```\n"
         );
     }
     if let Some(prompt) = &task.prompt {
@@ -188,7 +188,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let store = format!("--scope {scope} --run {}", of.run);
         let _ = writeln!(
             out,
-            "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprose agent memory set {agent} {store}\nprose agent segment add {agent} --prompt 'what you were asked' {store}\n```\n"
+            "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprosescope agent memory set {agent} {store}\nprosescope agent segment add {agent} --prompt 'what you were asked' {store}\n```\n"
         );
     }
     out.push_str(

@@ -56,7 +56,7 @@ CREATE INDEX IF NOT EXISTS idx_workflow_runs_open ON workflow_runs(status) WHERE
 CREATE INDEX IF NOT EXISTS idx_workflow_events_cursor ON workflow_events(workflow_id, id);
 CREATE INDEX IF NOT EXISTS idx_workflow_events_run ON workflow_events(run_id);
 
--- Errata M3: a change by another program raises the version too. What `prose` writes names it.
+-- Errata M3: a change by another program raises the version too. What `prosescope` writes names it.
 CREATE TRIGGER IF NOT EXISTS x_workflows_version AFTER UPDATE ON workflows WHEN NEW.x_version IS OLD.x_version
 BEGIN UPDATE workflows SET x_version = coalesce(OLD.x_version, 0) + 1 WHERE id = NEW.id; END;
 CREATE TRIGGER IF NOT EXISTS x_workflow_runs_version AFTER UPDATE ON workflow_runs WHEN NEW.x_version IS OLD.x_version

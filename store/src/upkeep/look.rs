@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use prosescope_core::sqlite::{HEAD, Header};
-use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Tool, mounts};
+use prosescope_core::upkeep::doctor::{DatabaseFacts, Git, Named, Tool, Whose, mounts};
+
+use super::second_name;
 
 /// Asks a program for its version.
 pub fn tool(program: &str) -> Tool {
@@ -25,6 +27,21 @@ pub fn tool(program: &str) -> Tool {
             Tool::Says(says.lines().next().unwrap_or_default().trim().to_owned())
         }
     }
+}
+
+/// Returns the programs called `prose` in PATH, in the order in which a shell looks for them. None of them is run.
+pub fn second_names() -> Vec<Named> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = second_name::second_names(std::env::split_paths(&path));
+    let named = found.into_iter().map(|(path, ours)| Named {
+        path: path.to_string_lossy().into_owned(),
+        whose: match ours {
+            Ok(true) => Whose::Ours,
+            Ok(false) => Whose::Foreign,
+            Err(cause) => Whose::Unknown(cause.to_string()),
+        },
+    });
+    named.collect()
 }
 
 /// The version of the SQLite that this is built with.

@@ -6,3 +6,4 @@ pub(crate) mod clean;
 pub(crate) mod convert;
 pub(crate) mod look;
 pub(crate) mod repair;
+mod second_name;

@@ -20,7 +20,7 @@ pub(crate) fn measure(effort: Effort) {
         return;
     };
     println!(
-        "prose {} the viewer inside. `prosescope get` escapes nothing into a pipe; `sqlite3` runs the query of sqlite.md.\n",
+        "prosescope {} the viewer inside. `prosescope get` escapes nothing into a pipe; `sqlite3` runs the query of sqlite.md.\n",
         if std::env::var_os("PROSE_VIEWER_HTML").is_some() {
             "with"
         } else {
@@ -59,7 +59,7 @@ pub(crate) fn measure(effort: Effort) {
         println!("{} bytes of {} MB:", a.len(), megabytes(database));
         let version = || command(&prose, &["--version".as_ref()]);
         let mut rivals = [
-            Rival::whole("prose --version", || run(version())),
+            Rival::whole("prosescope --version", || run(version())),
             Rival::whole("prosescope get", || run(ours())),
             Rival::whole("sqlite3", || run(theirs())),
         ];

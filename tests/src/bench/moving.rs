@@ -97,7 +97,13 @@ pub(crate) fn measure(effort: Effort) {
     let remove = || {
         let _ = std::fs::remove_dir_all(&back);
     };
-    let mut table = Table::new(&["", "prose", "psql \\copy", "ratio", "memory of prose"]);
+    let mut table = Table::new(&[
+        "",
+        "prosescope",
+        "psql \\copy",
+        "ratio",
+        "memory of prosescope",
+    ]);
     let into: [Rival<'_>; 2] = [
         Rival::new("push", || {
             moved.empty();

@@ -89,7 +89,7 @@ pub(crate) fn measure(effort: Effort) {
 fn natively(prose: &Path, database: &Path) -> f64 {
     let begun = Instant::now();
     let out = Command::new(prose).arg("show").arg(database).output();
-    assert!(out.expect("prose starts").status.success());
+    assert!(out.expect("prosescope starts").status.success());
     begun.elapsed().as_secs_f64()
 }
 

@@ -281,7 +281,7 @@ fn given(command: &mut Command, input: &str) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
-        .expect("prose starts");
+        .expect("prosescope starts");
     let _ = child
         .stdin
         .take()

@@ -35,7 +35,7 @@ pub(crate) fn measure(effort: Effort) {
     rivals.push(Rival::whole(format!("{largest}, failed ones"), || {
         run(list(largest, &failed));
     }));
-    rivals.push(Rival::whole("prose --version", || {
+    rivals.push(Rival::whole("prosescope --version", || {
         run(command(&prose, &["--version".as_ref()]));
     }));
     let figures = in_turn(effort.pick(9, 2), &mut rivals);

@@ -111,7 +111,7 @@ pub fn prose() -> Option<PathBuf> {
             .with_extension(env::consts::EXE_EXTENSION);
         prose.is_file().then_some(prose)
     };
-    have("prose", named_by("PROSE_BIN").or_else(beside))
+    have("prosescope", named_by("PROSE_BIN").or_else(beside))
 }
 
 /// A folder or file of the project's shared material, by its path there (`corpus/runs`): real programs and runs, the

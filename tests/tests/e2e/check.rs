@@ -103,10 +103,10 @@ fn resume_says_how_to_go_on_and_its_commands_work() {
     assert!(text.contains("it can begin again at line 38"), "{text}");
     let command = text
         .lines()
-        .find_map(|l| l.trim().strip_prefix("$ prose "))
+        .find_map(|l| l.trim().strip_prefix("$ prosescope "))
         .expect("a command");
     let words: Vec<&str> = command.split(' ').collect();
-    let value = prose(&words).expect("prose is there");
+    let value = prose(&words).expect("prosescope is there");
     assert_eq!(value.status.code(), Some(0), "{command}");
     assert!(!value.stdout.is_empty(), "{command}");
 }
@@ -131,9 +131,9 @@ fn the_prompt_is_the_same_in_every_place() {
         "{text}"
     );
     assert!(
-        text.contains("```sh\nprose get staging --run 20260125-125506-p7r2mx\n"),
+        text.contains("```sh\nprosescope get staging --run 20260125-125506-p7r2mx\n"),
         "{text}"
     );
-    let both = prose(&["resume", "20260125", "--prompt", "--json"]).expect("prose is there");
+    let both = prose(&["resume", "20260125", "--prompt", "--json"]).expect("prosescope is there");
     assert_eq!(both.status.code(), Some(2));
 }

@@ -61,7 +61,7 @@ impl Project {
         assert_eq!(
             out.status.code(),
             Some(code),
-            "prose {args:?}\n{stdout}\n{stderr}"
+            "prosescope {args:?}\n{stdout}\n{stderr}"
         );
         (stdout, stderr)
     }
@@ -315,7 +315,7 @@ fn a_closed_pipe_ends_quietly() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .expect("prose starts");
+        .expect("prosescope starts");
     let mut first = [0_u8; 100];
     child
         .stdout
@@ -323,7 +323,7 @@ fn a_closed_pipe_ends_quietly() {
         .expect("a pipe")
         .read_exact(&mut first)
         .expect("some output");
-    let out = child.wait_with_output().expect("prose ends");
+    let out = child.wait_with_output().expect("prosescope ends");
     assert_eq!(text(&out.stderr), "");
     assert_eq!(out.status.code(), Some(0));
 }
@@ -355,10 +355,10 @@ fn no_command_changes_a_byte_a_time_or_the_listing() {
         let out = project.prose(args);
         assert!(
             matches!(out.status.code(), Some(0 | 1)),
-            "prose {args:?}: {}",
+            "prosescope {args:?}: {}",
             text(&out.stderr)
         );
-        assert_eq!(state_of(project.dir.path()), before, "prose {args:?}");
+        assert_eq!(state_of(project.dir.path()), before, "prosescope {args:?}");
     }
 }
 

@@ -589,7 +589,7 @@ fn the_json_of_every_command_is_as_documented() {
         }
     }
     for (command, section) in &sections {
-        page.push_str(&format!("\n## prose {command}\n{section}"));
+        page.push_str(&format!("\n## prosescope {command}\n{section}"));
     }
     page.push_str("\n## Types\n");
     for (name, declaration) in types.declarations() {

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod cli;
+mod command_name;
 mod declared;
 mod driver;
 mod examples;

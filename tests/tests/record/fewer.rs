@@ -39,6 +39,7 @@ impl<'a> Recording<'a> {
     /// Runs a command, at one time for all of them; the first line that it prints.
     fn go(&mut self, args: &[&str], input: &str) -> String {
         self.commands += 1;
+        // By the second name, as the figures that these are compared with were counted.
         self.characters += "prose".len() + args.iter().map(|arg| arg.len() + 1).sum::<usize>();
         let mut command = self.project.command(args);
         command.env("PROSE_NOW", "2026-01-15T14:30:52Z");

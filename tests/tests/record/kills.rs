@@ -37,7 +37,7 @@ impl Kills {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("prose starts");
+            .expect("prosescope starts");
         // What takes no input may be gone before it is given.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
         if n % SPARED != SPARED - 1 {

@@ -55,7 +55,7 @@ impl Project {
         assert_eq!(
             out.status.code(),
             Some(code),
-            "prose {args:?}\n{stdout}\n{stderr}"
+            "prosescope {args:?}\n{stdout}\n{stderr}"
         );
         if code == 0 { stdout } else { stderr }
     }

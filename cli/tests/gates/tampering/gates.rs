@@ -233,7 +233,7 @@ pub(super) const TABLE: &[Tampering] = &[
         CHANGED,
     ),
     (
-        "a gate that prose did not create",
+        "a gate that prosescope did not create",
         |s| {
             let mut more = s.gate("a").clone();
             more["id"] = "e".into();

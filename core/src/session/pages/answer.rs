@@ -99,7 +99,7 @@ fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
 }
 
 fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
-    let command = |words: &str| Some(format!("prose {words} {name}"));
+    let command = |words: &str| Some(format!("prosescope {words} {name}"));
     if view.status == "completed" {
         return results(view, facts.run, name);
     }

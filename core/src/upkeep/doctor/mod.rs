@@ -3,6 +3,7 @@
 //! | file | judges |
 //! |---|---|
 //! | `tools.rs` | `sqlite3`, `psql`, our own SQLite |
+//! | `names.rs` | programs called `prose`, the command's second name |
 //! | `stores.rs` | journal mode, file system and schema of each run |
 //! | `server.rs` | a PostgreSQL server |
 //! | `mode.rs` | which state mode a program wants (the documents' decision tree) |
@@ -10,6 +11,7 @@
 
 mod mode;
 pub mod mounts;
+mod names;
 pub mod server;
 mod stores;
 mod tools;
@@ -17,6 +19,8 @@ mod tools;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
+
+pub use names::{Named, Whose};
 
 pub use mode::{Answer, ProgramFacts, Recommendation};
 
@@ -29,6 +33,8 @@ pub struct Facts {
     pub psql: Tool,
     /// The version of the SQLite that `prosescope` itself is built with.
     pub library: String,
+    /// The programs called `prose` in PATH, in its order.
+    pub second_names: Vec<Named>,
     /// Whether a PostgreSQL database is named, in `.prose/.env` or the environment.
     pub postgres_url: bool,
     /// What that database says, where it was asked.
@@ -115,8 +121,8 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
-    /// What was looked at: `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`, `postgres-orphans`,
-    /// `git-env`, `git-runs`, `storage`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
+    /// What was looked at: `prose`, `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
+    /// `postgres-orphans`, `git-env`, `git-runs`, `storage`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
     pub name: String,
     /// How it came out.
     pub state: State,
@@ -174,7 +180,8 @@ pub struct Checkup {
 
 /// Judges what was found.
 pub fn judge(facts: &Facts) -> Checkup {
-    let mut checks = tools::checks(facts);
+    let mut checks = vec![names::check(&facts.second_names)];
+    checks.extend(tools::checks(facts));
     checks.extend(facts.server.iter().flat_map(server::checks));
     checks.extend(git(facts));
     checks.extend(stores::checks(facts));

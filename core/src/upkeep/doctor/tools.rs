@@ -48,7 +48,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
 
 /// What `prosescope` is built with reads and writes as `sqlite3` does.
 fn library(facts: &Facts, wal: usize) -> Check {
-    let found = format!("prose brings SQLite {}", facts.library);
+    let found = format!("prosescope brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {
         Some(true) if wal > 0 => Check::warning(
             "sqlite",

@@ -283,15 +283,15 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         assert_eq!(
             found,
             None,
-            "prose {command}: {:?}",
+            "prosescope {command}: {:?}",
             String::from_utf8_lossy(&printed)
         );
         assert!(
             !printed.trim_ascii().is_empty(),
-            "prose {command} printed nothing"
+            "prosescope {command} printed nothing"
         );
         let text = String::from_utf8_lossy(&printed);
-        assert!(!text.contains("panicked"), "prose {command}: {text}");
+        assert!(!text.contains("panicked"), "prosescope {command}: {text}");
         let json = command.ends_with("--json") && !text.contains("error:");
         if json {
             // What was skipped is said before it, on standard error.
@@ -305,7 +305,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
                 document
             };
             serde_json::from_str::<Value>(document)
-                .unwrap_or_else(|e| panic!("prose {command}: {e}\n{text}"));
+                .unwrap_or_else(|e| panic!("prosescope {command}: {e}\n{text}"));
         }
         escaped += usize::from(text.contains(if json { "\\u001b" } else { "\\u{1b}" }));
         texts += 1;

@@ -62,7 +62,7 @@ impl Project {
         let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
         let done = process.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
-        assert!(done.status.success(), "prose {words}: {said}");
+        assert!(done.status.success(), "prosescope {words}: {said}");
         String::from_utf8_lossy(&done.stdout).trim().to_owned()
     }
 }

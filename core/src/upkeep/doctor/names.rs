@@ -1,0 +1,97 @@
+use super::Check;
+
+/// What to do about a `prose` that is not known to be this program.
+const CALL: &str = "call `prosescope`, also where the documents say `prose gates`, `prose approve` or `prose reject`";
+
+/// A program in PATH that is called `prose`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// Its path.
+    pub path: String,
+    /// Which program it is.
+    pub whose: Whose,
+}
+
+/// Which program a file is. The shell reads the file and does not run it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Whose {
+    /// It is Prosescope, of this or another version.
+    Ours,
+    /// It is another program.
+    Foreign,
+    /// Its file cannot be read, for this reason.
+    Unknown(String),
+}
+
+/// Judges the programs called `prose`, in the order of PATH: the first one is what a shell runs.
+pub(super) fn check(found: &[Named]) -> Check {
+    let Some((first, later)) = found.split_first() else {
+        return Check::ok(
+            "prose",
+            "there is no `prose` in PATH; the command is called `prosescope`",
+        );
+    };
+    match &first.whose {
+        Whose::Foreign => Check::warning(
+            "prose",
+            format!(
+                "`prose` is {}, another program, which may pass commands to a paid model; its file was read and not run",
+                first.path
+            ),
+        )
+        .next(CALL),
+        Whose::Unknown(why) => Check::warning(
+            "prose",
+            format!(
+                "`prose` is {}, which may be another program: its file cannot be read ({why}), and was not run",
+                first.path
+            ),
+        )
+        .next(CALL),
+        Whose::Ours => match later.iter().find(|named| named.whose == Whose::Foreign) {
+            None => Check::ok("prose", format!("`prose` is Prosescope too: {}", first.path)),
+            Some(hidden) => Check::warning(
+                "prose",
+                format!(
+                    "`prose` is Prosescope, {}, and hides {}, another program, whose file was read and not run",
+                    first.path, hidden.path
+                ),
+            )
+            .next(format!(
+                "if `prose` is to be that program, remove {} and call `prosescope`",
+                first.path
+            )),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::State;
+    use super::*;
+
+    #[test]
+    fn a_foreign_prose_is_named_with_what_to_do_and_ours_is_fine() {
+        use Whose::{Foreign, Ours};
+        let unknown = || Whose::Unknown("permission denied".to_owned());
+        for (found, state, named) in [
+            (vec![], State::Ok, "no `prose`"),
+            (vec![Ours], State::Ok, "/0/prose"),
+            (vec![Ours, Ours], State::Ok, "/0/prose"),
+            (vec![Ours, unknown()], State::Ok, "/0/prose"),
+            (vec![Foreign], State::Warning, "/0/prose"),
+            (vec![Foreign, Ours], State::Warning, "/0/prose"),
+            (vec![unknown(), Ours], State::Warning, "permission denied"),
+            (vec![Ours, Ours, Foreign], State::Warning, "/2/prose"),
+        ] {
+            let numbered = found.iter().cloned().enumerate().map(|(n, whose)| Named {
+                path: format!("/{n}/prose"),
+                whose,
+            });
+            let check = check(&numbered.collect::<Vec<_>>());
+            assert_eq!(check.state, state, "{found:?}: {}", check.found);
+            assert!(check.found.contains(named), "{found:?}: {}", check.found);
+            assert_eq!(check.next.is_empty(), state == State::Ok, "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The command's second name, `prose`: which programs in PATH have it, and which of them are Prosescope.
+//!
+//! A program called `prose` is never run to find that out: another tool of that name passes unknown commands to a paid
+//! model. Its file is read instead. `cargo xtask install` compiles this file too, so it needs the standard library alone.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The file names that a shell finds for `prose`.
+#[cfg(not(windows))]
+const NAMES: &[&str] = &["prose"];
+#[cfg(windows)]
+const NAMES: &[&str] = &["prose.com", "prose.exe", "prose.bat", "prose.cmd"];
+
+/// Bytes that every `prosescope` contains, of any version from the first that has this file.
+const MARK: &[u8] =
+    b"prosescope: inspects and records runs of OpenProse programs; it calls no model\x1e";
+const MARK_END: u8 = b'\x1e';
+
+/// How many bytes of a file are read at a time, and at most.
+const PIECE: u64 = 1 << 16;
+const MOST: u64 = 1 << 30;
+
+/// Returns the programs called `prose` in these folders, in their order. Each comes with whether it is Prosescope, or with
+/// the error that reading it gave. A program that several folders lead to is listed once.
+pub(crate) fn second_names(
+    folders: impl IntoIterator<Item = PathBuf>,
+) -> Vec<(PathBuf, io::Result<bool>)> {
+    let mut seen = Vec::new();
+    let paths = folders
+        .into_iter()
+        .flat_map(|folder| NAMES.iter().map(move |name| folder.join(name)));
+    paths
+        .filter(|path| is_program(path))
+        .filter(|path| {
+            let place = path.parent().and_then(|folder| folder.canonicalize().ok());
+            let new = !seen.contains(&place);
+            seen.push(place);
+            new
+        })
+        .map(|path| {
+            let ours = is_ours(&path);
+            (path, ours)
+        })
+        .collect()
+}
+
+/// Returns whether a program is Prosescope, by the mark in its file.
+pub(crate) fn is_ours(program: &Path) -> io::Result<bool> {
+    has_mark(BufReader::new(File::open(program)?.take(MOST)))
+}
+
+fn has_mark(mut file: impl BufRead) -> io::Result<bool> {
+    // The optimizer may split a constant that is only compared, and then the program would not contain the mark.
+    let mark = std::hint::black_box(MARK);
+    let mut read = Vec::new();
+    loop {
+        // The mark may have begun in the last piece.
+        read.drain(..read.len().saturating_sub(mark.len()));
+        if file.by_ref().take(PIECE).read_until(MARK_END, &mut read)? == 0 {
+            return Ok(false);
+        }
+        if read.ends_with(mark) {
+            return Ok(true);
+        }
+    }
+}
+
+/// Returns whether a shell would run this file; links are followed.
+fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && is_executable(&meta))
+}
+
+#[cfg(unix)]
+fn is_executable(meta: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &fs::Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_is_found_wherever_it_lies() {
+        let piece = usize::try_from(PIECE).unwrap();
+        for before in [0, 1, piece - 1, piece - 20, piece, 3 * piece - MARK.len()] {
+            for filler in [0, MARK_END, MARK[0]] {
+                let mut bytes = vec![filler; before];
+                bytes.extend(MARK);
+                bytes.extend(b"more");
+                assert!(has_mark(&bytes[..]).unwrap(), "{before} times {filler}");
+                bytes.truncate(before + MARK.len() - 1);
+                assert!(!has_mark(&bytes[..]).unwrap(), "{before} times {filler}");
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The command is called `prosescope` in every text: a `prose` may be another program, which passes commands to a paid model.
+
+use std::fs;
+use std::path::Path;
+
+use prosescope_tests::needs;
+
+/// Where texts are that people and models read: messages, briefs, help, documents, comments.
+const FOLDERS: &[&str] = &[
+    "cli", "core", "desk", "docs", "examples", "pkg", "postgres", "serve", "store", "tests", "vfs",
+    "web", "xtask",
+];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+];
+
+/// What the documents of OpenProse say, and programs of others.
+const THEIRS: &[&str] = &[
+    "cli/tests/second_name.rs",
+    "core/src/upkeep/doctor/names.rs",
+    "xtask/src/install.rs",
+];
+const SKIPPED: &[&str] = &["fixtures", "node_modules", "dist", "target", ".venv"];
+
+#[test]
+fn no_text_calls_the_command_by_its_second_name() {
+    let reference = fs::read_to_string(needs::root().join("docs/cli.md")).unwrap();
+    let commands: Vec<&str> = reference
+        .lines()
+        .filter_map(|line| line.strip_prefix("## prosescope "))
+        .collect();
+    assert!(commands.len() > 25, "{commands:?}");
+    assert_eq!(calls("Call `prose gates` or a\\nprose put x", &commands), 2);
+    assert_eq!(
+        calls("openprose gates .prose get prose runner", &commands),
+        0
+    );
+    let mut found = Vec::new();
+    for place in FOLDERS.iter().chain(DOCUMENTS) {
+        scan(&needs::root().join(place), &commands, &mut found);
+    }
+    assert_eq!(found, [] as [String; 0], "the command is called prosescope");
+}
+
+fn scan(path: &Path, commands: &[&str], found: &mut Vec<String>) {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if SKIPPED.contains(&&*name) || THEIRS.iter().any(|theirs| path.ends_with(theirs)) {
+        return;
+    }
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            scan(&entry.unwrap().path(), commands, found);
+        }
+        return;
+    }
+    // This file has the words that are looked for.
+    let Some(text) = fs::read_to_string(path)
+        .ok()
+        .filter(|_| !path.ends_with(file!()))
+    else {
+        return;
+    };
+    for (at, line) in text.lines().enumerate() {
+        if calls(line, commands) > 0 {
+            found.push(format!("{}:{}: {}", path.display(), at + 1, line.trim()));
+        }
+    }
+}
+
+/// How often a line has `prose` and one of the commands, or an argument that is filled in.
+fn calls(line: &str, commands: &[&str]) -> usize {
+    let is_call = |(at, _): (usize, &str)| {
+        let before = &line[..at];
+        let of_a_word = |c: char| c.is_alphanumeric() || "._-/".contains(c);
+        if before.ends_with(of_a_word) && !before.ends_with("\\n") {
+            return false;
+        }
+        let after = &line[at + "prose ".len()..];
+        let word = after.split(|c: char| !c.is_ascii_lowercase()).next();
+        word.is_some_and(|word| commands.contains(&word))
+            || before.ends_with('"') && after.starts_with('{')
+    };
+    line.match_indices("prose ")
+        .filter(|hit| is_call(*hit))
+        .count()
+}

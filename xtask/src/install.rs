@@ -1,0 +1,148 @@
+//! `cargo xtask install`: `prosescope` where cargo installs programs, and its second name `prose` beside it.
+//!
+//! The documents of OpenProse call `prose gates` and `prose approve`. Another tool has the name `prose` as well: where it
+//! is installed, the second name would hide it, so it is left out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use crate::cargo::{self, cargo};
+use crate::second_name::{is_ours, second_names};
+use crate::step::{run, step};
+use crate::view::{VIEWER_HTML, bundle, target};
+
+/// Installs both names, and prints what became of the second one.
+///
+/// # Errors
+/// When the build fails, or the second name is free and cannot be made.
+pub(crate) fn run_install(root: &Path) -> Result<()> {
+    let viewer = bundle(root)?;
+    step("Installing prosescope (optimised build)", || {
+        run(cargo(root)
+            .args(["install", "--locked", "--force", "--path", "cli"])
+            .env("CARGO_TARGET_DIR", target(root))
+            .env(VIEWER_HTML, viewer))
+    })?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    println!("{}", name_twice(&bin()?, std::env::split_paths(&path))?);
+    Ok(())
+}
+
+/// Where `cargo install` puts programs, unless its configuration file says `install.root`.
+fn bin() -> Result<PathBuf> {
+    let root = std::env::var_os("CARGO_INSTALL_ROOT").map(PathBuf::from);
+    let root = root.or_else(cargo::home).context("no home folder")?;
+    Ok(root.join("bin"))
+}
+
+/// Gives the `prosescope` in a folder its second name, unless another program in that folder or in PATH has it. Returns
+/// what was done and why.
+fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String> {
+    let file = |name: &str| {
+        bin.join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION)
+    };
+    let (program, second) = (file("prosescope"), file("prose"));
+    ensure!(
+        is_ours(&program).with_context(|| format!("cannot read {}", program.display()))?,
+        "{} does not contain the mark of Prosescope (store/src/upkeep/second_name.rs)",
+        program.display()
+    );
+    for (path, ours) in second_names(std::iter::once(bin.to_owned()).chain(path)) {
+        let why = match ours {
+            Ok(true) => continue,
+            Ok(false) => "is another program (its file was read, not run)".to_owned(),
+            Err(cause) => format!("may be another program: its file cannot be read ({cause})"),
+        };
+        return Ok(format!(
+            "The second name `prose` was not installed: {} {why}. Call `prosescope`, also where the documents say `prose gates` or `prose approve`.",
+            path.display()
+        ));
+    }
+    // Of an earlier install. A file that is no program is somebody's, and making the link fails.
+    if is_ours(&second).unwrap_or(false) {
+        fs::remove_file(&second).with_context(|| format!("cannot replace {}", second.display()))?;
+    }
+    link(&program, &second).with_context(|| format!("cannot make {}", second.display()))?;
+    Ok(format!(
+        "Installed the second name `prose` too, because no other program in PATH has it: {} is the same program as {}.",
+        second.display(),
+        program.display()
+    ))
+}
+
+/// A link stays right when cargo replaces the program.
+#[cfg(unix)]
+fn link(program: &Path, second: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(program.file_name().unwrap_or(program.as_os_str()), second)
+}
+
+#[cfg(not(unix))]
+fn link(program: &Path, second: &Path) -> std::io::Result<()> {
+    fs::copy(program, second).map(drop)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn program(path: &Path, text: &[u8], mode: u32) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// This test's own program contains the mark, as `prosescope` does.
+    fn installed() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir.path().join("bin");
+        let ours = fs::read(std::env::current_exe().unwrap()).unwrap();
+        program(&bin.join("prosescope"), &ours, 0o755);
+        (dir, bin)
+    }
+
+    #[test]
+    fn the_second_name_is_installed_again_and_again_where_it_is_free() {
+        let (dir, bin) = installed();
+        // A file that no shell runs has no name to lose.
+        program(&dir.path().join("other/prose"), b"notes", 0o644);
+        let path = || [dir.path().join("other"), bin.clone()].into_iter();
+        for _ in 0..2 {
+            let said = name_twice(&bin, path()).unwrap();
+            assert!(said.starts_with("Installed"), "{said}");
+            let link = fs::read_link(bin.join("prose")).unwrap();
+            assert_eq!(link, Path::new("prosescope"));
+        }
+        // An older copy under the second name is ours and is replaced.
+        fs::remove_file(bin.join("prose")).unwrap();
+        fs::copy(bin.join("prosescope"), bin.join("prose")).unwrap();
+        name_twice(&bin, path()).unwrap();
+        assert!(bin.join("prose").is_symlink());
+        // A file of that name that is no program stays.
+        fs::remove_file(bin.join("prose")).unwrap();
+        program(&bin.join("prose"), b"notes", 0o644);
+        assert!(name_twice(&bin, path()).is_err());
+        assert_eq!(fs::read(bin.join("prose")).unwrap(), b"notes");
+    }
+
+    #[test]
+    fn another_prose_is_neither_replaced_nor_hidden_nor_run() {
+        for place in ["bin", "other"] {
+            let (dir, bin) = installed();
+            let foreign = dir.path().join(place).join("prose");
+            let ran = dir.path().join("ran");
+            let script = format!("#!/bin/sh\ntouch '{}'\n", ran.display());
+            program(&foreign, script.as_bytes(), 0o755);
+            let said = name_twice(&bin, [dir.path().join("other")].into_iter()).unwrap();
+            assert!(said.contains("was not installed"), "{said}");
+            assert!(said.contains(&foreign.display().to_string()), "{said}");
+            assert_eq!(fs::read(&foreign).unwrap(), script.as_bytes());
+            assert_eq!(bin.join("prose").exists(), place == "bin");
+            assert!(!ran.exists(), "it was run");
+        }
+    }
+}
