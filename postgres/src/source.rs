@@ -33,7 +33,9 @@ pub(crate) const NEWEST: &str = r#"
      ORDER BY left(id, 15) COLLATE "C" DESC FETCH FIRST $1 ROWS WITH TIES)
     UNION ALL
     (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
-     ORDER BY started_at DESC FETCH FIRST $1 ROWS WITH TIES)"#;
+     AND started_at IS NOT NULL ORDER BY started_at DESC FETCH FIRST $1 ROWS WITH TIES)
+    UNION ALL
+    (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C" AND started_at IS NULL LIMIT $1)"#;
 
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;

@@ -110,6 +110,9 @@ impl Memory {
                 };
                 self.bindings.push((row.execution_id, fact));
             }
+            Change::Agent(row) => {
+                self.agent_of(&row.agent, &row.scope);
+            }
             Change::Memory(row) => self.agent_of(&row.agent, &row.scope).has_memory = true,
             Change::Segment(row) => {
                 self.agent_of(&row.agent, &row.scope).last_segment = row.number;
