@@ -9,6 +9,8 @@ use std::time::Duration;
 use prosescope_core::decode::dotenv;
 use prosescope_core::model::AgentScope;
 use prosescope_core::run_id::RunId;
+use prosescope_core::schema::POSTGRES_PREFIX;
+pub(crate) use prosescope_core::schema::postgres_name as name;
 use prosescope_core::session::{
     Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
 };
@@ -27,9 +29,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
-
-/// What stands before the id of a run in PostgreSQL.
-const PREFIX: &str = "postgres:";
 
 /// The variable that names the database.
 const URL: &str = "OPENPROSE_POSTGRES_URL";
@@ -175,14 +174,9 @@ pub(crate) fn has_psql() -> bool {
     std::env::split_paths(&paths).any(|dir| dir.join(&name).is_file())
 }
 
-/// What commands call a run in PostgreSQL.
-pub(crate) fn name(id: &str) -> String {
-    format!("{PREFIX}{id}")
-}
-
 /// The id of a run in PostgreSQL, of what commands call it.
 pub(crate) fn id_on_server(run: &str) -> Option<&str> {
-    run.strip_prefix(PREFIX)
+    run.strip_prefix(POSTGRES_PREFIX)
 }
 
 /// Refuses what is not done with runs in PostgreSQL.

@@ -16,6 +16,7 @@ mod project;
 mod python;
 mod races;
 mod root;
+mod same;
 mod serve;
 mod setup;
 mod trust;

@@ -52,7 +52,7 @@ impl Change {
                 let mut columns = vec![
                     ("name", row.name.as_str().into()),
                     ("execution_id", row.execution_id.into()),
-                    ("kind", row.kind.as_str().into()),
+                    ("kind", filled(&row.kind)),
                     ("value", row.value.as_str().into()),
                     ("source_statement", row.source.clone().into()),
                     ("updated_at", filled(&row.at)),

@@ -28,6 +28,14 @@ pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
 pub const POSTGRES_VERSION: i32 = 2;
 
+/// What stands before the id of a run in PostgreSQL, where a command names it.
+pub const POSTGRES_PREFIX: &str = "postgres:";
+
+/// What commands call a run in PostgreSQL.
+pub fn postgres_name(run: &str) -> String {
+    format!("{POSTGRES_PREFIX}{run}")
+}
+
 /// Where a binding is kept in PostgreSQL, as postgres.md words it.
 pub fn postgres_location(run: &str, name: &str, frame: Option<i64>) -> String {
     let name = name.replace('\'', "''");

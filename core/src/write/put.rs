@@ -270,7 +270,7 @@ impl Put {
         Ok(Plan {
             changes,
             done: BindingWritten {
-                run: run.id,
+                run: run.name,
                 name,
                 execution_id: frame,
                 kind: kind.word().to_owned(),

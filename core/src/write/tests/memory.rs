@@ -239,6 +239,7 @@ impl Facts for Memory {
     fn run(&self) -> Result<RunFact, Fault> {
         Ok(RunFact {
             id: RUN.to_owned(),
+            name: RUN.to_owned(),
             status: self.status.clone(),
             updated: None,
         })
