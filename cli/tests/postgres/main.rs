@@ -2,6 +2,7 @@
 
 #[path = "../shared/actions.rs"]
 mod actions;
+mod beside;
 mod commands;
 #[path = "../../../core/tests/stores/workflows.rs"]
 mod conformance;

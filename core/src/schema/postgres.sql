@@ -223,7 +223,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_original (
     PRIMARY KEY (run_id, table_name, key, column_name)
 );
 
--- P17: a run that comes from a folder or from SQLite may lack a time, or the source of an import. The document's columns
+-- A run that comes from a folder or from SQLite may lack a time, or the source of an import. The document's columns
 -- refuse that, and their default would invent a time.
 ALTER TABLE openprose.run ALTER COLUMN started_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
 ALTER TABLE openprose.bindings ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
