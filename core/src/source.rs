@@ -145,6 +145,11 @@ pub trait Source {
         false
     }
 
+    /// Whether several machines share the store: a file that its rows name may then lie on another one.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// What a person should know of the listing: folders that were left out, or that cannot be listed.
     fn listed(&self) -> Vec<Issue> {
         Vec::new()

@@ -153,7 +153,7 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
             ),
             vec![stored(of, &row.agent), of.key(), text(&*row.at)],
         ),
-        agent(of, &row.agent, &row.scope, &row.at),
+        agent(of, &row.agent, &row.scope, &row.at, &row.at),
         step(
             format!(
                 "UPDATE openprose.agents SET memory = $3, updated_at = {} WHERE name = $1 AND {whose}",
@@ -173,11 +173,11 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
 pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     vec![
         // A1: the agent is there before its first segment names it.
-        agent(of, &row.agent, &row.scope, &row.at),
+        agent(of, &row.agent, &row.scope, &row.at, &row.at),
         step(
             format!(
                 "INSERT INTO openprose.agent_segments (agent_name, run_id, x_project, segment_number, timestamp, prompt, summary)
-                 VALUES ($1, {}, $3, COALESCE({}, now()), $5, $6)",
+                 VALUES ($1, {}, $3, {}, $5, $6)",
                 columns(of),
                 time(4)
             ),
@@ -193,17 +193,30 @@ pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     ]
 }
 
-/// Registers an agent that is not there.
-fn agent<'a>(of: &'a Of, name: &'a str, scope: &'a str, at: &'a str) -> Step<'a> {
+/// Registers an agent that is not there; a time is empty where it is not known.
+pub(crate) fn agent<'a>(
+    of: &'a Of,
+    name: &'a str,
+    scope: &'a str,
+    created: &'a str,
+    updated: &'a str,
+) -> Step<'a> {
     any(
         format!(
             "INSERT INTO openprose.agents (name, run_id, x_project, scope, created_at, updated_at)
-             SELECT $1, {}, $3, {at}, {at}
+             SELECT $1, {}, $3, {}, {}
              WHERE NOT EXISTS (SELECT FROM openprose.agents WHERE name = $1 AND {})",
             columns(of),
+            time(4),
+            time(5),
             whose(of),
-            at = time(4)
         ),
-        vec![stored(of, name), of.key(), text(scope), text(at)],
+        vec![
+            stored(of, name),
+            of.key(),
+            text(scope),
+            text(created),
+            text(updated),
+        ],
     )
 }

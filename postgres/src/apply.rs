@@ -99,12 +99,13 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
         Change::Execution(row) => execution(run, row),
         Change::UpdateExecution(row) => update(run, row),
         Change::Binding(row) => binding(run, row),
+        Change::Agent(row) => vec![agents::agent(of, &row.agent, &row.scope, &row.created, &row.updated)],
         Change::Memory(row) => agents::memory(of, row),
         Change::Segment(row) => agents::segment(of, row),
         Change::Import(row) => vec![step(
             format!(
                 "INSERT INTO openprose.imports (alias, run_id, source_url, fetched_at, inputs_schema, outputs_schema)
-                 VALUES ($1, $2, $3, {}, $5::jsonb, $6::jsonb)
+                 VALUES ($1, $2, nullif($3, ''), {}, $5::jsonb, $6::jsonb)
                  ON CONFLICT (alias, run_id) DO UPDATE SET source_url = excluded.source_url,
                      fetched_at = excluded.fetched_at, inputs_schema = excluded.inputs_schema,
                      outputs_schema = excluded.outputs_schema",
@@ -284,12 +285,13 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
             format!(
                 // P11: a row that names execution -1 itself is the root's from now on, so that readers find the value.
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
-                                                 updated_at, attachment_path, x_kind)
-                 VALUES ($1, $2, $3, $4, $5, $6, COALESCE({}, {at}, now()), COALESCE({at}, now()), $9, $10)
+                                                 updated_at, attachment_path, x_kind, x_parent_execution_id)
+                 VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $8 IS NULL THEN {at} ELSE {} END, {at}, $9, $10, $11)
                  ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) DO UPDATE
                  SET execution_id = excluded.execution_id, kind = excluded.kind, x_kind = excluded.x_kind, value = excluded.value,
                      source_statement = excluded.source_statement,
-                     updated_at = excluded.updated_at, attachment_path = excluded.attachment_path",
+                     updated_at = excluded.updated_at, attachment_path = excluded.attachment_path,
+                     x_parent_execution_id = COALESCE(excluded.x_parent_execution_id, bindings.x_parent_execution_id)",
                 time(8),
                 at = time(7)
             ),
@@ -304,6 +306,7 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
                 text(row.created.as_deref()),
                 text(row.attachment.as_deref()),
                 text(odd),
+                int(row.parent_execution_id),
             ],
         ),
     ]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::schema::postgres_name;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
 };
@@ -144,6 +145,7 @@ impl Facts for PostgresFacts<'_> {
     fn run(&self) -> Result<RunFact, Fault> {
         Ok(RunFact {
             id: self.run.to_owned(),
+            name: postgres_name(self.run),
             status: self.status.clone(),
             updated: None,
         })

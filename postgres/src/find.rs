@@ -97,7 +97,7 @@ fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
         }
         None => {
             let sql = format!(
-                "SELECT id FROM openprose.run WHERE id IN ({NEWEST}) ORDER BY started_at DESC, id DESC LIMIT 1"
+                "SELECT id FROM openprose.run WHERE id IN ({NEWEST}) ORDER BY started_at DESC NULLS LAST, id DESC LIMIT 1"
             );
             server.ask(&sql, &[int(1)])
         }

@@ -15,6 +15,7 @@
 mod address;
 mod agents;
 mod apply;
+mod beside;
 mod facts;
 mod fault;
 mod find;

@@ -2,7 +2,9 @@
 
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};
-use prosescope_core::schema::{AGENT_SEGMENTS, AGENTS, GATES, RUN, known_column, known_table};
+use prosescope_core::schema::{
+    AGENT_SEGMENTS, AGENTS, FRAME_AROUND, GATES, RUN, known_column, known_table,
+};
 use tokio_postgres::{Error, Row};
 
 use crate::of::{Keeper, Of, USER};
@@ -60,9 +62,10 @@ fn run_column(table: &str) -> &'static str {
 }
 
 /// Columns that name executions.
-const OF_EXECUTIONS: [(&str, &str); 4] = [
+const OF_EXECUTIONS: [(&str, &str); 5] = [
     ("execution", "parent_id"),
     ("bindings", "execution_id"),
+    ("bindings", FRAME_AROUND),
     ("gates", "execution_id"),
     ("x_binding_history", "execution_id"),
 ];
@@ -240,7 +243,7 @@ impl Shape {
                 .to_owned();
         }
         if self.odd.iter().any(|odd| odd == column) {
-            return format!("COALESCE(x_{column}, {column})");
+            return format!("nullif(COALESCE(x_{column}, {column}), '')");
         }
         let table = self.found.info.name.as_str();
         if self.keeps(column) {
@@ -303,7 +306,8 @@ impl Shape {
         }
         if self.source_ids && OF_EXECUTIONS.contains(&(table, column)) {
             return format!(
-                "COALESCE((SELECT source.x_source_id FROM openprose.execution AS source WHERE source.id = t.{name}), t.{name})::bigint"
+                "COALESCE((SELECT source.x_source_id FROM openprose.execution AS source
+                           WHERE source.id = t.{name} AND source.run_id = t.run_id), t.{name})::bigint"
             );
         }
         format!("{name}::bigint")

@@ -1,10 +1,14 @@
 //! A run of a database as a source: its rows, and the files beside them.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use prosescope_core::database::{Database, DecodeError, Limits};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::write::Fault;
 
 use crate::address::Address;
+use crate::beside::Beside;
 use crate::fault;
 use crate::find::has;
 use crate::of::{Keeper, Of};
@@ -33,7 +37,9 @@ pub(crate) const NEWEST: &str = r#"
      ORDER BY left(id, 15) COLLATE "C" DESC FETCH FIRST $1 ROWS WITH TIES)
     UNION ALL
     (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
-     ORDER BY started_at DESC FETCH FIRST $1 ROWS WITH TIES)"#;
+     AND started_at IS NOT NULL ORDER BY started_at DESC FETCH FIRST $1 ROWS WITH TIES)
+    UNION ALL
+    (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C" AND started_at IS NULL LIMIT $1)"#;
 
 /// Bytes of a piece of a file, as they are written.
 const PIECE: u64 = crate::apply::PIECE as u64;
@@ -53,6 +59,8 @@ pub struct PostgresSource {
     /// Whether executions go by the ids of the store that they came from.
     source_ids: bool,
     files: Vec<FileEntry>,
+    /// The run's folder on this machine, and the attachments that are read from it.
+    beside: Option<(Beside, BTreeSet<String>)>,
 }
 
 impl PostgresSource {
@@ -145,6 +153,24 @@ impl PostgresSource {
         Ok(self)
     }
 
+    /// The same with the attachments in the run's folder on this machine that the database does not have.
+    #[must_use]
+    pub fn with_files_of(mut self, folder: Rc<dyn Source>) -> PostgresSource {
+        let Some(run) = &self.run else {
+            return self;
+        };
+        let beside = Beside::new(folder, &PostgresSource::place(run));
+        let here: Vec<FileEntry> = beside
+            .files()
+            .filter(|file| self.file(&file.path).is_none())
+            .collect();
+        let paths = here.iter().map(|file| file.path.clone()).collect();
+        self.files.extend(here);
+        self.files.sort_by(|one, other| one.path.cmp(&other.path));
+        self.beside = Some((beside, paths));
+        self
+    }
+
     /// The same with executions named by the ids of the store that they came from, for a copy that goes back there.
     #[must_use]
     pub fn by_source_ids(mut self) -> PostgresSource {
@@ -203,6 +229,7 @@ impl PostgresSource {
             keeper: None,
             source_ids: false,
             files,
+            beside: None,
         })
     }
 
@@ -237,6 +264,11 @@ impl Source for PostgresSource {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        if let Some((beside, paths)) = &self.beside
+            && paths.contains(path)
+        {
+            return beside.read(path, offset, len);
+        }
         let unreadable = |lost: Lost| SourceError::Unreadable {
             path: path.to_owned(),
             cause: fault::unread(&self.address, &lost).to_string(),
@@ -304,6 +336,10 @@ impl Source for PostgresSource {
         };
         let of = Of::Runs(self.more.map(|_| listed()));
         reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
+    }
+
+    fn is_shared(&self) -> bool {
+        true
     }
 
     fn more_runs(&self) -> u32 {

@@ -44,8 +44,7 @@ pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Locks the run's row; returns its status.
-const LOCK: &str =
-    "SELECT COALESCE(x_status, status) FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
+const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), '') FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
 
 /// Lets writers of a project's agents, or of the user's, take turns.
 const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";

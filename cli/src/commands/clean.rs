@@ -16,14 +16,20 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
     let now = locate::now();
-    let on_server = |run: &String| locate::id_on_server(run).is_some();
-    let place = match args.postgres || args.runs.iter().any(on_server) {
-        true => Place::of_server()?,
+    let on_server = |run: &str| locate::id_on_server(run).is_some();
+    let mut runs = args.runs.clone();
+    let place = match args.postgres || runs.iter().any(|run| on_server(run)) {
+        true => {
+            for run in runs.iter_mut().filter(|run| !on_server(run)) {
+                *run = locate::server_name(run);
+            }
+            Place::of_server()?
+        }
         false => Place::of_files()?,
     };
     let entries = &place.entries;
     let request = Request {
-        runs: args.runs.clone(),
+        runs,
         filter: Filter {
             status: args.status.clone(),
             quiet_since: args

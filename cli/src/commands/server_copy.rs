@@ -10,7 +10,7 @@ use prosescope_core::session::{Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::view::RunConverted;
 use prosescope_core::write::WriteError;
-use prosescope_postgres::{Address, PostgresSource, import_run};
+use prosescope_postgres::{PostgresSource, import_run};
 use prosescope_store::{Conversion, Origin, convert};
 
 use super::{copy_there, unread};
@@ -77,7 +77,8 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
         Err(WriteError::Refused {
             rule: "run-exists", ..
         }) => {
-            let copy = session_of(&address, &id)?;
+            // What lies on this machine alone is no part of the copy.
+            let copy = session_of(PostgresSource::open(&address, &id)?, &id)?;
             let next = format!(
                 "go on with the run there; or copy it away (`prosescope pull postgres:{id} -o FILE`), remove it (`prosescope clean postgres:{id} --yes`) and push again"
             );
@@ -104,8 +105,8 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
 }
 
 /// A run in PostgreSQL by the ids of its source, read for as long as it takes, and without what lies around it.
-fn session_of(address: &Address, id: &str) -> Result<(Rc<PostgresSource>, Session), CliError> {
-    let source = Rc::new(PostgresSource::open(address, id)?.by_source_ids());
+fn session_of(source: PostgresSource, id: &str) -> Result<(Rc<PostgresSource>, Session), CliError> {
+    let source = Rc::new(source.by_source_ids());
     let shared: Rc<dyn Source> = Rc::<PostgresSource>::clone(&source);
     let session = Session::open(shared, &PostgresSource::place(id), &Options::default())?;
     Ok((source, session))
@@ -118,7 +119,7 @@ pub(super) fn pulled(
     to_folder: bool,
     out: &Out,
 ) -> Result<RunConverted, CliError> {
-    let (source, session) = session_of(&found.address, &found.id)?;
+    let (source, session) = session_of(found.rows_and_files()?, &found.id)?;
     unread::given(&session)?;
     if let Some(there) = copy_there::at(&session, to, to_folder, true)? {
         return Ok(there);
@@ -153,7 +154,7 @@ fn into_file(found: &OnServer, file: &Path, out: &Out) -> Result<RunConverted, C
         CliError::new(Exit::Io, message).hint("choose another file: -o FILE")
     };
     if there(file) {
-        let (_, session) = session_of(&found.address, &found.id)?;
+        let (_, session) = session_of(found.rows_and_files()?, &found.id)?;
         unread::given(&session)?;
         return copy_there::at(&session, file, false, true)?.ok_or_else(|| taken(file));
     }

@@ -9,10 +9,13 @@ use std::time::Duration;
 use prosescope_core::decode::dotenv;
 use prosescope_core::model::AgentScope;
 use prosescope_core::run_id::RunId;
+use prosescope_core::schema::POSTGRES_PREFIX;
+pub(crate) use prosescope_core::schema::postgres_name as name;
 use prosescope_core::session::{
     Around, Filter, OneAgent, OpenError, Options, Order, Session, is_of_newest, list_page,
 };
 use prosescope_core::source::{Source, SourceError};
+use prosescope_core::text::is_plain_path;
 use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::view::{RunList, RunSummary};
 use prosescope_core::write::Fault;
@@ -21,15 +24,14 @@ use prosescope_postgres::{
     waiting_runs,
 };
 
+use prosescope_store::Disk;
+
 use super::many::OneOfAll;
 use super::{LATEST, bounded, project};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
-
-/// What stands before the id of a run in PostgreSQL.
-const PREFIX: &str = "postgres:";
 
 /// The variable that names the database.
 const URL: &str = "OPENPROSE_POSTGRES_URL";
@@ -94,18 +96,35 @@ impl OnServer {
 
     /// Where its rows are read from.
     pub(crate) fn source(&self) -> Result<Rc<PostgresSource>, CliError> {
-        Ok(Rc::new(PostgresSource::open(&self.address, &self.id)?))
+        Ok(Rc::new(self.rows_and_files()?))
+    }
+
+    /// Where its rows are read from, with the attachments that lie in its folder on this machine.
+    pub(crate) fn rows_and_files(&self) -> Result<PostgresSource, Fault> {
+        let source = PostgresSource::open(&self.address, &self.id)?;
+        // An id from a database may be any text.
+        let is_name = is_plain_path(&self.id) && !self.id.contains('/');
+        let folder = project().ok().filter(|_| is_name);
+        let folder = folder.map(|prose| prose.join("runs").join(&self.id));
+        let files = folder.filter(|folder| folder.is_dir()).and_then(|folder| {
+            Disk::open_where(&folder, |path| path.starts_with("attachments/")).ok()
+        });
+        Ok(match files {
+            Some(files) => source.with_files_of(Rc::new(files)),
+            None => source,
+        })
     }
 
     /// Opens it without what lies around it.
     fn opened(&self) -> Result<Session, OpenError> {
-        let source = PostgresSource::open(&self.address, &self.id);
-        let source = source.map_err(|fault| SourceError::Database {
-            path: self.name(),
-            cause: fault.to_string(),
-            next: fault.hint,
-            failed: true,
-        })?;
+        let source = self
+            .rows_and_files()
+            .map_err(|fault| SourceError::Database {
+                path: self.name(),
+                cause: fault.to_string(),
+                next: fault.hint,
+                failed: true,
+            })?;
         let options = Options {
             called: Some(self.name()),
             ..bounded()
@@ -132,8 +151,7 @@ impl OnServer {
     }
 
     fn around(&self) -> Result<Rc<dyn Source>, CliError> {
-        let source = PostgresSource::open(&self.address, &self.id)?;
-        Ok(Rc::new(source.with_agents(keeper())?))
+        Ok(Rc::new(self.rows_and_files()?.with_agents(keeper())?))
     }
 
     fn options(&self) -> Result<Options, CliError> {
@@ -175,14 +193,9 @@ pub(crate) fn has_psql() -> bool {
     std::env::split_paths(&paths).any(|dir| dir.join(&name).is_file())
 }
 
-/// What commands call a run in PostgreSQL.
-pub(crate) fn name(id: &str) -> String {
-    format!("{PREFIX}{id}")
-}
-
 /// The id of a run in PostgreSQL, of what commands call it.
 pub(crate) fn id_on_server(run: &str) -> Option<&str> {
-    run.strip_prefix(PREFIX)
+    run.strip_prefix(POSTGRES_PREFIX)
 }
 
 /// Refuses what is not done with runs in PostgreSQL.

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
+use prosescope_core::schema::POSTGRES_PREFIX;
 use prosescope_core::session::SILENT;
 use prosescope_core::view::{ImportsView, IssuesView, Overview, Part, RunList, RunSummary, icon};
 use unicode_width::UnicodeWidthStr as _;
@@ -298,11 +299,11 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             all => format!("no run in {label} matches (of {all})\n"),
         };
     }
-    let mut shapes = (0..=3).map(|left_out| table_of(&list.runs, left_out));
+    let mut shapes = (0..=4).map(|left_out| table_of(&list.runs, left_out));
     let table = shapes.find(|table| table.least() <= width);
-    let table = table.unwrap_or_else(|| table_of(&list.runs, 3));
+    let table = table.unwrap_or_else(|| table_of(&list.runs, 4));
     let mut out = table.print(width);
-    if list.runs.iter().any(|run| run.started_from.is_some()) {
+    if out.contains("STARTED") && list.runs.iter().any(|run| run.started_from.is_some()) {
         let _ = writeln!(
             out,
             "{FAINT}* the start is not recorded: it is the time in the run's id, without a zone{RESET}"
@@ -333,12 +334,23 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
 }
 
 /// The table of runs. A narrow terminal leaves out the ids of runs whose folder has another name, then the time of day,
-/// then how long a run took.
+/// then how long a run took, then the day. The name of a run in PostgreSQL is never cut: no command takes its beginning alone.
 fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
-    let (ids, time, took) = (left_out < 1, left_out < 2, left_out < 3);
+    let (ids, time, took, day) = (left_out < 1, left_out < 2, left_out < 3, left_out < 4);
+    let on_server = runs
+        .iter()
+        .filter(|run| run.name.starts_with(POSTGRES_PREFIX));
+    let least = on_server.map(|run| run.name.width()).max().unwrap_or(22);
     let mut table = Table::new(&[
         ("STATUS", Fit::Fixed),
-        ("RUN", if ids { Fit::Fixed } else { Fit::Down(22) }),
+        (
+            "RUN",
+            if ids {
+                Fit::Fixed
+            } else {
+                Fit::Down(least.max(22))
+            },
+        ),
         ("PROGRAM", Fit::Down(6)),
         ("STARTED", Fit::Fixed),
         ("AGE", Fit::Right),
@@ -356,6 +368,7 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
         };
         let issue = if run.issues.error > 0 { BAD } else { WAIT };
         let started = match (&run.started, &run.error) {
+            (Some(_), _) if !day => String::new(),
             (Some(at), _) => {
                 let minute = at.minute();
                 let shown = match minute.split_once(' ') {
@@ -365,8 +378,8 @@ fn table_of(runs: &[RunSummary], left_out: u32) -> Table {
                 let mark = if run.started_from.is_some() { "*" } else { "" };
                 format!("{shown}{mark}")
             }
-            (None, None) => "unknown".to_owned(),
-            (None, Some(_)) => String::new(),
+            (None, None) if day => "unknown".to_owned(),
+            (None, _) => String::new(),
         };
         let lasted = run.duration.clone().filter(|_| took);
         let run_name = match ids || run.name.is_empty() {
@@ -440,6 +453,32 @@ mod tests {
             for text in has.iter().chain(&["20260115-143052-a7b3c9 "]) {
                 assert!(shown.contains(text), "{text}: {shown}");
             }
+        }
+    }
+
+    #[test]
+    fn a_list_names_a_run_in_postgresql_once_and_whole() {
+        let name = "postgres:20260115-143052-a7b3c9";
+        let run = RunSummary {
+            id: "20260115-143052-a7b3c9".to_owned(),
+            name: name.to_owned(),
+            program: Some("a-program-with-a-long-name.prose".to_owned()),
+            status: "interrupted".to_owned(),
+            started: Some(Stamp::parse("2026-01-15 14:30:52")),
+            age: Some("311d".to_owned()),
+            pending_gates: 1,
+            ..RunSummary::default()
+        };
+        let list = RunList {
+            runs: vec![run],
+            total: 1,
+            ..RunList::default()
+        };
+        for width in [80, 100, 200] {
+            let shown = plain(&runs(&list, width));
+            assert!(shown.contains(name), "{shown}");
+            assert_eq!(shown.matches("a7b3c9").count(), 1, "{shown}");
+            assert!(shown.lines().all(|line| line.width() <= width), "{shown}");
         }
     }
 

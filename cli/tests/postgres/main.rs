@@ -2,6 +2,7 @@
 
 #[path = "../shared/actions.rs"]
 mod actions;
+mod beside;
 mod commands;
 #[path = "../../../core/tests/stores/workflows.rs"]
 mod conformance;
@@ -16,6 +17,7 @@ mod project;
 mod python;
 mod races;
 mod root;
+mod same;
 mod serve;
 mod setup;
 mod trust;
@@ -91,6 +93,70 @@ fn a_run_in_postgresql_is_recorded_and_read() {
 /// A beginning of the id that no other run has.
 fn id_prefix(run: &str) -> String {
     run[..run.len() - 3].to_owned()
+}
+
+/// What a command prints names the run as the next command takes it.
+#[test]
+fn a_run_in_postgresql_is_named_as_commands_take_it() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let run = project.init("postgres");
+    let id = run.trim_start_matches("postgres:");
+    let at_gate = ["gate", "create", "--line", "3", "--run", &run];
+    let begun = project.json(&["exec", "begin", "--line", "1", "--run", &run]);
+    let complete = project.json(&["exec", "skip", "1", "--run", &run]);
+    let made = project.json(&at_gate);
+    let gates = project.prose(0, &["gates", &run], "");
+    let one = project.prose(0, &["gate", "show", &run, "publish"], "");
+    let approved = project.prose(0, &["approve", &run, "publish"], "");
+    let log = project.json(&["audit", &run]);
+    let verified = project.json(&["audit", "verify", &run]);
+    let written = {
+        let out = project.give(&["put", "x", "--run", &run, "--json"], b"x");
+        serde_json::from_slice::<serde_json::Value>(&out.stdout).unwrap()
+    };
+    let finished = project.prose(0, &["finish", &run, "--status", "failed"], "");
+    let again = project.prose(4, &["put", "x", "--run", &run], "x");
+    for said in [&gates, &one, &approved, &finished] {
+        assert!(said.contains(&run), "{said}");
+        assert_eq!(
+            said.matches(id).count(),
+            said.matches(&run).count(),
+            "{said}"
+        );
+    }
+    assert!(!again.contains(&format!("run {id}")), "{again}");
+    for said in [
+        &begun,
+        &complete,
+        &made,
+        &written,
+        &verified,
+        &log["rows"][0],
+        &log["head"],
+    ] {
+        assert_eq!(said["run"], *run, "{said}");
+    }
+    // The hint of a decision works as it is printed.
+    let hint = approved
+        .split('`')
+        .nth(1)
+        .unwrap()
+        .replace("prosescope ", "");
+    let head = approved
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("head"));
+    let hint = hint.replace('…', head.unwrap().trim());
+    project.prose(0, &hint.split(' ').collect::<Vec<_>>(), "");
+    for named in ["postgres:GONE", "GONE"] {
+        let said = project.prose(3, &["clean", "--postgres", named], "");
+        assert!(said.contains("no run GONE in PostgreSQL"), "{said}");
+        assert!(!said.contains(".prose/runs"), "{said}");
+    }
+    let list = project.prose(0, &["runs"], "");
+    assert_eq!(list.matches(id).count(), 1, "{list}");
 }
 
 /// What looks at all runs looks into the database; what works on files alone says how to get one.

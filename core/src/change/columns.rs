@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{AuditRow, Change, ExecutionRow, GateResolution, GateRow, ImportRow};
+use crate::schema;
 
 /// Columns by the documents' names, and what they are to hold; NULL where nothing is known.
 pub type Columns = Vec<(&'static str, Value)>;
@@ -28,10 +29,7 @@ impl Change {
         let (table, key, mut columns) = match self {
             Change::Attachment(_) => return None,
             Change::Run(row) => {
-                let mut columns = vec![
-                    ("id", run.into()),
-                    ("updated_at", row.updated.as_str().into()),
-                ];
+                let mut columns = vec![("id", run.into()), ("updated_at", filled(&row.updated))];
                 match row.status.as_deref() {
                     Some(status) => columns.push(("status", status.into())),
                     None => first.push(("status", "running".into())),
@@ -51,16 +49,27 @@ impl Change {
             Change::Binding(row) => {
                 let created = row.created.as_ref().unwrap_or(&row.at);
                 first.push(("created_at", filled(created)));
-                let columns = vec![
+                let mut columns = vec![
                     ("name", row.name.as_str().into()),
                     ("execution_id", row.execution_id.into()),
-                    ("kind", row.kind.as_str().into()),
+                    ("kind", filled(&row.kind)),
                     ("value", row.value.as_str().into()),
                     ("source_statement", row.source.clone().into()),
                     ("updated_at", filled(&row.at)),
                     ("attachment_path", row.attachment.clone().into()),
                 ];
+                let around = row.parent_execution_id;
+                columns.extend(around.map(|id| (schema::FRAME_AROUND, id.into())));
                 ("bindings", 2, columns)
+            }
+            Change::Agent(row) => {
+                let columns = vec![
+                    ("name", row.agent.as_str().into()),
+                    ("scope", row.scope.as_str().into()),
+                    ("created_at", filled(&row.created)),
+                    ("updated_at", filled(&row.updated)),
+                ];
+                ("agents", 1, columns)
             }
             Change::Memory(row) => {
                 first.push(("scope", row.scope.as_str().into()));

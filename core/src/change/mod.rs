@@ -25,6 +25,8 @@ pub enum Change {
     Attachment(AttachmentFile),
     /// A binding is written; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
+    /// An agent that comes from another store is registered, before its memories and segments; a folder has no place for it.
+    Agent(AgentRow),
     /// An agent's memory is written; the earlier one is kept as history (errata A1).
     Memory(MemoryRow),
     /// An agent's segment; the agent is registered with its first (errata A1).
@@ -102,7 +104,8 @@ pub struct BindingRow {
     pub name: String,
     /// Its frame, `None` for the root.
     pub execution_id: Option<i64>,
-    /// The frame around its frame: a folder's header says so (errata, "Folder form").
+    /// The frame around its frame: a folder's header says so (errata, "Folder form"), and a database's row where no row of
+    /// `execution` does.
     pub parent_execution_id: Option<i64>,
     /// Its kind, in a word.
     pub kind: String,
@@ -112,10 +115,23 @@ pub struct BindingRow {
     pub source: Option<String>,
     /// The attachment that holds the value.
     pub attachment: Option<String>,
-    /// When.
+    /// When; empty where that is not known.
     pub at: String,
-    /// When it was first written, where that is known to be another time and no earlier value is kept.
+    /// When it was first written, where that may be another time and no earlier value is kept: empty where that is not known.
     pub created: Option<String>,
+}
+
+/// A row of `agents` without its memory.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AgentRow {
+    /// The agent.
+    pub agent: String,
+    /// Its scope, in a word.
+    pub scope: String,
+    /// When it was registered; empty where that is not known.
+    pub created: String,
+    /// When its memory was last written; empty where that is not known.
+    pub updated: String,
 }
 
 /// A memory, in `agents` or `memory.md`.

@@ -11,7 +11,8 @@ mod triggers;
 pub use check::{check, check_agents};
 pub use names::{
     AGENT_MEMORY_HISTORY, AGENT_SEGMENTS, AGENTS, BINDING_HISTORY, BINDINGS, EXECUTION,
-    GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column, known_table, table_spec,
+    FRAME_AROUND, GATE_AUDIT_LOG, GATES, IMPORTS, RUN, TABLES, TableSpec, known_column,
+    known_table, table_spec,
 };
 pub use triggers::{audit_triggers, is_audit_trigger};
 
@@ -25,7 +26,15 @@ pub const AGENTS_SQL: &str = include_str!("agents.sql");
 pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
 
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
-pub const POSTGRES_VERSION: i32 = 1;
+pub const POSTGRES_VERSION: i32 = 2;
+
+/// What stands before the id of a run in PostgreSQL, where a command names it.
+pub const POSTGRES_PREFIX: &str = "postgres:";
+
+/// What commands call a run in PostgreSQL.
+pub fn postgres_name(run: &str) -> String {
+    format!("{POSTGRES_PREFIX}{run}")
+}
 
 /// Where a binding is kept in PostgreSQL, as postgres.md words it.
 pub fn postgres_location(run: &str, name: &str, frame: Option<i64>) -> String {

@@ -23,6 +23,10 @@ pub const BINDING_HISTORY: &str = "x_binding_history";
 /// `x_agent_memory_history`: our extension, earlier memories (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 
+/// Our extension column of `bindings`: the frame around the row's frame, where no row of `execution` records it. A database has
+/// it only where a run came from a folder, whose headers say so.
+pub const FRAME_AROUND: &str = "x_parent_execution_id";
+
 /// A table as a document defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
@@ -165,7 +169,10 @@ pub fn known_table(table: &str) -> bool {
     table_spec(table).is_some()
 }
 
-/// Whether a document defines this column of this table. Column names have no case in SQLite.
+/// Whether a document defines this column of this table, or we do. Column names have no case in SQLite.
 pub fn known_column(table: &str, column: &str) -> bool {
-    table_spec(table).is_some_and(|t| t.names().any(|c| c.eq_ignore_ascii_case(column)))
+    table_spec(table).is_some_and(|t| {
+        t.names().any(|c| c.eq_ignore_ascii_case(column))
+            || (t.name == BINDINGS && column == FRAME_AROUND)
+    })
 }

@@ -28,14 +28,14 @@ CREATE TABLE IF NOT EXISTS openprose.run (
     id TEXT PRIMARY KEY,
     program_path TEXT,
     program_source TEXT,
-    started_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
-    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    started_at TIMESTAMPTZ DEFAULT NOW(),
+    updated_at TIMESTAMPTZ DEFAULT NOW(),
     status TEXT NOT NULL DEFAULT 'running'
         CHECK (status IN ('running', 'completed', 'failed', 'interrupted')),
     state_mode TEXT NOT NULL DEFAULT 'postgres',
     metadata JSONB DEFAULT '{}'::jsonb
 );
--- P11: the word of a run whose status is none of the four; the row then says interrupted.
+-- P11: the word of a run whose status is none of the four, empty where none is recorded; the row then says interrupted.
 ALTER TABLE openprose.run ADD COLUMN IF NOT EXISTS x_status TEXT;
 
 -- A list shows the newest runs first: by the time in the id, and those without one by their start.
@@ -71,13 +71,15 @@ CREATE TABLE IF NOT EXISTS openprose.bindings (
     kind TEXT NOT NULL CHECK (kind IN ('input', 'output', 'let', 'const')),
     value TEXT,
     source_statement TEXT,
-    created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
-    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    created_at TIMESTAMPTZ DEFAULT NOW(),
+    updated_at TIMESTAMPTZ DEFAULT NOW(),
     attachment_path TEXT,
     metadata JSONB DEFAULT '{}'::jsonb
 );
 -- P11: the word of a binding whose kind is none of the four; the row then says let.
 ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_kind TEXT;
+-- The frame around the row's frame, where no row of execution records it: a run that comes from a folder.
+ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_parent_execution_id INTEGER;
 -- P1: the document's ON CONFLICT (name, run_id, COALESCE(execution_id, -1)) finds this index.
 CREATE UNIQUE INDEX IF NOT EXISTS idx_bindings_scope ON openprose.bindings (name, run_id, COALESCE(execution_id, -1));
 
@@ -86,8 +88,8 @@ CREATE TABLE IF NOT EXISTS openprose.agents (
     run_id TEXT,                      -- NULL: an agent of a project or a user
     scope TEXT NOT NULL CHECK (scope IN ('execution', 'project', 'user', 'custom')),
     memory TEXT,
-    created_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
-    updated_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    created_at TIMESTAMPTZ DEFAULT NOW(),
+    updated_at TIMESTAMPTZ DEFAULT NOW(),
     metadata JSONB DEFAULT '{}'::jsonb
 );
 -- P13: the project that an agent without a run belongs to; NULL is everybody's.
@@ -99,7 +101,7 @@ CREATE TABLE IF NOT EXISTS openprose.agent_segments (
     agent_name TEXT NOT NULL,
     run_id TEXT,                      -- NULL: an agent of a project or a user
     segment_number INTEGER NOT NULL,
-    timestamp TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    timestamp TIMESTAMPTZ DEFAULT NOW(),
     prompt TEXT,
     summary TEXT,
     metadata JSONB DEFAULT '{}'::jsonb
@@ -111,7 +113,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS idx_agent_segments_number
 CREATE TABLE IF NOT EXISTS openprose.imports (
     alias TEXT NOT NULL,
     run_id TEXT NOT NULL REFERENCES openprose.run(id) ON DELETE CASCADE,
-    source_url TEXT NOT NULL,
+    source_url TEXT,
     fetched_at TIMESTAMPTZ,
     inputs_schema JSONB,
     outputs_schema JSONB,
@@ -162,7 +164,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_binding_history (
     source_statement TEXT,
     created_at TIMESTAMPTZ,
     updated_at TIMESTAMPTZ,
-    replaced_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    replaced_at TIMESTAMPTZ DEFAULT NOW(),
     attachment_path TEXT,
     value TEXT
 );
@@ -175,7 +177,7 @@ CREATE TABLE IF NOT EXISTS openprose.x_agent_memory_history (
     x_project TEXT,
     agent_name TEXT NOT NULL,
     updated_at TIMESTAMPTZ,
-    replaced_at TIMESTAMPTZ NOT NULL DEFAULT NOW(),
+    replaced_at TIMESTAMPTZ DEFAULT NOW(),
     memory TEXT
 );
 CREATE INDEX IF NOT EXISTS idx_x_agent_memory_history ON openprose.x_agent_memory_history (run_id, agent_name);
@@ -221,6 +223,16 @@ CREATE TABLE IF NOT EXISTS openprose.x_original (
     PRIMARY KEY (run_id, table_name, key, column_name)
 );
 
+-- A run that comes from a folder or from SQLite may lack a time, or the source of an import. The document's columns
+-- refuse that, and their default would invent a time.
+ALTER TABLE openprose.run ALTER COLUMN started_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
+ALTER TABLE openprose.bindings ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
+ALTER TABLE openprose.agents ALTER COLUMN created_at DROP NOT NULL, ALTER COLUMN updated_at DROP NOT NULL;
+ALTER TABLE openprose.agent_segments ALTER COLUMN timestamp DROP NOT NULL;
+ALTER TABLE openprose.imports ALTER COLUMN source_url DROP NOT NULL;
+ALTER TABLE openprose.x_binding_history ALTER COLUMN replaced_at DROP NOT NULL;
+ALTER TABLE openprose.x_agent_memory_history ALTER COLUMN replaced_at DROP NOT NULL;
+
 -- The order in which rows came, which PostgreSQL itself does not keep.
 ALTER TABLE openprose.bindings ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
 ALTER TABLE openprose.agents ADD COLUMN IF NOT EXISTS x_seq BIGSERIAL;
@@ -264,6 +276,6 @@ CREATE OR REPLACE TRIGGER gate_audit_log_append_only BEFORE UPDATE OR DELETE ON 
 CREATE OR REPLACE TRIGGER gate_audit_log_no_truncate BEFORE TRUNCATE ON openprose.gate_audit_log
     FOR EACH STATEMENT EXECUTE FUNCTION openprose.x_audit_append_only();
 
-INSERT INTO openprose.x_schema (version) VALUES (1) ON CONFLICT DO NOTHING;
+INSERT INTO openprose.x_schema (version) VALUES (2) ON CONFLICT DO NOTHING;
 
 COMMIT;

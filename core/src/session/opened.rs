@@ -70,6 +70,16 @@ impl Opened {
         }
     }
 
+    /// Returns what commands call the run of a row, which may be another run of the same database: `postgres:ID` in PostgreSQL,
+    /// else its id.
+    pub(super) fn named(&self, run: Option<&str>) -> String {
+        match (&self.called, run) {
+            (Some(called), None) => called.clone(),
+            (Some(called), Some(run)) if *run == *self.run.id => called.clone(),
+            (_, run) => run.unwrap_or(&self.run.id).to_owned(),
+        }
+    }
+
     /// Returns the issues of reading the run: of decoding, then of folding.
     pub fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.run.issues.iter().chain(&self.trace.issues)

@@ -190,6 +190,8 @@ impl Values {
                 format!(
                     "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
                 )
+            } else if self.source.is_shared() {
+                format!("the attachment {path} is not on this machine; this is the row's own value")
             } else {
                 format!("the attachment {path} is not there; this is the row's own value")
             };

@@ -3,6 +3,7 @@
 //! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
 //! project and the user do not: `prosescope agent delete` is their only end.
 
+use crate::schema::POSTGRES_PREFIX;
 use crate::session::Filter;
 use crate::time::{Stamp, human_duration};
 use crate::view::RunSummary;
@@ -253,8 +254,17 @@ fn rough(ms: i64) -> String {
 
 /// The entry that a name means: its folder, its id, or a unique beginning of its folder.
 fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
-    let hint =
-        "`prosescope runs` lists the runs; only what lies straight in .prose/runs can be removed";
+    let id = name.strip_prefix(POSTGRES_PREFIX);
+    let (place, hint) = match id {
+        Some(_) => (
+            "PostgreSQL",
+            "`prosescope runs` lists the newest runs there",
+        ),
+        None => (
+            ".prose/runs",
+            "`prosescope runs` lists the runs; only what lies straight in .prose/runs can be removed",
+        ),
+    };
     if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
         let message = format!("{name:?} is no run's id: a run to remove is named by its id");
         return Err(WriteError::wrong(message, hint));
@@ -278,7 +288,7 @@ fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
     match found.as_slice() {
         [one] => Ok(one),
         [] => Err(WriteError::not_found(
-            format!("there is no run {name} in .prose/runs"),
+            format!("there is no run {} in {place}", id.unwrap_or(name)),
             hint,
         )),
         many => Err(WriteError::wrong(

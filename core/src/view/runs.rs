@@ -1,3 +1,4 @@
+use crate::schema::POSTGRES_PREFIX;
 use serde::{Deserialize, Serialize};
 
 use super::Counts;
@@ -75,11 +76,17 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// Returns the run's name, with its id where that differs: `copy (20260115-143052-a7b3c9)`.
+    /// Returns the run's name, with its id where the name does not say it: `copy (20260115-143052-a7b3c9)`, but
+    /// `postgres:20260115-143052-a7b3c9`.
     pub fn title(&self) -> String {
-        match self.name.is_empty() || self.name == self.id {
-            true => self.id.clone(),
-            false => format!("{} ({})", self.name, self.id),
+        match self
+            .name
+            .strip_prefix(POSTGRES_PREFIX)
+            .unwrap_or(&self.name)
+        {
+            "" => self.id.clone(),
+            id if id == self.id => self.name.clone(),
+            _ => format!("{} ({})", self.name, self.id),
         }
     }
 }

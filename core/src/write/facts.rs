@@ -130,6 +130,8 @@ impl<'a> Place<'a> {
 pub struct RunFact {
     /// Its id.
     pub id: String,
+    /// What commands call it: `postgres:ID` in PostgreSQL, else its id.
+    pub name: String,
     /// Its status as recorded; nothing recorded is running.
     pub status: RunStatus,
     /// When it was last written to, where the store says so.

@@ -179,21 +179,21 @@ pub(super) fn no_execution(id: i64) -> WriteError {
     )
 }
 
-/// The run's id. Refuses when the run is over, or rests.
+/// What commands call the run. Refuses when the run is over, or rests.
 pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     let run = facts.run()?;
     match run.status {
         RunStatus::Completed | RunStatus::Failed => Err(WriteError::refused(
             "run-finished",
-            format!("run {} is {} already", run.id, run.status.word()),
+            format!("run {} is {} already", run.name, run.status.word()),
             super::run::another(&run.status),
         )),
         RunStatus::Interrupted => Err(WriteError::refused(
             "run-interrupted",
-            format!("run {} is interrupted", run.id),
+            format!("run {} is interrupted", run.name),
             "`prosescope resume RUN --begin` opens it again",
         )),
-        _ => Ok(run.id),
+        _ => Ok(run.name),
     }
 }
 

@@ -66,8 +66,8 @@ mod task;
 mod tests;
 
 pub use crate::change::{
-    AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate, GateResolution,
-    GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
+    AgentRow, AttachmentFile, AuditRow, BindingRow, Change, ExecutionRow, ExecutionUpdate,
+    GateResolution, GateRow, ImportRow, MemoryRow, NestedRun, RunChange, SegmentRow,
 };
 pub use crate::change::{Content, FileChange, JOURNAL, Staged};
 pub use adopt::first_events;

@@ -189,9 +189,12 @@ impl Put {
             not_in_a_branch(facts, &program, &name)?;
         }
         let frame = scope.as_ref().map(|frame| frame.id);
+        // Rows record where frames lie; files do not.
         let above = match &scope {
-            Some(frame) => frame_of(facts, frame.parent)?.map(|frame| frame.id),
-            None => None,
+            Some(frame) if facts.style() == Style::Files => {
+                frame_of(facts, frame.parent)?.map(|frame| frame.id)
+            }
+            _ => None,
         };
         let before = facts.binding(&name, frame)?;
         let declared = declared(facts, &name, row.as_ref())?;
@@ -267,7 +270,7 @@ impl Put {
         Ok(Plan {
             changes,
             done: BindingWritten {
-                run: run.id,
+                run: run.name,
                 name,
                 execution_id: frame,
                 kind: kind.word().to_owned(),

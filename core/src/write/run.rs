@@ -34,7 +34,7 @@ impl Record for Finish {
                     changes: Vec::new(),
                     done: RunFinished {
                         status: run.status.word().to_owned(),
-                        run: run.id,
+                        run: run.name,
                         before: true,
                     },
                 });
@@ -43,7 +43,11 @@ impl Record for Finish {
         }
         let Some(ending) = &self.status else {
             return Err(WriteError::wrong(
-                format!("run {} is {}: how does it end?", run.id, run.status.word()),
+                format!(
+                    "run {} is {}: how does it end?",
+                    run.name,
+                    run.status.word()
+                ),
                 "`--status completed`, `failed` or `interrupted` says it",
             ));
         };
@@ -71,7 +75,7 @@ impl Record for Finish {
         Ok(Plan {
             changes,
             done: RunFinished {
-                run: run.id,
+                run: run.name,
                 status: ending.word().to_owned(),
                 before: false,
             },
@@ -83,7 +87,7 @@ impl Record for Finish {
 pub(super) fn finished(run: &RunFact) -> WriteError {
     WriteError::refused(
         "run-finished",
-        format!("run {} is {} already", run.id, run.status.word()),
+        format!("run {} is {} already", run.name, run.status.word()),
         another(&run.status),
     )
 }
@@ -100,7 +104,7 @@ pub(super) fn another(status: &RunStatus) -> &'static str {
 
 /// Refuses to call a run completed in which something is open, or waits for a decision.
 fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError> {
-    let run = facts.run()?.id;
+    let run = facts.run()?.name;
     let open: Vec<&Execution> = standing.rows().collect();
     if !open.is_empty() {
         return Err(WriteError::refused(
@@ -173,7 +177,7 @@ impl Record for Reopen {
                 "run-finished",
                 format!(
                     "run {} is {}: nothing is left to go on with",
-                    run.id,
+                    run.name,
                     run.status.word()
                 ),
                 "`prosescope init PROGRAM` begins another run",

@@ -73,6 +73,7 @@ impl Facts for Memory {
     fn run(&self) -> Result<RunFact, Fault> {
         Ok(RunFact {
             id: "r".into(),
+            name: "r".into(),
             status: RunStatus::Running,
             updated: None,
         })

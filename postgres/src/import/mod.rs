@@ -138,7 +138,7 @@ impl Import<'_> {
         }
     }
 
-    /// The run's own row.
+    /// The run's own row, without a status or the time of its last change: those come with the rows.
     fn head(&mut self) -> Result<(), WriteError> {
         let run = self.session.run();
         let mut started = run.started.as_ref().map(ToString::to_string);
@@ -156,9 +156,8 @@ impl Import<'_> {
             ]),
         };
         let sql =
-            "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at)
-                   VALUES ($1, $2, $3, COALESCE($4::timestamp AT TIME ZONE 'UTC', now()),
-                           COALESCE($4::timestamp AT TIME ZONE 'UTC', now()))";
+            "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status, x_status)
+                   VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', NULL, 'interrupted', '')";
         let bound = [
             text(self.run()),
             text(path.as_deref()),
@@ -273,6 +272,11 @@ impl Import<'_> {
 
     fn id(&self, id: i64) -> Option<i64> {
         self.ids.get(&id).copied()
+    }
+
+    /// The id of a frame, which a run that is told by its state file names without a row of `execution`.
+    fn frame(&self, id: i64) -> i64 {
+        self.id(id).unwrap_or(id)
     }
 }
 

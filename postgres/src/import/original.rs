@@ -57,6 +57,13 @@ pub(super) fn nul(value: &mut String) -> Option<Vec<u8>> {
     })
 }
 
+/// Makes a scope one that the column takes; returns what it was, where it is another.
+pub(super) fn scope(word: &mut String) -> Option<Vec<u8>> {
+    const SCOPES: [&str; 4] = ["execution", "project", "user", "custom"];
+    let is_odd = !SCOPES.contains(&word.as_str());
+    is_odd.then(|| std::mem::replace(word, "custom".to_owned()).into_bytes())
+}
+
 /// Makes a time one that PostgreSQL takes, in UTC; returns what it was, where it is none.
 pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;

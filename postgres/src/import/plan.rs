@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use prosescope_core::write::{BindingRow, Change, ExecutionRow};
 
 use super::Import;
-use super::original::{Refused, json, nul, some, time};
+use super::original::{Refused, json, nul, scope, some, time};
 use super::rows::{Executed, GROUP, Planned, Row};
 
 impl Import<'_> {
@@ -22,7 +22,8 @@ impl Import<'_> {
                     ("updated_at", time_of(&mut row.at)),
                     ("created_at", time(&mut row.created)),
                 ];
-                row.execution_id = row.execution_id.map(|id| self.id(id).unwrap_or(id));
+                row.execution_id = row.execution_id.map(|id| self.frame(id));
+                row.parent_execution_id = row.parent_execution_id.map(|id| self.frame(id));
                 let frame = row.execution_id.unwrap_or(-1);
                 Some(Refused {
                     table: "bindings",
@@ -32,18 +33,20 @@ impl Import<'_> {
                     originals: some(originals),
                 })
             }
+            Change::Agent(row) => {
+                let originals = [
+                    ("scope", scope(&mut row.scope)),
+                    ("created_at", time_of(&mut row.created)),
+                    ("updated_at", time_of(&mut row.updated)),
+                ];
+                Some(of_agent(&row.agent, originals))
+            }
             Change::Memory(row) => {
                 let originals = [
                     ("memory", nul(&mut row.memory)),
                     ("updated_at", time_of(&mut row.at)),
                 ];
-                Some(Refused {
-                    table: "agents",
-                    key: "x_seq",
-                    of: "name = $3",
-                    bound: vec![row.agent.clone()],
-                    originals: some(originals),
-                })
+                Some(of_agent(&row.agent, originals))
             }
             Change::Segment(row) => {
                 let originals = [
@@ -169,6 +172,19 @@ impl Import<'_> {
                 metadata,
             }),
         }
+    }
+}
+
+fn of_agent<const N: usize>(
+    name: &str,
+    originals: [(&'static str, Option<Vec<u8>>); N],
+) -> Refused {
+    Refused {
+        table: "agents",
+        key: "x_seq",
+        of: "name = $3",
+        bound: vec![name.to_owned()],
+        originals: some(originals),
     }
 }
 

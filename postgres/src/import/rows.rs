@@ -106,12 +106,11 @@ impl<'a> Open<'a> {
 
 fn bindings<'a>(run: &'a str, rows: &[&'a BindingRow]) -> Option<Step<'a>> {
     let sql = "INSERT INTO openprose.bindings (run_id, name, execution_id, kind, x_kind, value, source_statement, created_at,
-                                               updated_at, attachment_path)
+                                               updated_at, attachment_path, x_parent_execution_id)
          SELECT $1, name, execution_id, kind, x_kind, value, source,
-                COALESCE(nullif(created, '')::timestamp AT TIME ZONE 'UTC', nullif(at, '')::timestamp AT TIME ZONE 'UTC', now()),
-                COALESCE(nullif(at, '')::timestamp AT TIME ZONE 'UTC', now()), attachment
-         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
-              AS new(name, execution_id, kind, x_kind, value, source, created, at, attachment)";
+                nullif(created, '')::timestamp AT TIME ZONE 'UTC', nullif(at, '')::timestamp AT TIME ZONE 'UTC', attachment, around
+         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+              AS new(name, execution_id, kind, x_kind, value, source, created, at, attachment, around)";
     let kinds = rows.iter().map(|row| apply::kind(&row.kind));
     let (kinds, odd): (Vec<_>, Vec<_>) = kinds.unzip();
     let each = |of: fn(&'a BindingRow) -> Option<&'a str>| texts(rows.iter().map(|row| of(row)));
@@ -126,6 +125,7 @@ fn bindings<'a>(run: &'a str, rows: &[&'a BindingRow]) -> Option<Step<'a>> {
         each(|row| row.created.as_deref()),
         each(|row| Some(&row.at)),
         each(|row| row.attachment.as_deref()),
+        ints(rows.iter().map(|row| row.parent_execution_id)),
     ];
     (!rows.is_empty()).then(|| many(sql, bound, rows.len()))
 }

@@ -19,7 +19,8 @@ use super::repair::{copy, new_folder, session};
 use crate::Disk;
 use crate::dir::{Dir, is_absent, write_new};
 use crate::record::{
-    FolderStore, LOCK, SqliteStore, begin_events, fault, put, write_database, write_first,
+    FolderStore, LOCK, SqliteStore, add_frames, begin_events, fault, put, write_database,
+    write_first,
 };
 
 /// What is converted.
@@ -234,7 +235,12 @@ impl Conversion<'_> {
             source,
             &began,
             None,
-        )
+        )?;
+        // The column is made for runs that need it: databases of the documents do not have it.
+        match self.session.has_unrecorded_frames() {
+            true => add_frames(dir, &dir.shown("state.db")),
+            false => Ok(()),
+        }
     }
 
     fn carry(&self, dir: &Dir) -> Result<Vec<Left>, Fault> {

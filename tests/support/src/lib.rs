@@ -4,6 +4,7 @@ pub mod chance;
 pub mod cluster;
 pub mod files;
 pub mod needs;
+pub mod pages;
 pub mod pooler;
 pub mod run;
 pub mod wire;

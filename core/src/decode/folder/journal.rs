@@ -95,6 +95,10 @@ impl Source for Written {
         &self.files
     }
 
+    fn is_shared(&self) -> bool {
+        self.source.is_shared()
+    }
+
     fn is_loose(&self) -> bool {
         self.source.is_loose()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::notes::Notes;
 use super::reader::{Cells, Reader};
-use crate::database::{Database, DecodeError};
+use crate::database::{Database, DecodeError, Want};
 use crate::decode::fields::Fields as _;
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
@@ -13,7 +13,13 @@ use crate::schema;
 /// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
 pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
-    reader.scan(schema::BINDINGS, |cells| {
+    let has_frames = reader
+        .table(schema::BINDINGS)
+        .is_some_and(|table| table.column(schema::FRAME_AROUND).is_some());
+    let spec = schema::table_spec(schema::BINDINGS);
+    let mut wants = spec.map_or(Vec::new(), |spec| spec.columns.to_vec());
+    wants.extend(has_frames.then_some(Want::short(schema::FRAME_AROUND)));
+    reader.scan_some(schema::BINDINGS, &wants, |cells| {
         let name = cells.text("name").unwrap_or_else(|| {
             let issue = Issue::warning("unnamed-binding", "a binding has no name");
             cells.mark_odd("name", issue.hint("No statement can mean it."));
@@ -24,6 +30,9 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
             execution_id: cells.int("execution_id"),
             kind: BindingKind::parse(&cells.word("kind")),
             value: cells.value_at("value"),
+            parent_execution_id: has_frames
+                .then(|| cells.int(schema::FRAME_AROUND))
+                .flatten(),
             ..Binding::default()
         };
         tail(&mut binding, cells);

@@ -6,7 +6,7 @@ use crate::decode::{folder, memory_md};
 use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::render::segment_md;
 use crate::schema;
-use crate::write::{Change, MemoryRow, SegmentRow, WriteError};
+use crate::write::{AgentRow, Change, MemoryRow, SegmentRow, WriteError};
 
 impl Carry<'_, '_> {
     pub(super) fn agents(&mut self) -> Result<(), WriteError> {
@@ -65,11 +65,21 @@ impl Carry<'_, '_> {
             ValueAt::Missing | ValueAt::Row { len: None, .. } => false,
             ValueAt::Row { .. } | ValueAt::File { .. } => true,
         };
-        if !has_memory && agent.segments.is_empty() && versions.is_empty() {
+        if self.to_folder && !has_memory && agent.segments.is_empty() && versions.is_empty() {
             self.left(
                 place,
                 "it has neither memory nor segments: nothing of it is carried",
             );
+        }
+        if !self.to_folder {
+            let row = AgentRow {
+                agent: agent.name.to_string(),
+                scope: scope.clone(),
+                created: stamp(agent.created.as_ref(), false),
+                updated: stamp(agent.updated.as_ref(), false),
+            };
+            let key = format!("agents/{}", agent.name);
+            self.hold(key, row.agent.len(), vec![Change::Agent(row)])?;
         }
         if !has_memory && !versions.is_empty() {
             self.left(
@@ -85,11 +95,10 @@ impl Carry<'_, '_> {
                 "when its memory was written has no place in a folder",
             );
         }
-        let updated = agent.updated.as_ref().or(agent.created.as_ref());
         let earlier = versions
             .iter()
             .map(|v| (&v.value, schema::AGENT_MEMORY_HISTORY, v.updated.as_ref()));
-        let now = (&agent.memory, schema::AGENTS, updated);
+        let now = (&agent.memory, schema::AGENTS, agent.updated.as_ref());
         for (at, of, updated) in earlier.chain(has_memory.then_some(now)) {
             let bytes = self.whole(of, "memory", &table, at)?;
             let (len, mut changes) = (bytes.len(), Vec::new());

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AHEAD, Carry, ROWS, Session, Table, damaged, stamp, stamped, text};
+use super::{AHEAD, Carry, ROWS, Session, Table, damaged, stamp, text};
 use crate::decode::folder;
 use crate::decode::rows::{self, Version, Versions};
 use crate::decode::text::is_plain_path;
@@ -124,14 +124,8 @@ impl Carry<'_, '_> {
         let Some(id) = binding.execution_id.filter(|id| !ids.contains(id)) else {
             return;
         };
-        let what = "carried as it is: it names an execution that is not recorded";
+        let what = format!("carried as it is: it names execution {id}, which is not recorded");
         self.left(place(binding), what);
-        if let (false, Some(above)) = (self.to_folder, binding.parent_execution_id) {
-            let what = format!(
-                "that frame {id} lies in frame {above} has no place in a database without its row"
-            );
-            self.left(place(binding), what);
-        }
     }
 
     /// Whether a dotted name is a binding of a nested run that lies in the folder (errata B12): that is copied.
@@ -213,24 +207,56 @@ impl Carry<'_, '_> {
             }
             changes.push(Change::Attachment(file));
         }
-        let updated = binding.updated.as_ref().or(binding.created.as_ref());
+        // A file's header leaves out `created` where the binding was written once (`binding_md::write`).
+        let once = || {
+            binding
+                .updated
+                .as_ref()
+                .filter(|_| self.session.values.db.is_none())
+        };
+        let created = binding.created.as_ref().or_else(once);
         changes.push(Change::Binding(BindingRow {
             name: binding.name.to_string(),
             execution_id: binding.execution_id,
-            parent_execution_id: self.session.frame_around(binding),
+            parent_execution_id: self.around(binding),
             kind: binding.kind.word().to_owned(),
             value,
             source: text(&binding.source),
             attachment,
-            at: stamp(updated, self.to_folder),
-            created: stamped(binding.created.as_ref(), self.to_folder),
+            at: stamp(binding.updated.as_ref(), self.to_folder),
+            created: Some(stamp(created, self.to_folder)),
         }));
         let key = binding_md::file_name(&binding.name, binding.execution_id).to_lowercase();
         self.hold(key, len, changes)
     }
 }
 
+impl Carry<'_, '_> {
+    /// The frame around a binding's frame, where the other store has no row that records it.
+    fn around(&self, binding: &Binding) -> Option<i64> {
+        match self.to_folder {
+            true => self.session.frame_around(binding),
+            false => self.session.unrecorded_frame(binding),
+        }
+    }
+}
+
 impl Session {
+    /// Whether a header alone says which frame a binding's frame lies in.
+    pub fn has_unrecorded_frames(&self) -> bool {
+        let mut bindings = self.run.bindings.iter();
+        bindings.any(|binding| self.unrecorded_frame(binding).is_some())
+    }
+
+    /// The frame around a binding's frame, where no row records it.
+    fn unrecorded_frame(&self, binding: &Binding) -> Option<i64> {
+        let around = binding.parent_execution_id?;
+        let frame = binding.execution_id?;
+        let rows = &self.run.executions;
+        let row = rows.binary_search_by_key(&frame, |row| row.id);
+        row.is_err().then_some(around)
+    }
+
     /// The frame around a binding's frame: as its header records it, else as the trace has it.
     pub(super) fn frame_around(&self, binding: &Binding) -> Option<i64> {
         if binding.parent_execution_id.is_some() {

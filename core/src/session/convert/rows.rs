@@ -59,16 +59,15 @@ impl Carry<'_, '_> {
             None => told.or(run.status.as_ref()),
         };
         let mut status = status.map(|status| status.word().to_owned());
+        // A state file always has a time at its head.
+        let began = run.started.as_ref().filter(|_| self.to_folder);
         if self.to_folder {
             // The store takes it out again where none is recorded.
             status = status.or_else(|| Some("running".to_owned()));
         }
         changes.push(Change::Run(RunChange {
             status,
-            updated: stamp(
-                run.updated.as_ref().or(run.started.as_ref()),
-                self.to_folder,
-            ),
+            updated: stamp(run.updated.as_ref().or(began), self.to_folder),
         }));
         (self.each)(changes)
     }

@@ -149,6 +149,8 @@ fn tell_change(told: &mut Told, change: &Change) {
                 some(&row.attachment),
             ],
         ),
+        // Its memories and segments are told with their scope; one without any only has a scope.
+        Change::Agent(row) => tell(told, format!("agent {}", row.agent), &[&row.scope]),
         Change::Memory(row) => tell(
             told,
             format!("agent {}", row.agent),

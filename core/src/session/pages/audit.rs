@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::gate::audit::Head;
 use crate::gate::lifecycle::Lifecycle;
 use crate::gate::{self, audit};
 use crate::issue::Issue;
@@ -51,10 +52,18 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     let of_files = opened.run.issues.iter();
     report.add(of_files.filter(|issue| issue.rule == "gate-files-disagree"));
     AuditView {
-        rows: opened.run.audit.iter().map(audit_row).collect(),
+        rows: opened
+            .run
+            .audit
+            .iter()
+            .map(|row| audit_row(opened, row))
+            .collect(),
         chain: report.state.word().to_owned(),
         chain_reason: report.sentence(),
-        head: report.head().cloned(),
+        head: report.head().map(|head| Head {
+            run: opened.named(Some(&head.run)).into(),
+            ..head.clone()
+        }),
         issues: report.errors(),
     }
 }
@@ -67,7 +76,7 @@ pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCh
         .extend(opened.run.issues.iter().filter(guard).cloned());
     let missed = |rule: &str| matches!(rule, "audit-tail-cut" | "audit-head-differs");
     AuditCheck {
-        run: opened.run.id.to_string(),
+        run: opened.named(None),
         rows: u32::try_from(view.rows.len()).unwrap_or(u32::MAX),
         expected: expect_head.map(|(count, hash)| ExpectedHead {
             count,
@@ -113,7 +122,7 @@ fn wait(opened: &Opened, gate: &Gate, filter: &AuditFilter) -> Option<GateWait> 
         .and_then(|(from, to)| to.checked_sub(from))
         .filter(|ms| *ms >= 0);
     Some(GateWait {
-        run: gate.run_id.as_deref().unwrap_or(&opened.run.id).to_owned(),
+        run: opened.named(gate.run_id.as_deref()),
         gate: gate.id.to_string(),
         status: gate.status.word().to_owned(),
         resolved_by: by.map(str::to_owned),
@@ -170,11 +179,11 @@ pub fn audit_timeouts<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<A
         .collect()
 }
 
-pub(super) fn audit_row(event: &AuditEvent) -> AuditRow {
+pub(super) fn audit_row(opened: &Opened, event: &AuditEvent) -> AuditRow {
     AuditRow {
         id: event.id,
         gate: event.gate_id.to_string(),
-        run: event.run_id.to_string(),
+        run: opened.named(Some(&event.run_id)),
         event: event.kind.word().to_owned(),
         principal: event.principal.as_deref().map(str::to_owned),
         comment: event.comment.as_deref().map(str::to_owned),

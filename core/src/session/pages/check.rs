@@ -91,11 +91,18 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
             continue;
         };
         if session.values.attachment(path).is_none() && !session.values.source.is_loose() {
-            findings.add(at(Issue::error(
-                "attachment-missing",
-                format!("{} names {path}, which is not there", binding.name),
-            )
-            .hint("The row holds a summary at most: the value itself is lost.")));
+            let (whether, hint) = match session.values.source.is_shared() {
+                true => (
+                    "is not on this machine",
+                    "The row holds a summary at most. Next: look in the run's folder on the machine that wrote the value.",
+                ),
+                false => (
+                    "is not there",
+                    "The row holds a summary at most: the value itself is lost.",
+                ),
+            };
+            let message = format!("{} names {path}, which {whether}", binding.name);
+            findings.add(at(Issue::error("attachment-missing", message).hint(hint)));
         }
         if binding.superseded {
             continue;

@@ -73,7 +73,7 @@ fn gate_view(
     let resolution = at.resolution;
     let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
     GateView {
-        run: run.to_owned(),
+        run: opened.named(Some(run)),
         place: None,
         id: gate.id.to_string(),
         status: gate.status.word().to_owned(),
@@ -109,7 +109,7 @@ fn gate_view(
             .copied()
             .or(own_row)
             .map(NodeId::get),
-        history: history.of(gate).map(audit_row).collect(),
+        history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
         expire_command: at
             .overdue

@@ -147,7 +147,7 @@ impl CreateGate {
         let allow = allow.to_string();
         let gate = GateRow {
             id: id.clone(),
-            run_id: entry.run.clone(),
+            run_id: facts.run()?.id,
             execution_id: Some(row.id),
             prompt: Some(prompt),
             allow: allow.clone(),

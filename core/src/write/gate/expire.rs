@@ -57,7 +57,7 @@ pub(super) fn time_out(
     Ok(Plan {
         changes: resolved(facts, at, gate, log, event, Keys::default())?,
         done: GateTimedOut {
-            run: facts.run()?.id,
+            run: facts.run()?.name,
             gate: gate.id.to_string(),
             status: AuditKind::Timeout.word().to_owned(),
             resolved_by: RESERVED.to_owned(),

@@ -11,6 +11,8 @@ use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, WriteError};
 pub(super) struct Log<'a> {
     at: &'a At,
     run: String,
+    /// What commands call the run.
+    name: String,
     timestamp: String,
     /// The id that the next row gets.
     next: i64,
@@ -32,9 +34,11 @@ impl<'a> Log<'a> {
     /// Begins behind the last row of the run's log.
     pub(super) fn open(facts: &dyn Facts, at: &'a At) -> Result<Log<'a>, WriteError> {
         let tail = facts.audit_tail()?;
+        let run = facts.run()?;
         Ok(Log {
             at,
-            run: facts.run()?.id,
+            run: run.id,
+            name: run.name,
             timestamp: at.text(facts.style()),
             next: tail.next,
             last: tail.chain,
@@ -84,7 +88,7 @@ impl<'a> Log<'a> {
     /// The last row: where the log ends once it is written. `None` in a log without sealed rows.
     pub(super) fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|last| Head {
-            run: self.run.as_str().into(),
+            run: self.name.as_str().into(),
             count: last.seq,
             hash: last.hash.clone(),
         })

@@ -45,7 +45,7 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
             "gate {} is of another run of this database, {}: only the newest one, {}, is written to",
             shown(id),
             shown(&other),
-            shown(&facts.run()?.id)
+            shown(&facts.run()?.name)
         ),
         None => format!("there is no gate {} in this run", shown(id)),
     };

@@ -96,7 +96,7 @@ impl Record for ResolveGate {
         Ok(Plan {
             changes,
             done: Resolved::Decided(GateDecided {
-                run: facts.run()?.id,
+                run: facts.run()?.name,
                 gate: gate.id.to_string(),
                 status,
                 resolved_by: by.to_owned(),

@@ -67,7 +67,7 @@ pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
 fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     let run = facts.run()?;
     let one = |command: &str, why: &str| NextView {
-        run: run.id.clone(),
+        run: run.name.clone(),
         execution: None,
         choices: vec![NextChoice {
             command: command.to_owned(),
@@ -77,7 +77,7 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     match run.status {
         RunStatus::Completed => {
             return Ok(NextView {
-                run: run.id,
+                run: run.name,
                 ..NextView::default()
             });
         }
@@ -114,7 +114,7 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     let mut choices = look.choices(at)?;
     choices.truncate(MOST);
     Ok(NextView {
-        run: run.id,
+        run: run.name,
         execution: at.map(|row| row.id),
         choices,
     })

@@ -110,6 +110,9 @@ impl Memory {
                 };
                 self.bindings.push((row.execution_id, fact));
             }
+            Change::Agent(row) => {
+                self.agent_of(&row.agent, &row.scope);
+            }
             Change::Memory(row) => self.agent_of(&row.agent, &row.scope).has_memory = true,
             Change::Segment(row) => {
                 self.agent_of(&row.agent, &row.scope).last_segment = row.number;
@@ -236,6 +239,7 @@ impl Facts for Memory {
     fn run(&self) -> Result<RunFact, Fault> {
         Ok(RunFact {
             id: RUN.to_owned(),
+            name: RUN.to_owned(),
             status: self.status.clone(),
             updated: None,
         })

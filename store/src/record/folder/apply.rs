@@ -125,6 +125,7 @@ impl Wanted {
                 ));
             }
             Change::Binding(row) => self.binding(facts, row)?,
+            Change::Agent(_) => {}
             Change::Memory(row) => self.memory(facts, row)?,
             Change::Segment(row) => self.writes.push(Op::Write {
                 path: format!(
@@ -164,7 +165,7 @@ impl Wanted {
         };
         let created = before.and_then(|head| head.created.or(head.updated));
         let created = created.map(|at| at.to_string()).or(row.created.clone());
-        let created = created.filter(|at| *at != row.at);
+        let created = created.filter(|at| !at.is_empty() && *at != row.at);
         let text = binding_md::write(row, created.as_deref());
         self.bindings.push(Binding {
             name: row.name.as_str().into(),

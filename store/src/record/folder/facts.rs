@@ -231,6 +231,7 @@ impl Facts for FolderFacts<'_> {
     fn run(&self) -> Result<RunFact, Fault> {
         Ok(RunFact {
             id: self.id()?,
+            name: self.id()?,
             status: self.head()?.status(),
             updated: self.head()?.file.updated.clone(),
         })

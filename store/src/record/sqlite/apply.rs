@@ -24,7 +24,7 @@ pub(super) fn row(
     };
     let changed = match change {
         Change::Attachment(_) => return Ok(()),
-        Change::Run(_) | Change::Import(_) => put(statements, &stored)?,
+        Change::Run(_) | Change::Import(_) | Change::Agent(_) => put(statements, &stored)?,
         Change::Execution(_) | Change::Gate(_) | Change::Audit(_) => insert(statements, &stored)?,
         Change::UpdateExecution(row) => statements.run(
             &format!(
@@ -48,7 +48,7 @@ pub(super) fn row(
             statements.run(
                 "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
                                                          replaced_at, attachment_path, value)
-                 SELECT name, execution_id, kind, source_statement, created_at, updated_at, ?3, attachment_path, value
+                 SELECT name, execution_id, kind, source_statement, created_at, updated_at, nullif(?3, ''), attachment_path, value
                  FROM bindings WHERE name = ?1 AND execution_id IS ?2",
                 params![row.name, row.execution_id, row.at],
             )?;
@@ -57,7 +57,7 @@ pub(super) fn row(
         Change::Memory(row) => {
             statements.run(
                 "INSERT OR ABORT INTO x_agent_memory_history (agent_name, updated_at, replaced_at, memory)
-                 SELECT name, updated_at, ?2, memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
+                 SELECT name, updated_at, nullif(?2, ''), memory FROM agents WHERE name = ?1 AND memory IS NOT NULL",
                 params![row.agent, row.at],
             )?;
             put(statements, &stored)?
@@ -97,9 +97,14 @@ pub(super) fn row(
     // all are written.
     match (changed, change) {
         (1, _)
-        | (2.., Change::Run(_) | Change::Import(_) | Change::Binding(_) | Change::Memory(_)) => {
-            Ok(())
-        }
+        | (
+            2..,
+            Change::Run(_)
+            | Change::Import(_)
+            | Change::Binding(_)
+            | Change::Agent(_)
+            | Change::Memory(_),
+        ) => Ok(()),
         (other, _) => Err(rusqlite::Error::StatementChangedRows(other).into()),
     }
 }

@@ -106,6 +106,7 @@ impl Facts for SqliteFacts<'_> {
         let (status, updated) = said.unwrap_or_default();
         Ok(RunFact {
             id: self.run.to_owned(),
+            name: self.run.to_owned(),
             status: RunStatus::parse(status.as_deref().unwrap_or("running")),
             updated: updated.as_deref().map(Stamp::parse),
         })

@@ -419,6 +419,15 @@ pub(crate) fn connect_workflows(
     connect(dir, name, flags, clock)
 }
 
+/// Gives a new `state.db` the column for frames that no row of `execution` records.
+pub(crate) fn add_frames(dir: &Dir, named: &Path) -> Result<(), Fault> {
+    let conn = create(dir, "state.db")?;
+    let column = schema::FRAME_AROUND;
+    conn.execute_batch(&format!("ALTER TABLE bindings ADD COLUMN {column} INTEGER"))
+        .and_then(|()| conn.close().map_err(|(_, error)| error))
+        .map_err(|error| fault::sqlite(named, &error))
+}
+
 /// Makes a database, or opens one that we made, which any amount is written into. `dir` must be held open for as long
 /// as the connection is.
 pub(crate) fn create(dir: &Dir, name: &str) -> Result<Connection, Fault> {

@@ -1,0 +1,287 @@
+//! Every run that can be copied goes into PostgreSQL and back as the same run, and no time is invented on the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::needs;
+use prosescope_test_support::pages::without_form;
+use prosescope_test_support::run::fed;
+use serde_json::Value;
+
+use crate::commands::{PROGRAM, record};
+use crate::project::{Project, text};
+
+const PAGES: [&str; 7] = [
+    "show", "trace", "bindings", "agents", "gates", "audit", "resume",
+];
+
+/// What is of the place where a run lies: labels, and the dates of its files.
+const OF_THE_PLACE: &[&str] = &["env", "label", "file_changed", "missing", "source_from"];
+
+/// What names an execution: a database of many runs has ids of its own (errata P8).
+const IDS: &[&str] = &[
+    "id",
+    "execution_id",
+    "aliases",
+    "frame",
+    "frame_path",
+    "detail",
+    "from",
+    "reason",
+    "command",
+    "commands",
+    "steps",
+];
+
+/// The columns of the schema that hold times of the test itself: a copy invented them.
+fn invented(cluster: &Cluster, url: &str) -> Vec<String> {
+    let columns = "SELECT table_name || ' ' || column_name FROM information_schema.columns
+                   WHERE table_schema = 'openprose' AND data_type = 'timestamp with time zone'
+                     AND table_name NOT IN ('x_schema', 'x_commands', 'x_events')";
+    let columns = cluster.psql(url, columns).unwrap();
+    let columns = columns.lines().map(|line| line.split_once(' ').unwrap());
+    let is_new = |(table, column): &(&str, &str)| {
+        let sql = format!(
+            "SELECT count(*) FROM openprose.{table} WHERE {column} > pg_postmaster_start_time()"
+        );
+        cluster.psql(url, &sql).unwrap() != "0"
+    };
+    let new = columns.filter(is_new);
+    new.map(|(table, column)| format!("{table}.{column}"))
+        .collect()
+}
+
+fn without(value: Value, keys: &[&str]) -> Value {
+    match value {
+        Value::Object(object) => object
+            .into_iter()
+            .filter(|(key, _)| !keys.contains(&&**key))
+            .map(|(key, value)| (key, without(value, keys)))
+            .collect(),
+        Value::Array(list) => list.into_iter().map(|value| without(value, keys)).collect(),
+        other => other,
+    }
+}
+
+/// What a page says of a run, whatever the run is called.
+fn page(project: &Project, run: &str, id: &str, page: &str, keys: &[&str]) -> Value {
+    let mut said = project.json(&[page, run]);
+    let said = match page {
+        "show" => said["overview"].take(),
+        _ => said,
+    };
+    let said = without(without(without_form(said), OF_THE_PLACE), keys).to_string();
+    let said = said.replace(run, "RUN").replace(id, "RUN");
+    serde_json::from_str(&said).unwrap()
+}
+
+/// Gives all files one date: it is the last sign of life of a run without times.
+fn dated(folder: &Path) {
+    let date = UNIX_EPOCH + Duration::from_secs(1_770_000_000);
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            dated(&path);
+        } else {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(date).unwrap();
+        }
+    }
+}
+
+/// Copies a run into PostgreSQL and back; returns whether it is of a form that can be copied.
+fn there_and_back(project: &Project, run: &str) -> bool {
+    let folder = project.path().join(".prose/runs").join(run);
+    dated(&folder);
+    let form = match folder.join("state.db").is_file() {
+        true => "sqlite",
+        false => "filesystem",
+    };
+    let out = project.give(&["push", run, "--json"], b"");
+    if out.status.code() == Some(4) {
+        let said = text(&out.stderr);
+        assert!(
+            said.contains("runs of this form are read-only"),
+            "{run}: {said}"
+        );
+        return false;
+    }
+    assert!(out.status.success(), "{run}: {}", text(&out.stderr));
+    let pushed: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let there = pushed["folder"].as_str().unwrap();
+    let id = there.strip_prefix("postgres:").unwrap();
+    assert_eq!(project.json(&["push", run])["already"], true, "{run}");
+
+    let back = format!("{run}-back");
+    let to = format!(".prose/runs/{back}");
+    let copy = ["convert", there, "--to", form, "--out", &to];
+    for already in [false, true] {
+        assert_eq!(project.json(&copy)["already"], already, "{run}");
+    }
+    dated(&project.path().join(&to));
+    for name in PAGES {
+        let ours = page(project, run, id, name, &[]);
+        let theirs = page(project, &back, id, name, &[]);
+        assert_eq!(ours, theirs, "{back}: {name}");
+        // Agents of the project are in its own database, where a run is in PostgreSQL.
+        if name != "agents" {
+            let keys = [IDS, &["agents"]].concat();
+            let ours = page(project, run, id, name, &keys);
+            let theirs = page(project, there, id, name, &keys);
+            assert_eq!(ours, theirs, "{there}: {name}");
+        }
+    }
+    let state = |run: &str| {
+        let text = project.prose(0, &["state", run], "");
+        text.replace(run, "RUN").replace(id, "RUN")
+    };
+    assert_eq!(state(run), state(&back), "{back}: state.md");
+    true
+}
+
+/// Copies folders of runs into the project; returns their names.
+fn copied(project: &Project, runs: &[PathBuf]) -> Vec<String> {
+    let to = project.path().join(".prose/runs");
+    fs::create_dir_all(&to).unwrap();
+    for run in runs {
+        let copied = Command::new("cp").arg("-r").arg(run).arg(&to).status();
+        assert!(copied.unwrap().success());
+    }
+    let writable = Command::new("chmod").args(["-R", "u+w"]).arg(&to).status();
+    assert!(writable.unwrap().success());
+    let names = runs.iter().filter_map(|run| run.file_name());
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
+}
+
+/// Copies all these runs there and back; returns how many could be copied.
+fn all_there_and_back(runs: &[PathBuf]) -> Option<usize> {
+    let cluster = Cluster::shared()?;
+    let url = cluster.database();
+    let project = Project::new("session \"none\"\n", &url);
+    let names = copied(&project, runs);
+    let moved = names.iter().filter(|run| there_and_back(&project, run));
+    let moved = moved.count();
+    assert!(
+        invented(cluster, &url).is_empty(),
+        "{:?}",
+        invented(cluster, &url)
+    );
+    Some(moved)
+}
+
+/// The folders in these.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    folders
+}
+
+#[test]
+fn every_example_goes_into_postgresql_and_back_as_the_same_run() {
+    let moved = all_there_and_back(&listed(&needs::root().join("examples/.prose/runs")));
+    assert!(moved.is_none_or(|runs| runs == 4), "{moved:?}");
+}
+
+#[test]
+fn every_run_as_models_keep_it_goes_into_postgresql_and_back_as_the_same_run() {
+    let moved = all_there_and_back(&listed(&needs::fixtures("runs")));
+    // Logs, receipts and sealed runs are only read.
+    assert!(moved.is_none_or(|runs| runs == 6), "{moved:?}");
+}
+
+#[test]
+fn every_real_run_goes_into_postgresql_and_back_as_the_same_run() {
+    let Some(corpus) = needs::shared("corpus/runs") else {
+        return;
+    };
+    let mut runs = Vec::new();
+    let mut folders = vec![corpus];
+    while let Some(folder) = folders.pop() {
+        match folder.ends_with(".prose/runs") {
+            true => runs.extend(listed(&folder)),
+            false => folders.extend(listed(&folder)),
+        }
+    }
+    let moved = all_there_and_back(&runs);
+    assert!(moved.is_none_or(|runs| runs > 3), "{moved:?}");
+}
+
+#[test]
+fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    for form in ["sqlite", "filesystem"] {
+        let run = project.init(form);
+        record(&project, &run);
+        assert!(there_and_back(&project, &run));
+    }
+    assert!(
+        invented(cluster, &url).is_empty(),
+        "{:?}",
+        invented(cluster, &url)
+    );
+}
+
+/// Rows that lack what the columns of postgres.md must have, or have it otherwise.
+#[test]
+fn what_no_row_records_is_not_recorded_in_postgresql_either() {
+    let (Some(cluster), Some(_)) = (Cluster::shared(), needs::sqlite3()) else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("session \"x\"\n", &url);
+    let run = project.init("sqlite");
+    let db = project.path().join(format!(".prose/runs/{run}/state.db"));
+    let rows = "
+        UPDATE run SET started_at = NULL, updated_at = NULL, status = NULL;
+        INSERT INTO bindings (name, kind, value, created_at, updated_at) VALUES
+            ('neither', 'let', 'v', NULL, NULL), ('created', 'let', 'v', '2026-01-01 10:00:00', NULL),
+            ('updated', 'let', 'v', NULL, '2026-01-01 10:00:00'), ('odd', NULL, 'v', 'once', 'later');
+        INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES
+            ('neither', 'execution', 'm', NULL, NULL), ('both', 'execution', 'm', '2026-01-01 10:00:00', '2026-01-02 10:00:00'),
+            ('bare', 'execution', NULL, '2026-01-01 10:00:00', NULL), ('odd', 'for a week', 'm', 'once', 'later');
+        INSERT INTO agent_segments (agent_name, segment_number, timestamp, prompt, summary) VALUES
+            ('bare', 1, '2026-01-03 10:00:00', 'p', 's'), ('both', 1, NULL, 'p', 's');
+        INSERT INTO imports (alias, source_url) VALUES ('a', NULL);
+        INSERT INTO x_agent_memory_history (agent_name, memory, updated_at, replaced_at) VALUES ('both', 'earlier', NULL, NULL);
+        INSERT INTO x_binding_history (name, kind, value, created_at, updated_at, replaced_at) VALUES
+            ('created', 'let', 'earlier', '2026-01-01 10:00:00', NULL, NULL);";
+    let sqlite = |db: &Path, sql: &str| {
+        let out = fed(
+            Command::new("sqlite3").arg("-batch").arg(db),
+            sql.as_bytes(),
+        );
+        assert!(out.status.success(), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    sqlite(&db, rows);
+    let tables = ".mode quote
+        SELECT started_at, updated_at, status FROM run;
+        SELECT name, kind, created_at, updated_at FROM bindings;
+        SELECT name, scope, memory, created_at, updated_at FROM agents ORDER BY name;
+        SELECT agent_name, timestamp FROM agent_segments ORDER BY agent_name;
+        SELECT alias, source_url, fetched_at FROM imports;
+        SELECT agent_name, memory, updated_at FROM x_agent_memory_history;
+        SELECT name, value, created_at, updated_at FROM x_binding_history;";
+    let before = sqlite(&db, tables);
+    assert!(there_and_back(&project, &run));
+    let back = project
+        .path()
+        .join(format!(".prose/runs/{run}-back/state.db"));
+    assert_eq!(before, sqlite(&back, tables));
+    assert!(
+        invented(cluster, &url).is_empty(),
+        "{:?}",
+        invented(cluster, &url)
+    );
+}

@@ -1,0 +1,42 @@
+//! Attachments that a run's subagents wrote into the run's folder on this machine (postgres.md, "Large Outputs"): the database
+//! has only their paths.
+
+use std::rc::Rc;
+
+use prosescope_core::source::{FileEntry, Source, SourceError};
+
+/// The folder inside a run's folder.
+const ATTACHMENTS: &str = "attachments/";
+
+/// Files of a run that lie in a folder on this machine.
+pub(crate) struct Beside {
+    /// The run's folder.
+    source: Rc<dyn Source>,
+    /// The run's place in the other source, ending in `/`.
+    root: String,
+}
+
+impl Beside {
+    pub(crate) fn new(source: Rc<dyn Source>, place: &str) -> Beside {
+        Beside {
+            source,
+            root: format!("{place}/"),
+        }
+    }
+
+    /// The attachments, by their paths in the other source.
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileEntry> {
+        let attachments = self.source.below(ATTACHMENTS).iter();
+        attachments.map(|file| FileEntry {
+            path: format!("{}{}", self.root, file.path),
+            ..file.clone()
+        })
+    }
+
+    /// Reads a part of an attachment.
+    pub(crate) fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
+        let inside = path.strip_prefix(self.root.as_str());
+        let inside = inside.ok_or_else(|| SourceError::NotFound(path.to_owned()))?;
+        self.source.read(inside, offset, len)
+    }
+}
