@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::run::{RunArgs, RunOption};
 use super::upkeep::DeleteAgentArgs;
-use super::{RUN_HELP, run_name};
-use crate::locate::{LATEST, RUN_ENV};
 
 /// Opens a new run.
 #[derive(Debug, Args)]
@@ -41,13 +40,6 @@ pub(crate) enum StateMode {
     Sqlite,
     /// Rows in the PostgreSQL database that the project names
     Postgres,
-}
-
-/// Names the run that is recorded.
-#[derive(Debug, Args)]
-pub(crate) struct RunOption {
-    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
 }
 
 /// Names a statement.
@@ -325,8 +317,8 @@ pub(crate) struct PutArgs {
 /// Ends a run.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// How the run ended
     #[arg(long, value_enum, required_unless_present = "vacuum")]
     pub(crate) status: Option<Ending>,
@@ -449,8 +441,8 @@ pub(crate) struct NextArgs {
 /// Tells what happened in markers.
 #[derive(Debug, Args)]
 pub(crate) struct NarrateArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// Only this execution and those in it
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,

@@ -25,6 +25,7 @@ pub(super) fn reject(args: &RejectArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliError> {
+    let run = args.run()?;
     let command = ResolveGate {
         gate: args.gate.clone(),
         decision,
@@ -32,8 +33,8 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         on_behalf_of: args.acting_for.clone(),
         record_timeout: args.record_timeout,
     };
-    let done = record::one(&args.run, &command);
-    match done.map_err(|error| with_near(error, args))? {
+    let done = record::one(&run, &command);
+    match done.map_err(|error| with_near(error, &run, &args.gate))? {
         Resolved::Decided(done) => out.show(&done, || print::decided(&done)),
         Resolved::TooLate(timed_out) => {
             if out.json {
@@ -45,12 +46,12 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
 }
 
 /// Adds the names that are nearly the gate's, if the run has no such gate.
-fn with_near(mut error: CliError, args: &Decider) -> CliError {
+fn with_near(mut error: CliError, run: &str, gate: &str) -> CliError {
     if error.exit == Exit::NotFound
-        && let Ok(session) = locate::open(&args.run)
+        && let Ok(session) = locate::open(run)
     {
         let gates = session.run().gates.iter().map(|gate| &*gate.id);
-        let near = near::hint(&args.gate, gates, "gates");
+        let near = near::hint(gate, gates, "gates");
         if !near.is_empty() {
             error.hints.insert(0, near);
         }

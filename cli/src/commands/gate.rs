@@ -11,7 +11,7 @@ use crate::{locate, print, record};
 
 pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
-        GateCommand::Show { run, gate, no_log } => show(&run, &gate, no_log, out),
+        GateCommand::Show { run, gate, no_log } => show(&run.name()?, &gate, no_log, out),
         GateCommand::Create(args) => create(args, out),
     }
 }

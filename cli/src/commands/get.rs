@@ -14,7 +14,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     if args.explain || out.json {
         return explain(args, out);
     }
-    let lookup = locate::look_up(&args.run, &args.name, args.from)?;
+    let lookup = locate::look_up(&args.run.run, &args.name, args.from)?;
     let value = match lookup {
         Lookup::Found(value) => value,
         Lookup::NotFound(session) => {
@@ -63,7 +63,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// What takes the whole run: every candidate, and why it is or is not what the name means.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let mut session = locate::open(&args.run)?;
+    let mut session = locate::open(&args.run.run)?;
     let (mut name, mut from, mut import) = (args.name.clone(), args.from, None);
     if session.winner(&name, from).is_none()
         && let Some((nested, inner)) = pages::in_import(&session, &name, &locate::bounded())

@@ -14,7 +14,7 @@ use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.run.name()?)?;
     if let Some(name) = &args.node {
         return node(&session, name, out);
     }
