@@ -93,6 +93,16 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["there is no execution 999 in", &run, "prosescope trace"],
         ),
         (
+            &["get", "research", "--from", "999"],
+            3,
+            &["there is no execution 999 in", &run, "prosescope trace"],
+        ),
+        (
+            &["get", "research", "--from", "999", "--explain"],
+            3,
+            &["there is no execution 999 in", &run],
+        ),
+        (
             &["get", "nothing", "--from", "1"],
             3,
             &["no binding nothing", "from frame 1"],
