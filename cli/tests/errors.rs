@@ -103,6 +103,15 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["there is no execution 999 in", &run],
         ),
         (
+            &["trace", "--status", "failedd"],
+            2,
+            &[
+                "no row has the status \"failedd\"",
+                "did you mean failed?",
+                "completed, failed, skipped",
+            ],
+        ),
+        (
             &["get", "nothing", "--from", "1"],
             3,
             &["no binding nothing", "from frame 1"],
