@@ -16,6 +16,7 @@ mod print;
 mod progress;
 mod record;
 mod serve;
+mod streams;
 mod usage;
 
 use std::io::{ErrorKind, Write};
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
             let error = args::parse(&args).err().unwrap_or(error);
             if !error.use_stderr() {
                 return match error.print() {
+                    Ok(()) if streams::no_output() => code(Exit::Io),
                     Err(e) if e.kind() != ErrorKind::BrokenPipe => code(Exit::Io),
                     _ => code(Exit::Done),
                 };
