@@ -65,6 +65,14 @@ impl Out {
         }
     }
 
+    /// Returns an execution as an answer begins with it: for a script the number alone, on a terminal what it is the number of.
+    pub(crate) fn execution(&self, id: i64) -> String {
+        match self.terminal {
+            true => format!("execution {id}"),
+            false => id.to_string(),
+        }
+    }
+
     /// Writes text that [`crate::print`] made; colours go only to a terminal that wants them.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
         written(anstream::stdout().lock(), guarded(text).as_bytes())

@@ -74,9 +74,13 @@ fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
         for other in [option, both, environment, nearest] {
             assert_eq!(argument, other, "{before:?}");
         }
-        let (latest, _) = told(at, None, 0, &with(&[]));
-        let (second, _) = told(at, None, 0, &with(&["--run", OTHER]));
-        assert_eq!(latest, second, "{before:?}");
+        if *before == ["gate", "show"] {
+            told(at, None, 2, &with(&[]));
+        } else {
+            let (latest, _) = told(at, None, 0, &with(&[]));
+            let (second, _) = told(at, None, 0, &with(&["--run", OTHER]));
+            assert_eq!(latest, second, "{before:?}");
+        }
         let (_, said) = told(at, None, 2, &with(&[RUN, "--run", OTHER]));
         assert!(
             said.contains(&format!(
@@ -107,6 +111,20 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
         );
         assert!(said.contains("`prosescope gates`"), "{said}");
     }
+    for decision in [
+        &["approve"][..],
+        &["reject", "--reason", "no"],
+        &["gate", "show"],
+    ] {
+        let (_, said) = told(at, Some(RUN), 2, decision);
+        assert!(said.contains("no gate is named"), "{said}");
+    }
+    told(
+        at,
+        Some(OTHER),
+        0,
+        &["gate", "show", RUN, "--no-log", "publish"],
+    );
     told(at, Some(RUN), 0, &["approve", "publish"]);
     let (gates, _) = told(at, None, 0, &["gates", "--pending"]);
     assert!(gates.contains(OTHER) && !gates.contains(RUN), "{gates}");

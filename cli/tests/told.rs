@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet a = session \"A\"\n";
+const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet a = session \"A\"\n\nparallel:\n  b = session \"B\"\n  c = session \"C\"\n";
 
 struct Project {
     dir: tempfile::TempDir,
@@ -278,4 +278,32 @@ fn text_is_as_wide_as_columns_says_where_there_is_no_terminal() {
         let wide = widest(columns);
         assert!((least..=most).contains(&wide), "COLUMNS={columns}: {wide}");
     }
+}
+
+#[test]
+fn a_number_says_on_a_terminal_what_it_is_and_stands_alone_in_a_pipe() {
+    if prosescope_test_support::needs::script().is_none() {
+        return;
+    }
+    let project = Project::new("sqlite");
+    let own = env!("CARGO_BIN_EXE_prosescope");
+    for (nth, (command, terminal)) in [
+        ("exec run --line 1", "execution 1\r\n"),
+        ("exec skip 1", "execution 1 skipped\r\n"),
+        ("parallel begin --line 5", "execution 3\r\n"),
+        ("parallel branch 3 b", "execution 4\r\n"),
+        ("exec skip 4", "execution 4 skipped\r\n"),
+        ("parallel join 3 --force", "execution 3 joined:"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = project.shell(&format!("script -qec '{own} {command}' /dev/null"));
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(said.starts_with(terminal), "{nth}: {command}: {said}");
+    }
+    let out = project.shell("prosescope exec run --line 3");
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    let first = said.lines().next().unwrap_or_default();
+    assert!(first.parse::<i64>().is_ok(), "{said}");
 }

@@ -62,12 +62,10 @@ impl AnyRun {
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
     /// Show a gate with its history, and log the view in the audit log
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "prosescope gate show [OPTIONS] [RUN] <GATE>")]
     Show {
         #[command(flatten)]
-        run: RunArgs,
-        /// The gate's id
-        gate: String,
+        gate: GateArgs,
         /// Do not log the view
         #[arg(long)]
         no_log: bool,
@@ -108,16 +106,45 @@ pub(crate) struct CreateArgs {
     pub(crate) insist: InsistArgs,
 }
 
-/// Who decides which gate.
+/// Names a gate and its run. Of two arguments the run is the first; one is the gate. clap's own way to leave out the first
+/// (`allow_missing_positional`) reads `RUN --as NAME GATE` as one argument too many.
 #[derive(Debug, Args)]
-#[command(allow_missing_positional = true)]
-pub(crate) struct Decider {
-    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
+pub(crate) struct GateArgs {
+    #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
     run: Option<String>,
+    /// The gate's id
+    #[arg(value_name = "GATE")]
+    gate: Option<String>,
     #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
     named: Option<String>,
-    /// The gate's id
-    pub(crate) gate: String,
+}
+
+impl GateArgs {
+    /// Returns the run and the gate. The newest run is no default: what is recorded at a gate cannot be taken back.
+    pub(crate) fn names(&self) -> Result<(String, &str), CliError> {
+        let (run, gate) = match (&self.run, &self.gate) {
+            (Some(run), Some(gate)) => (Some(run.as_str()), gate),
+            (Some(gate), None) | (None, Some(gate)) => (None, gate),
+            (None, None) => {
+                return Err(CliError::usage("no gate is named")
+                    .hint("give its id; `prosescope gates` lists the pending gates"));
+            }
+        };
+        let named = one(run, self.named.as_deref())?;
+        match named.map_or_else(in_environment, |run| Ok(Some(run)))? {
+            Some(run) => Ok((run, gate)),
+            None => Err(CliError::usage(format!("the run of gate {gate} is not named")).hint(
+                format!("name it before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"),
+            )),
+        }
+    }
+}
+
+/// Who decides which gate.
+#[derive(Debug, Args)]
+pub(crate) struct Decider {
+    #[command(flatten)]
+    pub(crate) gate: GateArgs,
     /// Who decides; not checked
     #[arg(long = "as", value_name = "NAME", default_value = "user")]
     pub(crate) by: String,
@@ -129,25 +156,9 @@ pub(crate) struct Decider {
     pub(crate) record_timeout: bool,
 }
 
-impl Decider {
-    /// Returns the run of the gate. The newest run is no default: a decision cannot be taken back.
-    pub(crate) fn run(&self) -> Result<String, CliError> {
-        let named = one(self.run.as_deref(), self.named.as_deref())?;
-        match named.map_or_else(in_environment, |run| Ok(Some(run)))? {
-            Some(run) => Ok(run),
-            None => Err(CliError::usage(format!(
-                "the run of gate {} is not named",
-                self.gate
-            ))
-            .hint(format!(
-                "name it before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"
-            ))),
-        }
-    }
-}
-
 /// Approves.
 #[derive(Debug, Args)]
+#[command(override_usage = "prosescope approve [OPTIONS] [RUN] <GATE>")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
@@ -167,6 +178,7 @@ pub(crate) struct ApproveArgs {
 
 /// Rejects.
 #[derive(Debug, Args)]
+#[command(override_usage = "prosescope reject [OPTIONS] --reason <TEXT> [RUN] <GATE>")]
 pub(crate) struct RejectArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,

@@ -15,7 +15,7 @@ use prosescope_core::session::search::Needle;
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
     AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
-    NarrateArgs, NextArgs, ParallelCommand, PutArgs,
+    NarrateArgs, ParallelCommand, PutArgs,
 };
 use run::{RunArgs, RunOption, SAME, run_name, several};
 
@@ -130,7 +130,7 @@ pub(crate) enum Command {
     /// Print the instructions for a subagent: its task, its inputs, and the command that writes its output
     Brief(BriefArgs),
     /// Print the command that comes next in the open run, and why
-    Next(NextArgs),
+    Next(RunArgs),
     /// Record the end of a run
     Finish(FinishArgs),
     /// List runs that can be removed; remove them with --yes
@@ -300,10 +300,8 @@ pub(crate) struct SearchArgs {
     /// The text. Capitals and small letters are the same, unless it has a capital
     #[arg(value_parser = wanted, allow_hyphen_values = true)]
     pub(crate) text: Needle,
-    /// The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID [default:
-    /// PROSE_RUN, else latest]
-    #[arg(long, value_parser = run_name)]
-    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
     /// Search all runs below `.prose/`
     #[arg(long, conflicts_with = "run")]
     pub(crate) all: bool,

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::error::CliError;
-use crate::locate::{LATEST, RUN_ENV, unnamed};
+use crate::locate::{RUN_ENV, unnamed};
 
 pub(super) const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID";
 
@@ -42,8 +42,16 @@ impl RunArgs {
 /// Names the run of a command whose other arguments need the first place.
 #[derive(Debug, Args)]
 pub(crate) struct RunOption {
-    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[arg(long, value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
+    run: Option<String>,
+}
+
+impl RunOption {
+    /// Returns the run that the command works on. clap does not read the environment: its usage lines would show `--run` as
+    /// required wherever the environment names the run.
+    pub(crate) fn name(&self) -> Result<String, CliError> {
+        self.run.clone().map_or_else(unnamed, Ok)
+    }
 }
 
 /// Returns the run that an argument and `--run` name, if either does. Both may, as long as they say the same.

@@ -25,16 +25,16 @@ pub(super) fn reject(args: &RejectArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliError> {
-    let run = args.run()?;
+    let (run, gate) = args.gate.names()?;
     let command = ResolveGate {
-        gate: args.gate.clone(),
+        gate: gate.to_owned(),
         decision,
         by: args.by.clone(),
         on_behalf_of: args.acting_for.clone(),
         record_timeout: args.record_timeout,
     };
     let done = record::one(&run, &command);
-    match done.map_err(|error| with_near(error, &run, &args.gate))? {
+    match done.map_err(|error| with_near(error, &run, gate))? {
         Resolved::Decided(done) => out.show(&done, || print::decided(&done)),
         Resolved::TooLate(timed_out) => {
             if out.json {

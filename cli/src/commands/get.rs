@@ -14,7 +14,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     if args.explain || out.json {
         return explain(args, out);
     }
-    let lookup = locate::look_up(&args.run.run, &args.name, args.from)?;
+    let lookup = locate::look_up(&args.run.name()?, &args.name, args.from)?;
     let value = match lookup {
         Lookup::Found(value) => value,
         Lookup::NotFound(session) => {
@@ -63,7 +63,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// What takes the whole run: every candidate, and why it is or is not what the name means.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let mut session = locate::open(&args.run.run)?;
+    let mut session = locate::open(&args.run.name()?)?;
     if args.from.is_some_and(|id| !session.has_frame(id)) {
         let resolution = pages::resolve(&session, &args.name, args.from);
         return Err(missing(&session, args, &resolution));

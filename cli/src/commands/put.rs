@@ -25,7 +25,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         memory: text_of(args.memory.as_deref())?,
         segment: text_of(args.segment.as_deref())?,
     };
-    let mut recorder = Recorder::open(&args.run.run)?;
+    let mut recorder = Recorder::open(&args.run.name()?)?;
     recorder.stage(staged);
     let mut written = recorder.record(&put)?;
     written.location = recorder.location(&written.name, written.execution_id);
