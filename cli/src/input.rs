@@ -1,13 +1,14 @@
 //! What the process is given: standard input, and limits.
 
 use std::fs::File;
-use std::io::{self, Read, StdinLock, Write};
+use std::io::{self, ErrorKind, Read, StdinLock, Write};
 use std::path::Path;
 
 use prosescope_core::write::{Content, LARGE, Staged};
 
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::streams;
 
 /// Bytes of the beginning of a long value that are kept, for its summary.
 const BEGINNING: usize = 4 << 10;
@@ -21,27 +22,50 @@ pub(crate) fn standard() -> Result<Vec<u8>, CliError> {
 }
 
 fn opened() -> Result<StdinLock<'static>, CliError> {
-    if is_closed() {
+    if streams::no_input() {
         return Err(CliError::new(Exit::Io, "standard input is closed")
             .hint("give the value on standard input, as in `printf %s VALUE | prosescope …`, or name a file that holds it"));
     }
     Ok(io::stdin().lock())
 }
 
+/// The error of a file, or of standard input, that cannot be read.
 pub(crate) fn unread(what: &str, cause: &io::Error) -> CliError {
-    CliError::new(Exit::Io, format!("cannot read {what}: {cause}"))
+    let (exit, next) = match cause.kind() {
+        ErrorKind::NotFound => (
+            Exit::NotFound,
+            "check the path: it is relative to the working directory",
+        ),
+        ErrorKind::IsADirectory => (Exit::Io, "give the path of a file in it"),
+        ErrorKind::PermissionDenied => (Exit::Io, "check that you may read it"),
+        _ => (Exit::Io, ""),
+    };
+    CliError::new(exit, format!("cannot read {what}: {cause}")).hint(next)
+}
+
+/// The error of a file that should be text. It says where the text ends, and which encoding the file may have.
+pub(crate) fn not_text(path: &Path, bytes: &[u8]) -> CliError {
+    let name = path.display();
+    let begun = std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len);
+    let (text, rest) = bytes.split_at(begun);
+    let line = 1 + text.iter().filter(|byte| **byte == b'\n').count();
+    let encoding = match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => "UTF-16",
+        _ => "WINDOWS-1252",
+    };
+    let byte = rest.first().copied().unwrap_or_default();
+    CliError::new(
+        Exit::Unreadable,
+        format!("{name} is not UTF-8 text: line {line} has the byte 0x{byte:02x}"),
+    )
+    .hint(format!(
+        "if it is text in another encoding, convert it, as in `iconv -f {encoding} -t UTF-8 {name} > NEW`, and name the new file"
+    ))
 }
 
 /// A file that somebody named on the command line.
 pub(crate) fn file(path: &Path) -> Result<File, CliError> {
-    File::open(path).map_err(|cause| {
-        let exit = match cause.kind() {
-            io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Io,
-        };
-        CliError::new(exit, format!("cannot read {}: {cause}", path.display()))
-            .hint("check the path: it is relative to the working directory")
-    })
+    File::open(path).map_err(|cause| unread(&path.display().to_string(), &cause))
 }
 
 /// A value, of a file or of standard input. One that is too long for a row is not held in memory but in the file that is
@@ -108,30 +132,6 @@ fn content(mut from: impl Read, what: &str) -> Result<(Content, Option<File>), C
         beginning: first,
     };
     Ok((Content::Staged(staged), Some(file)))
-}
-
-/// Whether the process was started without a standard input. Rust opens `/dev/null` in its place, for reading and writing;
-/// a shell's `</dev/null`, which is an empty value, is for reading only.
-#[cfg(unix)]
-fn is_closed() -> bool {
-    use std::os::unix::fs::{FileTypeExt, MetadataExt};
-
-    let null = std::fs::metadata("/dev/null").ok();
-    let null = null.filter(|meta| meta.file_type().is_char_device());
-    let stdin = std::io::stdin();
-    let (Some(null), Ok(own), Ok(flags)) = (
-        null,
-        rustix::fs::fstat(&stdin),
-        rustix::fs::fcntl_getfl(&stdin),
-    ) else {
-        return false;
-    };
-    own.st_rdev == null.rdev() && flags.contains(rustix::fs::OFlags::RDWR)
-}
-
-#[cfg(not(unix))]
-fn is_closed() -> bool {
-    false
 }
 
 /// Lets a write beyond `ulimit -f` fail as a full disk does, instead of ending the process in the middle of a change.

@@ -16,34 +16,35 @@ mod print;
 mod progress;
 mod record;
 mod serve;
+mod streams;
 mod usage;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use prosescope_core::render::text::escape;
 
-use crate::args::Cli;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::print::style::{BAD, FAINT, RESET};
 
 fn main() -> ExitCode {
     input::survive_limits();
-    let cli = match Cli::try_parse() {
+    let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // It quotes arguments, and those may be names of files that a shell filled in: untrusted.
             let args = std::env::args_os().map(|arg| escape(&arg.to_string_lossy(), false));
             let args: Vec<String> = args.collect();
-            let error = Cli::try_parse_from(&args).err().unwrap_or(error);
+            let error = args::parse(&args).err().unwrap_or(error);
             if !error.use_stderr() {
                 return match error.print() {
+                    Ok(()) if streams::no_output() => code(Exit::Io),
                     Err(e) if e.kind() != ErrorKind::BrokenPipe => code(Exit::Io),
                     _ => code(Exit::Done),
                 };
             }
+            let error = usage::advised(error, &args);
             match args.iter().any(|arg| arg == "--json") {
                 true => out::say_json(&usage::error(&error)),
                 false => {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::print::{note, style};
+use crate::streams;
 
 /// Whether the command has recorded something.
 static RECORDED: AtomicBool = AtomicBool::new(false);
@@ -41,7 +42,7 @@ pub(crate) fn ended(exit: Exit) -> Exit {
 pub(crate) struct Out {
     /// `--json`.
     pub(crate) json: bool,
-    /// Columns of the terminal; 100 when standard output is none.
+    /// Columns: COLUMNS, else those of the terminal, else 100.
     pub(crate) width: usize,
     /// Whether standard output is a terminal.
     pub(crate) terminal: bool,
@@ -50,9 +51,13 @@ pub(crate) struct Out {
 impl Out {
     pub(crate) fn new(json: bool) -> Out {
         let terminal = io::stdout().is_terminal();
-        let width = terminal_size::terminal_size()
-            .filter(|_| terminal)
-            .map_or(100, |(w, _)| usize::from(w.0));
+        let asked = std::env::var("COLUMNS").ok();
+        let asked = asked.and_then(|text| text.trim().parse().ok());
+        let own = || terminal_size::terminal_size().filter(|_| terminal);
+        let width = asked
+            .filter(|columns| *columns > 0_u16)
+            .or_else(|| own().map(|(columns, _)| columns.0))
+            .map_or(100, usize::from);
         Out {
             json,
             width: width.max(40),
@@ -60,15 +65,17 @@ impl Out {
         }
     }
 
+    /// Returns an execution as an answer begins with it: for a script the number alone, on a terminal what it is the number of.
+    pub(crate) fn execution(&self, id: i64) -> String {
+        match self.terminal {
+            true => format!("execution {id}"),
+            false => id.to_string(),
+        }
+    }
+
     /// Writes text that [`crate::print`] made; colours go only to a terminal that wants them.
     pub(crate) fn text(&self, text: &str) -> Result<(), CliError> {
-        let mut stdout = anstream::stdout().lock();
-        let text = guarded(text);
-        quiet(
-            stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.flush()),
-        )
+        written(anstream::stdout().lock(), guarded(text).as_bytes())
     }
 
     /// Writes one JSON document and a line break; a terminal may be what reads it.
@@ -109,8 +116,7 @@ impl Out {
 
     /// Writes bytes as they are.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
-        let mut stdout = io::stdout().lock();
-        quiet(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+        written(io::stdout().lock(), bytes)
     }
 }
 
@@ -148,8 +154,12 @@ fn guarded(text: &str) -> String {
     out
 }
 
-/// A closed pipe is a quiet end: whoever read enough is not told that we had more.
-fn quiet(result: io::Result<()>) -> Result<(), CliError> {
+/// Writes to standard output. A closed pipe is a quiet end: whoever read enough is not told that we had more.
+fn written(mut stdout: impl Write, bytes: &[u8]) -> Result<(), CliError> {
+    let result = match streams::no_output() {
+        true => Err(io::Error::other("it is closed")),
+        false => stdout.write_all(bytes).and_then(|()| stdout.flush()),
+    };
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
         Err(e) if RECORDED.load(Ordering::Relaxed) => Err(CliError::new(
@@ -158,7 +168,7 @@ fn quiet(result: io::Result<()>) -> Result<(), CliError> {
         )
         .hint("do not repeat the command; `prosescope show RUN` shows what was recorded")),
         other => other
-            .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}"))),
+            .map_err(|e| CliError::new(Exit::Io, format!("cannot write to standard output: {e}")).hint("give the command a terminal, a file or a pipe to write to, with room for its answer")),
     }
 }
 

@@ -69,6 +69,7 @@ impl Recorder {
             std::fs::create_dir_all(path).map_err(|cause| {
                 let message = format!("{} cannot be made: {cause}", path.display());
                 CliError::new(Exit::Io, message)
+                    .hint("give a path that a folder or a database can be made at")
             })?;
             Store::Folder(FolderStore::open_agents(path, scope)?)
         };

@@ -93,6 +93,25 @@ fn a_wrong_name_is_told_with_what_was_expected_and_what_is_near() {
             &["there is no execution 999 in", &run, "prosescope trace"],
         ),
         (
+            &["get", "research", "--from", "999"],
+            3,
+            &["there is no execution 999 in", &run, "prosescope trace"],
+        ),
+        (
+            &["get", "research", "--from", "999", "--explain"],
+            3,
+            &["there is no execution 999 in", &run],
+        ),
+        (
+            &["trace", "--status", "failedd"],
+            2,
+            &[
+                "no row has the status \"failedd\"",
+                "did you mean failed?",
+                "completed, failed, skipped",
+            ],
+        ),
+        (
             &["get", "nothing", "--from", "1"],
             3,
             &["no binding nothing", "from frame 1"],
@@ -290,7 +309,7 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
             "--out",
         ),
         (
-            &["check", "--fix", "--out", "x"],
+            &["check", "--fix", "--out", "x", "a", "b"],
             2,
             "usage",
             None,
@@ -337,4 +356,74 @@ fn with_json_an_error_is_one_object_on_the_last_line_of_standard_error() {
     // Help is no error.
     let out = prose(at, &["show", "--json", "--help"]);
     assert!(out.status.success() && out.stdout.starts_with(b"Summarize a run"));
+}
+
+#[test]
+fn the_advice_on_a_wrong_command_line_can_be_followed() {
+    let dir = project();
+    for (args, says, tip) in [
+        (
+            &["trace", "--limit", "-3"][..],
+            "expected a whole number, 0 or more",
+            None,
+        ),
+        (
+            &["exec", "begin", "--line", "-1"],
+            "expected the number of a line in the program",
+            None,
+        ),
+        (
+            &["exec", "begin", "--line", "99999999999"],
+            "expected the number of a line in the program",
+            None,
+        ),
+        (
+            &["view", "--port", "-1"],
+            "expected the number of a port, from 0 to 65535",
+            None,
+        ),
+        (
+            &["exec", "fail", "1", "--error", "- it broke"],
+            "unexpected argument",
+            Some("as `--error=VALUE`"),
+        ),
+        (
+            &["exec", "fail", "1", "--error", "-broken"],
+            "unexpected argument",
+            Some("as `--error=VALUE`"),
+        ),
+        // `--vacuum` takes no value, and `--json` is an option.
+        (&["finish", "--vacuum", "-x"], "unexpected argument", None),
+        (
+            &["exec", "fail", "1", "--error", "--json"],
+            "a value is required for '--error <TEXT>'",
+            None,
+        ),
+        (
+            &["exec", "begin", "--round"],
+            "unexpected argument '--round'",
+            Some("`prosescope loop iterate` ends the current round"),
+        ),
+        (
+            &["audit", "--all", "--run", "x"],
+            "cannot be used with",
+            None,
+        ),
+    ] {
+        let said = said(dir.path(), 2, args);
+        assert!(said.contains(says), "{args:?}: {said}");
+        assert!(!said.contains("'-- "), "{args:?}: {said}");
+        assert!(!said.contains("Usage: prosescope audit --all [RUN]"));
+        match tip {
+            Some(tip) => assert!(said.contains(tip), "{args:?}: {said}"),
+            None => {
+                assert!(!said.contains("tip:"), "{args:?}: {said}");
+                assert!(!said.contains("=VALUE"), "{args:?}: {said}");
+            }
+        }
+    }
+    // An id that nothing has is looked for, like any other.
+    said(dir.path(), 3, &["exec", "complete", "-1"]);
+    said(dir.path(), 3, &["get", "research", "--from", "-7"]);
+    said(dir.path(), 0, &["search", "-3"]);
 }

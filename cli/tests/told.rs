@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet a = session \"A\"\n";
+const PROGRAM: &str = "let plan = session \"Plan\"\n\nlet a = session \"A\"\n\nparallel:\n  b = session \"B\"\n  c = session \"C\"\n";
 
 struct Project {
     dir: tempfile::TempDir,
@@ -76,6 +76,14 @@ fn what_is_recorded_and_cannot_be_printed_has_an_exit_code_of_its_own() {
         ] {
             project.check(line, 6, "");
         }
+        for line in ["prosescope trace >&-", "prosescope trace --json >&-"] {
+            project.check(line, 6, "cannot write to standard output: it is closed");
+        }
+        project.check("prosescope --help >&-", 6, "");
+        project.check("echo v | prosescope put y >&-", 7, "do not repeat");
+        // Python and Node open it for reading too where output is to be thrown away.
+        project.check("prosescope trace 1<>/dev/null", 0, "");
+        project.check("prosescope put z 0<>/dev/null", 0, "Binding written: z");
         // Whoever read enough is not told that we had more.
         project.check("prosescope show $RUN | true; exit ${PIPESTATUS[0]}", 0, "");
     }
@@ -125,6 +133,7 @@ fn a_closed_standard_input_is_an_error_and_an_empty_one_an_empty_value() {
         project.check("prosescope put x </dev/null", 0, "Binding written: x");
         project.check("printf '' | prosescope put y", 0, "Binding written: y");
         project.check("prosescope put z < .", 6, "cannot read standard input");
+        project.check("prosescope put z < .", 6, "→ give the path of a file");
     }
 }
 
@@ -146,7 +155,17 @@ fn a_limit_of_file_size_is_told_and_leaves_what_was_there() {
 fn a_value_of_a_file_that_is_a_folder_is_an_error() {
     let project = Project::new("sqlite");
     File::create(project.dir.path().join("empty")).expect("made");
-    project.check("prosescope put x --file .", 6, "cannot read .");
+    for command in [
+        "put x --file .",
+        "put x --file empty --memory . --agent a",
+        "init .",
+        "import add x ./x.prose --program .",
+        "doctor --program .",
+    ] {
+        let line = format!("prosescope {command}");
+        project.check(&line, 6, "cannot read .");
+        project.check(&line, 6, "→ give the path of a file in it");
+    }
     project.check("prosescope put x --file empty", 0, "Binding written");
 }
 
@@ -196,4 +215,95 @@ fn a_long_value_is_text_or_not_wherever_it_is_read_apart() {
             project.check("prosescope get v | cmp - long", 0, "");
         }
     }
+}
+
+#[test]
+fn a_file_in_another_encoding_is_told_with_its_line_and_how_to_convert_it() {
+    let project = Project::new("sqlite");
+    project.check(
+        "printf 'a\\nb\\344\\n' > latin; printf '\\377\\376a' > wide",
+        0,
+        "",
+    );
+    for (command, name, line, encoding) in [
+        (
+            "init latin",
+            "latin",
+            "line 2 has the byte 0xe4",
+            "WINDOWS-1252",
+        ),
+        ("init wide", "wide", "line 1 has the byte 0xff", "UTF-16"),
+        (
+            "put x --file p.prose --agent a --memory latin",
+            "latin",
+            "line 2",
+            "WINDOWS-1252",
+        ),
+    ] {
+        let line_of = format!("{name} is not UTF-8 text: {line}");
+        let command = format!("prosescope {command}");
+        project.check(&command, 5, &line_of);
+        project.check(
+            &command,
+            5,
+            &format!("`iconv -f {encoding} -t UTF-8 {name} > NEW`"),
+        );
+    }
+}
+
+#[test]
+fn text_is_as_wide_as_columns_says_where_there_is_no_terminal() {
+    let project = Project::new("sqlite");
+    let long = "word ".repeat(60);
+    let begin = format!("prosescope exec begin 'session \"{long}\"' --override");
+    project.check(&begin, 0, "1");
+    let widest = |columns: &str| {
+        let line = format!("COLUMNS={columns} prosescope trace");
+        let out = project.shell(&line);
+        let text = String::from_utf8(out.stdout).expect("UTF-8");
+        let widths = text.lines().map(|line| line.chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let usual = widest("");
+    assert!((90..=100).contains(&usual), "{usual}");
+    for (columns, least, most) in [
+        ("60", 50, 60),
+        ("200", 150, 200),
+        // Narrower than anything can be laid out.
+        ("1", 30, 40),
+        ("0", usual, usual),
+        ("-3", usual, usual),
+        ("many", usual, usual),
+    ] {
+        let wide = widest(columns);
+        assert!((least..=most).contains(&wide), "COLUMNS={columns}: {wide}");
+    }
+}
+
+#[test]
+fn a_number_says_on_a_terminal_what_it_is_and_stands_alone_in_a_pipe() {
+    if prosescope_test_support::needs::script().is_none() {
+        return;
+    }
+    let project = Project::new("sqlite");
+    let own = env!("CARGO_BIN_EXE_prosescope");
+    for (nth, (command, terminal)) in [
+        ("exec run --line 1", "execution 1\r\n"),
+        ("exec skip 1", "execution 1 skipped\r\n"),
+        ("parallel begin --line 5", "execution 3\r\n"),
+        ("parallel branch 3 b", "execution 4\r\n"),
+        ("exec skip 4", "execution 4 skipped\r\n"),
+        ("parallel join 3 --force", "execution 3 joined:"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = project.shell(&format!("script -qec '{own} {command}' /dev/null"));
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(said.starts_with(terminal), "{nth}: {command}: {said}");
+    }
+    let out = project.shell("prosescope exec run --line 3");
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    let first = said.lines().next().unwrap_or_default();
+    assert!(first.parse::<i64>().is_ok(), "{said}");
 }

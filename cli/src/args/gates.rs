@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 
-use super::record::{InsistArgs, RunOption};
-use super::{RUN_HELP, run_name};
-use crate::locate::{LATEST, RUN_ENV};
+use super::record::InsistArgs;
+use super::run::{RUN_HELP, RunArgs, RunOption, SAME, one, run_name};
+use crate::error::CliError;
+use crate::locate::{RUN_ENV, in_environment};
 
 /// What every decision is told.
 pub(super) const CLAIM: &str = "\
@@ -18,8 +19,8 @@ Nothing is recorded then, except a time-out with --record-timeout.";
 pub(crate) struct GatesArgs {
     #[command(subcommand)]
     pub(crate) command: Option<GatesCommand>,
-    #[arg(help = RUN_HELP)]
-    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: AnyRun,
     /// Only pending gates (the default without RUN)
     #[arg(long, conflicts_with = "all")]
     pub(crate) pending: bool,
@@ -36,20 +37,35 @@ pub(crate) struct GatesArgs {
 pub(crate) enum GatesCommand {
     /// Record the time-out of every gate that is past its deadline; safe to repeat
     Expire {
-        /// Only gates of this run [default: all runs below `.prose/`]
-        run: Option<String>,
+        #[command(flatten)]
+        run: AnyRun,
     },
+}
+
+/// Names the run of a command that works on all runs where none is named.
+#[derive(Debug, Args)]
+pub(crate) struct AnyRun {
+    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: all runs below `.prose/`, whatever {RUN_ENV} names]"))]
+    run: Option<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
+}
+
+impl AnyRun {
+    /// Returns the run that is named, if any.
+    pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
+        one(self.run.as_deref(), self.named.as_deref())
+    }
 }
 
 /// What is done with one gate.
 #[derive(Debug, Subcommand)]
 pub(crate) enum GateCommand {
     /// Show a gate with its history, and log the view in the audit log
+    #[command(override_usage = "prosescope gate show [OPTIONS] [RUN] <GATE>")]
     Show {
-        #[arg(help = RUN_HELP)]
-        run: String,
-        /// The gate's id
-        gate: String,
+        #[command(flatten)]
+        gate: GateArgs,
         /// Do not log the view
         #[arg(long)]
         no_log: bool,
@@ -90,13 +106,45 @@ pub(crate) struct CreateArgs {
     pub(crate) insist: InsistArgs,
 }
 
+/// Names a gate and its run. Of two arguments the run is the first; one is the gate. clap's own way to leave out the first
+/// (`allow_missing_positional`) reads `RUN --as NAME GATE` as one argument too many.
+#[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    #[arg(value_name = "RUN", value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}]"))]
+    run: Option<String>,
+    /// The gate's id
+    #[arg(value_name = "GATE")]
+    gate: Option<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
+}
+
+impl GateArgs {
+    /// Returns the run and the gate. The newest run is no default: what is recorded at a gate cannot be taken back.
+    pub(crate) fn names(&self) -> Result<(String, &str), CliError> {
+        let (run, gate) = match (&self.run, &self.gate) {
+            (Some(run), Some(gate)) => (Some(run.as_str()), gate),
+            (Some(gate), None) | (None, Some(gate)) => (None, gate),
+            (None, None) => {
+                return Err(CliError::usage("no gate is named")
+                    .hint("give its id; `prosescope gates` lists the pending gates"));
+            }
+        };
+        let named = one(run, self.named.as_deref())?;
+        match named.map_or_else(in_environment, |run| Ok(Some(run)))? {
+            Some(run) => Ok((run, gate)),
+            None => Err(CliError::usage(format!("the run of gate {gate} is not named")).hint(
+                format!("name it before the gate, with --run or in {RUN_ENV}; `prosescope gates` lists the pending gates with their runs"),
+            )),
+        }
+    }
+}
+
 /// Who decides which gate.
 #[derive(Debug, Args)]
 pub(crate) struct Decider {
-    #[arg(help = RUN_HELP)]
-    pub(crate) run: String,
-    /// The gate's id
-    pub(crate) gate: String,
+    #[command(flatten)]
+    pub(crate) gate: GateArgs,
     /// Who decides; not checked
     #[arg(long = "as", value_name = "NAME", default_value = "user")]
     pub(crate) by: String,
@@ -110,6 +158,7 @@ pub(crate) struct Decider {
 
 /// Approves.
 #[derive(Debug, Args)]
+#[command(override_usage = "prosescope approve [OPTIONS] [RUN] <GATE>")]
 pub(crate) struct ApproveArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
@@ -129,6 +178,7 @@ pub(crate) struct ApproveArgs {
 
 /// Rejects.
 #[derive(Debug, Args)]
+#[command(override_usage = "prosescope reject [OPTIONS] --reason <TEXT> [RUN] <GATE>")]
 pub(crate) struct RejectArgs {
     #[command(flatten)]
     pub(crate) decider: Decider,
@@ -143,10 +193,10 @@ pub(crate) struct RejectArgs {
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
     pub(crate) command: Option<AuditCommand>,
-    #[arg(help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
-    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// All runs below `.prose/`
-    #[arg(long, conflicts_with = "run")]
+    #[arg(long, conflicts_with_all = ["run", "named"])]
     pub(crate) all: bool,
     /// Only this gate
     #[arg(long, value_name = "ID")]
@@ -177,8 +227,8 @@ A consistent log may still have been rewritten as a whole, because its hashes ne
 detect that, keep the head that a decision prints, and pass it as --expect-head. docs/audit.md lists
 what is compared, and what cannot be noticed.")]
     Verify {
-        #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-        run: String,
+        #[command(flatten)]
+        run: RunArgs,
         /// A head that a decision printed: the log must contain that row at that position; later rows are allowed
         #[arg(long, value_name = "COUNT:HASH")]
         expect_head: Option<String>,

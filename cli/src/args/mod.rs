@@ -2,20 +2,25 @@
 
 pub(crate) mod gates;
 pub(crate) mod record;
+pub(crate) mod run;
 pub(crate) mod server;
 pub(crate) mod upkeep;
 pub(crate) mod workflow;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use prosescope_core::session::search::Needle;
 
 use gates::{ApproveArgs, AuditArgs, GateCommand, GatesArgs, RejectArgs};
 use record::{
     AgentCommand, BriefArgs, ExecCommand, FinishArgs, ImportCommand, InitArgs, LoopCommand,
-    NarrateArgs, NextArgs, ParallelCommand, PutArgs,
+    NarrateArgs, ParallelCommand, PutArgs,
 };
+use run::{RunArgs, RunOption, SAME, run_name, several};
 
-use crate::locate::{LATEST, RUN_ENV};
+use crate::error::CliError;
+use crate::locate::unnamed;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -33,18 +38,6 @@ const GET_EXIT: &str = "\
 Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
 are read and checked; of a folder, and with --explain or --json, the whole run.";
 
-const RUN_HELP: &str = "The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID";
-
-/// Refuses an empty name: it comes from a variable that is not set, and would be the beginning of any run's id.
-pub(crate) fn run_name(text: &str) -> Result<String, String> {
-    match text.is_empty() {
-        true => Err(format!(
-            "the run's name is empty: expected an id, `latest` or a path. Next: check that the variable it comes from is set, or unset {RUN_ENV}"
-        )),
-        false => Ok(text.to_owned()),
-    }
-}
-
 /// Inspect and record runs of OpenProse programs. Inspecting never changes a run, except that `gate show` logs the view.
 #[derive(Debug, Parser)]
 #[command(name = "prosescope", bin_name = "prosescope", version, after_help = EXIT_CODES, max_term_width = 100)]
@@ -54,6 +47,27 @@ pub(crate) struct Cli {
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// Parses the words of a command line, the program's own name first.
+pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::Error>
+where
+    W: Into<OsString> + Clone,
+{
+    let mut command = with_negative_numbers(Cli::command());
+    let matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// Lets every argument take `-3` as its value: else clap takes it for an option and calls it unexpected, instead of
+/// saying which number was expected.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|arg| match arg.get_action().takes_values() {
+            true => arg.allow_negative_numbers(true),
+            false => arg,
+        })
+        .mut_subcommands(with_negative_numbers)
 }
 
 #[derive(Debug, Subcommand)]
@@ -116,7 +130,7 @@ pub(crate) enum Command {
     /// Print the instructions for a subagent: its task, its inputs, and the command that writes its output
     Brief(BriefArgs),
     /// Print the command that comes next in the open run, and why
-    Next(NextArgs),
+    Next(RunArgs),
     /// Record the end of a run
     Finish(FinishArgs),
     /// List runs that can be removed; remove them with --yes
@@ -200,18 +214,11 @@ pub(crate) enum Sort {
     Problems,
 }
 
-/// Names a run.
-#[derive(Debug, Args)]
-pub(crate) struct RunArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
-}
-
 /// Prints the tree.
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// The most rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
@@ -259,8 +266,8 @@ pub(crate) enum TraceSort {
 /// Renders state.md.
 #[derive(Debug, Args)]
 pub(crate) struct StateArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// Include the whole program, not only the statements that ran and those that come next
     #[arg(long)]
     pub(crate) all: bool,
@@ -274,10 +281,10 @@ pub(crate) struct StateArgs {
 pub(crate) struct GetArgs {
     /// The binding's name; `alias.name` for a binding of an import
     pub(crate) name: String,
-    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
     /// Resolve the name in this frame and those around it [default: the root]
-    #[arg(long, value_name = "EXECUTION_ID", allow_negative_numbers = true)]
+    #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) from: Option<i64>,
     /// Explain which binding the name resolves to: all candidates, the chosen one first
     #[arg(long)]
@@ -293,10 +300,8 @@ pub(crate) struct SearchArgs {
     /// The text. Capitals and small letters are the same, unless it has a capital
     #[arg(value_parser = wanted, allow_hyphen_values = true)]
     pub(crate) text: Needle,
-    /// The run: its id, a unique prefix of the id, `latest`, a path to a run folder or a database, or postgres:ID [default:
-    /// PROSE_RUN, else latest]
-    #[arg(long, value_parser = run_name)]
-    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunOption,
     /// Search all runs below `.prose/`
     #[arg(long, conflicts_with = "run")]
     pub(crate) all: bool,
@@ -310,8 +315,8 @@ fn wanted(text: &str) -> Result<Needle, String> {
 /// Plans how to go on.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// Print a Markdown prompt of limited length for a model; text from the run is fenced as data
     #[arg(long, conflicts_with = "json")]
     pub(crate) prompt: bool,
@@ -326,6 +331,8 @@ pub(crate) struct CheckArgs {
     /// Runs: ids, unique prefixes of ids, `latest`, or paths [default: PROSE_RUN, else latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME, conflicts_with = "all")]
+    named: Option<String>,
     /// Check all runs below `.prose/`, or below the path that is given
     #[arg(long)]
     pub(crate) all: bool,
@@ -360,8 +367,19 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "PATH", requires = "fix")]
     pub(crate) out: Option<std::path::PathBuf>,
     /// Explain a rule: its meaning, an example, what to do; without RULE, list all rules
-    #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "all", "rules", "sarif"])]
+    #[arg(long, value_name = "RULE", num_args = 0..=1, conflicts_with_all = ["runs", "named", "all", "rules", "sarif"])]
     pub(crate) explain: Option<Option<String>>,
+}
+
+impl CheckArgs {
+    /// Returns the runs to check; not with `--all`.
+    pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
+        let named = several(&self.runs, self.named.as_deref())?;
+        match named.is_empty() {
+            true => Ok(vec![unnamed()?]),
+            false => Ok(named),
+        }
+    }
 }
 
 /// How severe an issue is.
@@ -383,10 +401,19 @@ pub(crate) enum Level {
 pub(crate) struct ViewArgs {
     /// Runs or paths to show [default: PROSE_RUN, else latest]
     #[arg(value_name = "RUN|PATH")]
-    pub(crate) runs: Vec<String>,
+    runs: Vec<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
     /// The port to listen on; 0 takes a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
+}
+
+impl ViewArgs {
+    /// Returns the runs and paths that are named.
+    pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
+        several(&self.runs, self.named.as_deref())
+    }
 }
 
 /// Prints completions.
@@ -411,6 +438,33 @@ mod tests {
             }
             commands(below, &name, out);
         }
+    }
+
+    /// Checks every command below that has an argument for a run; returns how many there are.
+    fn check_runs(command: &clap::Command) -> usize {
+        let mut found = 0;
+        for below in command.get_subcommands() {
+            // `clean` selects runs to remove; what a workflow calls a run is a turn of its own.
+            if ["clean", "workflow", "events"].contains(&below.get_name()) {
+                continue;
+            }
+            let positional = below.get_positionals().find(|arg| arg.get_id() == "run");
+            let option = below
+                .get_arguments()
+                .find(|arg| arg.get_long() == Some("run"));
+            if let Some(run) = positional {
+                found += 1;
+                assert!(option.is_some(), "{} has no --run", below.get_name());
+                assert!(!run.is_required_set(), "{} needs a run", below.get_name());
+            }
+            found += check_runs(below);
+        }
+        found
+    }
+
+    #[test]
+    fn a_command_that_takes_a_run_as_an_argument_takes_it_with_run_too_and_requires_neither() {
+        assert!(check_runs(&Cli::command()) > 15);
     }
 
     #[test]

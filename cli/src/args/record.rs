@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::run::{RunArgs, RunOption};
 use super::upkeep::DeleteAgentArgs;
-use super::{RUN_HELP, run_name};
-use crate::locate::{LATEST, RUN_ENV};
 
 /// Opens a new run.
 #[derive(Debug, Args)]
@@ -41,13 +40,6 @@ pub(crate) enum StateMode {
     Sqlite,
     /// Rows in the PostgreSQL database that the project names
     Postgres,
-}
-
-/// Names the run that is recorded.
-#[derive(Debug, Args)]
-pub(crate) struct RunOption {
-    #[arg(long, default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
 }
 
 /// Names a statement.
@@ -146,10 +138,24 @@ pub(crate) enum ExecCommand {
         run: RunOption,
     },
     /// Record that an execution was skipped
+    #[command(group(clap::ArgGroup::new("which").required(true)))]
     Skip {
         /// The execution id, as `exec begin` printed it
-        #[arg(value_name = "EXECUTION_ID")]
-        id: i64,
+        #[arg(value_name = "EXECUTION_ID", group = "which")]
+        id: Option<i64>,
+        /// The line of a statement that did not begin: it begins and is skipped in one transaction
+        #[arg(long, value_name = "N", group = "which")]
+        line: Option<u32>,
+        /// The execution that the statement would run in [default: found among the open executions]
+        #[arg(long, value_name = "EXECUTION_ID", conflicts_with = "id")]
+        parent: Option<i64>,
+        /// The item or the branch that the statement would run in
+        #[arg(
+            long,
+            value_name = "NAME",
+            conflicts_with_all = ["id", "parent"]
+        )]
+        item: Option<String>,
         /// Why it was skipped
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
@@ -254,7 +260,8 @@ pub(crate) enum LoopCommand {
         #[command(flatten)]
         run: RunOption,
     },
-    /// Record that a round ended
+    /// Record that a round ended; also called `loop round`
+    #[command(alias = "round")]
     Iterate {
         /// The loop's execution id [default: the open one]
         #[arg(value_name = "LOOP_ID")]
@@ -293,7 +300,8 @@ pub(crate) struct PutArgs {
     pub(crate) anon: bool,
     #[command(flatten)]
     pub(crate) run: RunOption,
-    /// The execution that writes it; its frame is the binding's scope [default: the root]
+    /// The execution that writes it; its frame is the binding's scope [default: the root; with --done, the one statement that
+    /// is open]
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,
     /// The kind: input, output, let or const [default: from the program, else let]
@@ -309,7 +317,7 @@ pub(crate) struct PutArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<PathBuf>,
     /// Also complete the execution, in the same transaction; only if your instructions ask for it
-    #[arg(long, requires = "execution")]
+    #[arg(long)]
     pub(crate) done: bool,
     /// Also write the text of this file as the memory of the execution's agent
     #[arg(long, value_name = "PATH")]
@@ -325,8 +333,8 @@ pub(crate) struct PutArgs {
 /// Ends a run.
 #[derive(Debug, Args)]
 pub(crate) struct FinishArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// How the run ended
     #[arg(long, value_enum, required_unless_present = "vacuum")]
     pub(crate) status: Option<Ending>,
@@ -439,18 +447,11 @@ pub(crate) enum ImportCommand {
     },
 }
 
-/// Asks what comes next.
-#[derive(Debug, Args)]
-pub(crate) struct NextArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
-}
-
 /// Tells what happened in markers.
 #[derive(Debug, Args)]
 pub(crate) struct NarrateArgs {
-    #[arg(default_value = LATEST, env = RUN_ENV, hide_env_values = true, value_parser = run_name, help = RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// Only this execution and those in it
     #[arg(long, value_name = "EXECUTION_ID")]
     pub(crate) execution: Option<i64>,

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::run::{RunArgs, SAME, one, run_name};
+use crate::error::CliError;
+use crate::locate::unnamed;
+
 pub(crate) const CLEAN_HELP: &str = "\
 Without --yes nothing is removed: the command lists what it would remove, with sizes and reasons.
 Only folders directly in .prose/runs are removed; links are not followed. Agents of execution scope
@@ -14,8 +18,8 @@ Exit code 4: --yes was given and a rule keeps a run that was named.";
 /// Writes a run in the other form.
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    #[arg(help = super::RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
     /// The state mode of the copy
     #[arg(long, value_enum)]
     pub(crate) to: super::record::StateMode,
@@ -28,19 +32,29 @@ pub(crate) struct ConvertArgs {
 /// Copies a run out of PostgreSQL.
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
-    /// The run: postgres:ID, or postgres:latest
-    pub(crate) run: String,
+    /// The run: postgres:ID, or postgres:latest [default: PROSE_RUN]
+    #[arg(value_parser = run_name)]
+    run: Option<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
     /// The database file to make, which is left as it is where the same run is in it already; attachments are put beside it
     /// [default: ID/state.db in .prose/runs]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
+impl PullArgs {
+    /// Returns the run that is copied.
+    pub(crate) fn run(&self) -> Result<String, CliError> {
+        one(self.run.as_deref(), self.named.as_deref())?.map_or_else(unnamed, Ok)
+    }
+}
+
 /// Copies a run into PostgreSQL.
 #[derive(Debug, Args)]
 pub(crate) struct PushArgs {
-    #[arg(help = super::RUN_HELP)]
-    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
 }
 
 /// Removes runs.

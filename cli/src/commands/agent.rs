@@ -80,7 +80,7 @@ impl Beside {
 
 impl Place {
     fn of(args: &AgentArgs) -> Result<Place, CliError> {
-        let run = args.run.run.clone();
+        let run = args.run.name()?;
         if let Some(path) = &args.path {
             return Ok(Place {
                 scope: AgentScope::Custom,
@@ -208,9 +208,9 @@ fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
         (AgentScope::Custom, Some(Beside::Files(path))) => {
             OneAgent::of(locate::open(&path.to_string_lossy())?, &args.name)
         }
-        _ => match OnServer::named(&args.run.run)? {
+        _ => match OnServer::named(&args.run.name()?)? {
             Some(found) => found.agent(&args.name)?,
-            None => locate::open_agent(&locate::for_writing(&args.run.run)?, &args.name)?,
+            None => locate::open_agent(&locate::for_writing(&args.run.name()?)?, &args.name)?,
         },
     };
     let found = match place.scope {
@@ -306,7 +306,11 @@ fn segment(args: &AgentArgs, number: Option<i64>, out: &Out) -> Result<Exit, Cli
 fn unknown(args: &AgentArgs, message: String) -> CliError {
     let error = CliError::not_found(message);
     let path = args.path.as_deref().map(std::path::Path::to_string_lossy);
-    let error = match locate::open(path.as_deref().unwrap_or(&args.run.run)) {
+    let opened = match path {
+        Some(path) => locate::open(&path),
+        None => args.run.name().and_then(|run| locate::open(&run)),
+    };
+    let error = match opened {
         Ok(session) => {
             let agents = session.run().agents.iter().map(|agent| &*agent.name);
             let others = agents.filter(|name| *name != args.name);

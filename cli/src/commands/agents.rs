@@ -2,14 +2,14 @@ use prosescope_core::session::pages;
 use prosescope_core::view::Part;
 
 use super::unread;
-use crate::args::RunArgs;
+use crate::args::run::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.name()?)?;
     let view = pages::agents(&session);
     unread::list(&session, Part::Agents, view.agents.is_empty(), || {
         out.show(&view, || print::agents(&view, out.width))

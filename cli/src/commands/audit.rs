@@ -12,7 +12,7 @@ use crate::{locate, print};
 
 pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(AuditCommand::Verify { run, expect_head }) = &args.command {
-        return verify(run, expect_head.as_deref(), out);
+        return verify(&run.name()?, expect_head.as_deref(), out);
     }
     let report = args.timeouts || args.stats || args.waits;
     let filter = AuditFilter {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
             return Err(unread::some(exit, "what was logged"));
         }
     } else {
-        let run = args.run.clone().map_or_else(locate::unnamed, Ok)?;
+        let run = args.run.name()?;
         let session = locate::open(&run)?;
         unread::whole(&session, unread::GATES)?;
         exit = add(&session, String::new());

@@ -17,7 +17,7 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(name) = &args.name {
         names::binding(name)?;
     }
-    let (session, folder) = locate::open_with_folder(&args.run.run)?;
+    let (session, folder) = locate::open_with_folder(&args.run.name()?)?;
     unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
         Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,

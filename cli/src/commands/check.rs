@@ -59,11 +59,8 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
             })
             .collect());
     }
-    let runs = match args.runs.as_slice() {
-        [] => vec![locate::unnamed()?],
-        runs => runs.to_vec(),
-    };
-    runs.iter()
+    args.runs()?
+        .iter()
         .map(|run| {
             let (session, folder) = locate::open_with_folder(run)?;
             Ok(pages::check_page(&session, now, &folder))

@@ -17,8 +17,9 @@ use crate::out::{self, Out};
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
-    let [run] = args.runs.as_slice() else {
-        return Err(CliError::usage("--fix takes one run"));
+    let runs = args.runs()?;
+    let [run] = runs.as_slice() else {
+        return Err(CliError::usage("--fix takes one run").hint("repair one after the other"));
     };
     let opened = locate::open_on_disk(run)?;
     unread::given(&opened.session)?;

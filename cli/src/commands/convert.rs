@@ -17,16 +17,17 @@ use crate::progress::Progress;
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
+    let run = args.run.name()?;
     if let StateMode::Postgres = args.to {
         if args.out.is_some() {
             return Err(CliError::usage(
                 "a run in PostgreSQL has no folder: leave out --out",
             ));
         }
-        let converted = server_copy::pushed(&args.run, out)?;
+        let converted = server_copy::pushed(&run, out)?;
         return out.show(&converted, || print::converted(&converted, out.width));
     }
-    if let Some(found) = OnServer::named(&args.run)? {
+    if let Some(found) = OnServer::named(&run)? {
         let (to_folder, _) = form_of(args.to);
         let to = match &args.out {
             Some(to) => to.clone(),
@@ -36,7 +37,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     // Alone: agents of wider scopes are none of the run's.
-    let opened = locate::open_alone(&args.run)?;
+    let opened = locate::open_alone(&run)?;
     unread::given(&opened.session)?;
     let session = &opened.session;
     let (to_folder, state) = form_of(args.to);

@@ -25,15 +25,16 @@ pub(super) fn reject(args: &RejectArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliError> {
+    let (run, gate) = args.gate.names()?;
     let command = ResolveGate {
-        gate: args.gate.clone(),
+        gate: gate.to_owned(),
         decision,
         by: args.by.clone(),
         on_behalf_of: args.acting_for.clone(),
         record_timeout: args.record_timeout,
     };
-    let done = record::one(&args.run, &command);
-    match done.map_err(|error| with_near(error, args))? {
+    let done = record::one(&run, &command);
+    match done.map_err(|error| with_near(error, &run, gate))? {
         Resolved::Decided(done) => out.show(&done, || print::decided(&done)),
         Resolved::TooLate(timed_out) => {
             if out.json {
@@ -45,12 +46,12 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
 }
 
 /// Adds the names that are nearly the gate's, if the run has no such gate.
-fn with_near(mut error: CliError, args: &Decider) -> CliError {
+fn with_near(mut error: CliError, run: &str, gate: &str) -> CliError {
     if error.exit == Exit::NotFound
-        && let Ok(session) = locate::open(&args.run)
+        && let Ok(session) = locate::open(run)
     {
         let gates = session.run().gates.iter().map(|gate| &*gate.id);
-        let near = near::hint(&args.gate, gates, "gates");
+        let near = near::hint(gate, gates, "gates");
         if !near.is_empty() {
             error.hints.insert(0, near);
         }

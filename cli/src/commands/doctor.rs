@@ -14,7 +14,7 @@ use crate::args::upkeep::DoctorArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::{locate, print};
+use crate::{input, locate, print};
 
 pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
     let here = std::env::current_dir()?;
@@ -120,7 +120,7 @@ fn program(path: &Path) -> Result<ProgramFacts, CliError> {
         std::io::ErrorKind::NotFound => {
             CliError::not_found(format!("there is no program {}", path.display()))
         }
-        _ => CliError::new(Exit::Io, format!("cannot read {}: {cause}", path.display())),
+        _ => input::unread(&path.display().to_string(), &cause),
     })?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     Ok(ProgramFacts::of(

@@ -1,5 +1,5 @@
 use prosescope_core::view::{ExecutionBegun, ExecutionEnded};
-use prosescope_core::write::{Begin, Close, How, Insist, Named, Record, Retry, Run};
+use prosescope_core::write::{Begin, Close, How, Insist, Named, Record, Retry, Run, Skip};
 
 use super::brief;
 use crate::args::record::{ExecCommand, ForceArgs, InsistArgs, StatementArgs};
@@ -15,7 +15,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             statement,
             block,
             run,
-        } => began(&run.run, &begin(statement, block), out),
+        } => began(&run.name()?, &begin(statement, block), out),
         ExecCommand::Run {
             statement,
             within,
@@ -27,9 +27,9 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 within,
                 round,
             };
-            let begun = begins(&run.run, &command)?;
+            let begun = begins(&run.name()?, &command)?;
             out.show(&begun, || {
-                format!("{}\n{}", begun.id, brief::appended(&begun))
+                format!("{}\n{}", out.execution(begun.id), brief::appended(&begun))
             })
         }
         ExecCommand::Complete {
@@ -50,23 +50,36 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 [] => vec![close(None)],
                 ids => ids.iter().map(|id| close(Some(*id))).collect(),
             };
-            ended(&record::one(&run.run, &all)?, out)
+            ended(&record::one(&run.name()?, &all)?, out)
         }
         ExecCommand::Fail { id, error, run } => {
-            close(&run.run, Close::new(id, How::Failed { error }), out)
+            close(&run.name()?, Close::new(id, How::Failed { error }), out)
         }
         ExecCommand::Skip {
             id,
+            line,
+            parent,
+            item,
             reason,
             force,
             run,
-        } => {
-            let skip = Close {
-                insist: force.into(),
-                ..Close::new(id, How::Skipped { reason })
-            };
-            close(&run.run, skip, out)
-        }
+        } => match line {
+            Some(line) => {
+                let begin = Begin {
+                    statement: Named::line(line),
+                    parent,
+                    item,
+                    insist: force.into(),
+                    ..Begin::default()
+                };
+                ended(&[record::one(&run.name()?, &Skip { begin, reason })?], out)
+            }
+            None => {
+                let how = How::Skipped { reason };
+                let insist = force.into();
+                close(&run.name()?, Close { id, how, insist }, out)
+            }
+        },
         ExecCommand::Retry {
             id,
             max,
@@ -80,12 +93,12 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
                 error,
                 insist: insist.into(),
             };
-            let mut recorder = Recorder::open(&run.run)?;
+            let mut recorder = Recorder::open(&run.name()?)?;
             let mut retried = recorder.record(&retry)?;
             brief::tell(&recorder, id, &mut retried.task);
             let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
             out.show(&retried, || {
-                format!("{id} attempt {}{of}\n", retried.attempt)
+                format!("{} attempt {}{of}\n", out.execution(id), retried.attempt)
             })
         }
     }
@@ -137,7 +150,7 @@ pub(super) fn began<R: Record<Done = ExecutionBegun>>(
     out: &Out,
 ) -> Result<Exit, CliError> {
     let begun = begins(run, command)?;
-    out.show(&begun, || format!("{}\n", begun.id))
+    out.show(&begun, || format!("{}\n", out.execution(begun.id)))
 }
 
 /// Records what begins, and says to its task where the output goes.
@@ -156,7 +169,7 @@ fn begins<R: Record<Done = ExecutionBegun>>(
 
 /// One object for one execution, an array for several.
 fn ended(all: &[ExecutionEnded], out: &Out) -> Result<Exit, CliError> {
-    let line = |ended: &ExecutionEnded| format!("{} {}\n", ended.id, ended.status);
+    let line = |ended: &ExecutionEnded| format!("{} {}\n", out.execution(ended.id), ended.status);
     let text = || all.iter().map(line).collect();
     match all {
         [one] => out.show(one, text),

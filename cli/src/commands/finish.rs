@@ -17,7 +17,8 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
         Ending::Failed => RunStatus::Failed,
         Ending::Interrupted => RunStatus::Interrupted,
     });
-    let mut recorder = Recorder::open(&args.run)?;
+    let run = args.run.name()?;
+    let mut recorder = Recorder::open(&run)?;
     let ended = recorder.record(&Finish {
         status,
         again: args.vacuum,
@@ -26,7 +27,7 @@ pub(super) fn run(args: &FinishArgs, out: &Out) -> Result<Exit, CliError> {
     recorder.close(args.vacuum);
     if !ended.before && ended.status != RunStatus::Interrupted.word() {
         // It is finished: what cannot be said of it is no failure.
-        if let Err(error) = say_unfinished(&args.run) {
+        if let Err(error) = say_unfinished(&run) {
             say(&note(&format!(
                 "whether executions never ended is not known: {error}"
             )));

@@ -11,7 +11,10 @@ use crate::{locate, print, record};
 
 pub(super) fn run(command: GateCommand, out: &Out) -> Result<Exit, CliError> {
     match command {
-        GateCommand::Show { run, gate, no_log } => show(&run, &gate, no_log, out),
+        GateCommand::Show { gate, no_log } => {
+            let (run, gate) = gate.names()?;
+            show(&run, gate, no_log, out)
+        }
         GateCommand::Create(args) => create(args, out),
     }
 }
@@ -57,7 +60,7 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         line: args.line,
         insist: args.insist.into(),
     };
-    let made = record::one(&args.run.run, &command)?;
+    let made = record::one(&args.run.name()?, &command)?;
     // The id alone: it is what it is decided by.
     out.show(&made, || format!("{}\n", made.gate))
 }

@@ -13,14 +13,15 @@ use crate::{locate, print, record};
 
 pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(GatesCommand::Expire { run }) = &args.command {
-        return expire(run.as_deref(), out);
+        return expire(run.given()?.as_deref(), out);
     }
+    let run = args.run.given()?;
     let now = locate::now();
     let until = match &args.expiring {
         Some(text) => Some(within(text, now)?),
         None => None,
     };
-    let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &args.run {
+    let (mut gates, exit): (Vec<GateView>, Result<Exit, CliError>) = match &run {
         Some(run) => {
             let session = locate::open(run)?;
             let exit = unread::whole(&session, unread::GATES).map(|()| ended(&session));
@@ -28,7 +29,7 @@ pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
         }
         None => gates_of_all(now)?,
     };
-    if args.pending || until.is_some() || (args.run.is_none() && !args.all) {
+    if args.pending || until.is_some() || (run.is_none() && !args.all) {
         gates.retain(|gate| gate.status == "pending");
     }
     if let Some(until) = until {

@@ -14,7 +14,7 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     if args.explain || out.json {
         return explain(args, out);
     }
-    let lookup = locate::look_up(&args.run, &args.name, args.from)?;
+    let lookup = locate::look_up(&args.run.name()?, &args.name, args.from)?;
     let value = match lookup {
         Lookup::Found(value) => value,
         Lookup::NotFound(session) => {
@@ -63,7 +63,11 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
 
 /// What takes the whole run: every candidate, and why it is or is not what the name means.
 fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
-    let mut session = locate::open(&args.run)?;
+    let mut session = locate::open(&args.run.name()?)?;
+    if args.from.is_some_and(|id| !session.has_frame(id)) {
+        let resolution = pages::resolve(&session, &args.name, args.from);
+        return Err(missing(&session, args, &resolution));
+    }
     let (mut name, mut from, mut import) = (args.name.clone(), args.from, None);
     if session.winner(&name, from).is_none()
         && let Some((nested, inner)) = pages::in_import(&session, &name, &locate::bounded())
@@ -105,12 +109,7 @@ fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> Cl
         return unread;
     }
     let bindings = &session.run().bindings;
-    // A frame of which only bindings are left is there, too.
-    let left = |id: i64| bindings.iter().any(|b| b.execution_id == Some(id));
-    if let Some(id) = args.from
-        && session.node_of_row(id).is_none()
-        && !left(id)
-    {
+    if let Some(id) = args.from.filter(|id| !session.has_frame(*id)) {
         return no_execution(session, id);
     }
     let place = match args.from {

@@ -22,7 +22,7 @@ pub(super) fn run(command: ImportCommand, out: &Out) -> Result<Exit, CliError> {
     };
     let name = program.as_ref().and_then(|(path, _)| path.file_name());
     let name = name.map(|name| name.to_string_lossy().into_owned());
-    let mut recorder = Recorder::open(&run.run)?;
+    let mut recorder = Recorder::open(&run.name()?)?;
     let mut done = recorder.record(&AddImport {
         alias,
         source_url: source,

@@ -14,7 +14,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{self, Out, say};
 use crate::print::note;
-use crate::{locate, record};
+use crate::{input, locate, record};
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let source = read_program(&args.program)?;
@@ -98,7 +98,7 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
     let wrong = |cause: std::io::Error| match cause.kind() {
         std::io::ErrorKind::NotFound => CliError::not_found(format!("there is no program {name}"))
             .hint("check the path: it is relative to the working directory"),
-        _ => CliError::new(Exit::Io, format!("cannot read {name}: {cause}")),
+        _ => input::unread(&name.to_string(), &cause),
     };
     let len = fs::metadata(path).map_err(wrong)?.len();
     if len > MOST_BYTES as u64 {
@@ -106,9 +106,8 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
         return Err(CliError::usage(message).hint("give the .prose file"));
     }
     let bytes = fs::read(path).map_err(wrong)?;
-    String::from_utf8(bytes).map_err(|_| {
-        CliError::new(Exit::Unreadable, format!("{name} is not UTF-8 text"))
-            .hint("give the .prose file")
+    String::from_utf8(bytes).map_err(|error| {
+        input::not_text(path, error.as_bytes()).hint("if it is no text, give the .prose file")
     })
 }
 

@@ -24,11 +24,11 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 max,
                 condition,
             };
-            began(&run.run, &begin, out)
+            began(&run.name()?, &begin, out)
         }
         LoopCommand::Iterate { id, force, run } => {
             let insist = force.into();
-            let rounds = record::one(&run.run, &Iterate { id, insist })?;
+            let rounds = record::one(&run.name()?, &Iterate { id, insist })?;
             said(&rounds, "iteration", out)
         }
         LoopCommand::Exit {
@@ -44,7 +44,7 @@ pub(super) fn run(command: LoopCommand, out: &Out) -> Result<Exit, CliError> {
                 round,
                 insist: force.into(),
             };
-            let rounds = record::one(&run.run, &exit)?;
+            let rounds = record::one(&run.name()?, &exit)?;
             said(&rounds, "exited after", out)
         }
     }
@@ -54,6 +54,6 @@ fn said(rounds: &LoopRounds, word: &str, out: &Out) -> Result<Exit, CliError> {
     let id = rounds.of.id;
     out.show(rounds, || {
         let of = rounds.max.map_or(String::new(), |max| format!("/{max}"));
-        format!("{id} {word} {}{of}\n", rounds.iteration)
+        format!("{} {word} {}{of}\n", out.execution(id), rounds.iteration)
     })
 }

@@ -10,7 +10,7 @@ use crate::locate;
 use crate::out::Out;
 
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.run.name()?)?;
     unread::whole(&session, &[Part::Statements])?;
     let only = match args.execution {
         Some(id) => Some(

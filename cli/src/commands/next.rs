@@ -1,14 +1,14 @@
 use prosescope_core::render::text::escape;
 
-use crate::args::record::NextArgs;
+use crate::args::run::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::record::Recorder;
 
 /// The command that comes next, and why; where the run decides between several, each in which case.
-pub(super) fn run(args: &NextArgs, out: &Out) -> Result<Exit, CliError> {
-    let mut recorder = Recorder::open(&args.run)?;
+pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
+    let mut recorder = Recorder::open(&args.name()?)?;
     let next = recorder.next()?;
     out.show(&next, || {
         if next.choices.is_empty() {

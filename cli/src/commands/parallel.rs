@@ -15,7 +15,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
             statement,
             branches,
             run,
-        } => began(&run.run, &begin(statement, branches), out),
+        } => began(&run.name()?, &begin(statement, branches), out),
         ParallelCommand::Run {
             statement,
             branches,
@@ -24,13 +24,13 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
             let command = RunParallel {
                 begin: begin(statement, branches),
             };
-            let mut recorder = Recorder::open(&run.run)?;
+            let mut recorder = Recorder::open(&run.name()?)?;
             let mut running = recorder.record(&command)?;
             brief::tell(&recorder, running.parallel.id, &mut running.parallel.task);
             for branch in &mut running.branches {
                 brief::tell(&recorder, branch.id, &mut branch.task);
             }
-            out.show(&running, || ran(&running))
+            out.show(&running, || ran(&running, out))
         }
         ParallelCommand::Branch {
             parallel,
@@ -47,7 +47,7 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 statement,
                 insist: insist.into(),
             };
-            began(&run.run, &branch, out)
+            began(&run.name()?, &branch, out)
         }
         ParallelCommand::Join {
             parallel,
@@ -58,12 +58,13 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
                 parallel,
                 insist: force.into(),
             };
-            let joined = record::one(&run.run, &join)?;
+            let joined = record::one(&run.name()?, &join)?;
             out.show(&joined, || {
                 let branches = joined.branches.iter();
                 let branches = branches.map(|of| format!("{} {}", of.branch, of.status));
                 let branches: Vec<String> = branches.collect();
-                format!("{} joined: {}\n", joined.parallel.id, branches.join(", "))
+                let id = out.execution(joined.parallel.id);
+                format!("{id} joined: {}\n", branches.join(", "))
             })
         }
     }
@@ -81,12 +82,12 @@ fn begin(statement: StatementArgs, branches: BranchesArgs) -> BeginParallel {
 }
 
 /// The parallel's id, then each branch: its id and name, and its brief where a subagent carries it out.
-fn ran(running: &ParallelRunning) -> String {
-    let mut text = format!("{}\n", running.parallel.id);
+fn ran(running: &ParallelRunning, out: &Out) -> String {
+    let mut text = format!("{}\n", out.execution(running.parallel.id));
     for branch in &running.branches {
         let name = branch.name.as_deref().unwrap_or_default();
         let brief = brief::appended(branch);
-        text.push_str(&format!("\n{} {name}\n{brief}", branch.id));
+        text.push_str(&format!("\n{} {name}\n{brief}", out.execution(branch.id)));
     }
     text
 }

@@ -1,3 +1,4 @@
+use std::io::Read;
 use std::path::Path;
 
 use prosescope_core::render::text::escape;
@@ -24,7 +25,7 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
         memory: text_of(args.memory.as_deref())?,
         segment: text_of(args.segment.as_deref())?,
     };
-    let mut recorder = Recorder::open(&args.run.run)?;
+    let mut recorder = Recorder::open(&args.run.name()?)?;
     recorder.stage(staged);
     let mut written = recorder.record(&put)?;
     written.location = recorder.location(&written.name, written.execution_id);
@@ -51,13 +52,10 @@ pub(super) fn run(args: &PutArgs, out: &Out) -> Result<Exit, CliError> {
 
 fn text_of(path: Option<&Path>) -> Result<Option<String>, CliError> {
     let Some(path) = path else { return Ok(None) };
-    let text = std::io::read_to_string(input::file(path)?);
-    text.map(Some).map_err(|cause| match cause.kind() {
-        std::io::ErrorKind::InvalidData => CliError::new(
-            Exit::Unreadable,
-            format!("{} is not UTF-8 text", path.display()),
-        )
-        .hint("memories and segments are Markdown"),
-        _ => input::unread(&path.display().to_string(), &cause),
-    })
+    let mut bytes = Vec::new();
+    let read = input::file(path)?.read_to_end(&mut bytes);
+    read.map_err(|cause| input::unread(&path.display().to_string(), &cause))?;
+    let text = String::from_utf8(bytes);
+    text.map(Some)
+        .map_err(|error| input::not_text(path, error.as_bytes()))
 }

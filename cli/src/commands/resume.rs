@@ -11,10 +11,11 @@ use crate::record::Recorder;
 use crate::{locate, print};
 
 pub(super) fn run(args: &ResumeArgs, out: &Out) -> Result<Exit, CliError> {
+    let run = args.run.name()?;
     if args.begin {
-        Recorder::open(&args.run)?.record(&Reopen)?;
+        Recorder::open(&run)?.record(&Reopen)?;
     }
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&run)?;
     // Whoever goes on would repeat what could not be read.
     unread::shown(&session)?;
     let view = pages::resume(&session, Some(locate::now()));

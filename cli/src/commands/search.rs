@@ -21,11 +21,7 @@ pub(super) fn run(args: &SearchArgs, out: &Out) -> Result<Exit, CliError> {
     if args.all {
         return all(view, &args.text, out);
     }
-    let name = match &args.run {
-        Some(run) => run.clone(),
-        None => locate::unnamed()?,
-    };
-    let session = locate::open(&name)?;
+    let session = locate::open(&args.run.name()?)?;
     view.runs
         .push(search(&session, &args.text, &session.name()));
     let whole = read(&view.runs).and_then(|()| unread::whole(&session, &PARTS));

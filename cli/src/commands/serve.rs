@@ -10,6 +10,7 @@ use prosescope_serve::{Access, Limits, Server, Wake, Workplace, asked_to_stop};
 use crate::args::workflow::ServeArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::input;
 use crate::locate::Kept;
 use crate::out::{Out, say};
 
@@ -77,9 +78,8 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     }
     let given = match &args.token_file {
         Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|cause| {
-                CliError::new(Exit::Io, format!("cannot read {}: {cause}", path.display()))
-            })?;
+            let text = std::fs::read_to_string(path)
+                .map_err(|cause| input::unread(&path.display().to_string(), &cause))?;
             Some(text.lines().next().unwrap_or_default().trim().to_owned())
         }
         None => std::env::var(TOKEN).ok(),

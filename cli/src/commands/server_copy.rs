@@ -23,13 +23,14 @@ use crate::progress::Progress;
 use crate::{locate, print, record};
 
 pub(super) fn push(args: &PushArgs, out: &Out) -> Result<Exit, CliError> {
-    let converted = pushed(&args.run, out)?;
+    let converted = pushed(&args.run.name()?, out)?;
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
 pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
-    let Some(found) = OnServer::named(&args.run)? else {
-        let message = format!("{} is not in PostgreSQL", args.run);
+    let run = args.run()?;
+    let Some(found) = OnServer::named(&run)? else {
+        let message = format!("{run} is not in PostgreSQL");
         return Err(CliError::usage(message).hint("name it postgres:ID"));
     };
     let converted = match &args.out {

@@ -2,14 +2,14 @@ use prosescope_core::session::pages;
 use prosescope_core::view::RunShown;
 
 use super::{ended, unread};
-use crate::args::RunArgs;
+use crate::args::run::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.name()?)?;
     let shown = RunShown {
         overview: pages::overview(&session, Some(locate::now())),
         program: pages::program_page(&session, 0, u32::MAX),

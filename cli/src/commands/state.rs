@@ -9,7 +9,7 @@ use crate::out::Out;
 use crate::{locate, print};
 
 pub(super) fn run(args: &StateArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.run.name()?)?;
     unread::own(&session)?;
     if out.json || args.diff {
         let view = pages::state_page(&session, args.all);

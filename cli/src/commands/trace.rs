@@ -11,14 +11,23 @@ use crate::args::{TraceArgs, TraceSort};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
-use crate::{locate, print};
+use crate::{locate, near, print};
 
 pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.run)?;
+    let session = locate::open(&args.run.name()?)?;
     if let Some(name) = &args.node {
         return node(&session, name, out);
     }
     let choice = choice(args)?;
+    choice.known_status(&session).map_err(|words| {
+        let near = near::names(&choice.status, words.iter().map(String::as_str));
+        let error = CliError::usage(format!("no row has the status {:?}", choice.status));
+        match near.is_empty() {
+            true => error,
+            false => error.hint(near::hint(&choice.status, near, "statuses")),
+        }
+        .hint(format!("expected one of: {}", words.join(", ")))
+    })?;
     let most = args.limit.unwrap_or(u32::MAX);
     let view = match choice.is_all() {
         true => pages::trace_page(&session, &BTreeSet::new(), 0, most),

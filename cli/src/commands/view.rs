@@ -8,7 +8,7 @@ use crate::out::{Out, say};
 use crate::{locate, serve};
 
 pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
-    let served = locate::served(&args.runs)?;
+    let served = locate::served(&args.runs()?)?;
     let server = serve::Server::listen(served, args.port)?;
     if out.json {
         out.json(&Serving {

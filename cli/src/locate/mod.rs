@@ -26,7 +26,7 @@ use prosescope_core::time::Stamp;
 use prosescope_postgres::PostgresSource;
 use prosescope_store::{Disk, StoreError, home_prose};
 
-use crate::args::run_name;
+use crate::args::run::run_name;
 use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
@@ -51,13 +51,20 @@ pub(crate) fn is_latest(run: &str) -> bool {
 /// The variable that names the run where the command line does not.
 pub(crate) const RUN_ENV: &str = "PROSE_RUN";
 
-/// The run of a command that may name several and names none: `PROSE_RUN`, else the newest one.
-pub(crate) fn unnamed() -> Result<String, CliError> {
+/// Returns the run that `PROSE_RUN` names, where it is set.
+pub(crate) fn in_environment() -> Result<Option<String>, CliError> {
     match std::env::var(RUN_ENV) {
-        Ok(run) => run_name(&run).map_err(|why| CliError::usage(format!("{RUN_ENV}: {why}"))),
-        Err(std::env::VarError::NotPresent) => Ok(LATEST.to_owned()),
+        Ok(run) => run_name(&run)
+            .map(Some)
+            .map_err(|why| CliError::usage(format!("{RUN_ENV}: {why}"))),
+        Err(std::env::VarError::NotPresent) => Ok(None),
         Err(error) => Err(CliError::usage(format!("{RUN_ENV}: {error}"))),
     }
+}
+
+/// Returns the run of a command that names none: `PROSE_RUN`, else the newest one.
+pub(crate) fn unnamed() -> Result<String, CliError> {
+    Ok(in_environment()?.unwrap_or_else(|| LATEST.to_owned()))
 }
 
 /// Milliseconds since 1970 UTC; `PROSE_NOW` (RFC 3339) sets another time, for tests and documentation.

@@ -30,7 +30,7 @@ use crate::view::{Unread, ValueView};
 pub enum Lookup {
     /// A value.
     Found(Box<FoundValue>),
-    /// Nothing: the run, opened as a whole, to say what there is instead.
+    /// Nothing, or the frame is not there: the run, opened as a whole, to say what there is instead.
     NotFound(Box<Session>),
 }
 
@@ -56,6 +56,9 @@ impl Lookup {
             return Ok(Lookup::Found(Box::new(found)));
         }
         let session = Session::open_inside(Rc::clone(source), place, options, false)?;
+        if from.is_some_and(|id| !session.has_frame(id)) {
+            return Ok(Lookup::NotFound(Box::new(session)));
+        }
         let (session, winner) = match session.winner(name, from) {
             None => match in_import(&session, name, options) {
                 Some((nested, name)) => {
@@ -164,6 +167,13 @@ fn narrow(
         .all(|binding| binding.execution_id.is_none());
     let mut run = Run::default();
     let mut trace = Trace::default();
+    let is_there = |id| {
+        bindings.iter().any(|b| b.execution_id == Some(id))
+            || rows::has_execution(db.as_ref(), file, id)
+    };
+    if from.is_some_and(|id| !is_there(id)) {
+        return None;
+    }
     let from = from.filter(|_| !at_root);
     if from.is_some() {
         // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
@@ -227,6 +237,7 @@ mod tests {
         let options = Options::default();
         let session = Session::open(Rc::clone(source), "runs/r", &options).unwrap();
         let whole = session.winner(name, from).map(ValueOf::Binding);
+        let whole = whole.filter(|_| from.is_none_or(|id| session.has_frame(id)));
         let whole = whole.map(|of| session.value(&of, 1000).unwrap());
         for place in ["runs/r", "runs/r/state.db"] {
             let lookup = Lookup::open(source, place, &options, name, from).unwrap();
@@ -259,7 +270,8 @@ mod tests {
     #[test]
     fn a_name_means_what_it_means_in_the_whole_run() {
         let source = source(&[STATE_SQL, ROWS]);
-        let ids = (1..=8).chain([99, -1]).map(Some);
+        // Of 99 only a binding is left, which takes the whole run to know.
+        let ids = (1..=8).chain([-1]).map(Some);
         for from in [None].into_iter().chain(ids) {
             for name in [
                 "x", "only", "deep", "none", "null", "it's", "big", "lost", "X", "no", "",
@@ -268,6 +280,8 @@ mod tests {
                 assert_eq!(value.is_some(), short, "{name} from {from:?}");
             }
         }
+        // An execution that is not there has no values, not even the root's.
+        assert_eq!(check(&source, "only", Some(-1)), (None, false));
         for (from, value) in [(3, "frame"), (8, "parallel"), (5, "loop"), (99, "root")] {
             assert_eq!(check(&source, "x", Some(from)).0.as_deref(), Some(value));
         }

@@ -128,6 +128,12 @@ impl Opened {
         self.trace.of_row(row)
     }
 
+    /// Returns whether values can be asked for from here: an execution, or one of which only bindings are left.
+    pub fn has_frame(&self, id: i64) -> bool {
+        let mut bindings = self.run.bindings.iter();
+        self.node_of_row(id).is_some() || bindings.any(|b| b.execution_id == Some(id))
+    }
+
     /// Returns what a name means in a frame, without the reasons why: the index of a binding.
     pub fn winner(&self, name: &str, from: Option<i64>) -> Option<u32> {
         scope::winner(&self.run, &self.trace, name, from).and_then(|at| u32::try_from(at).ok())

@@ -499,6 +499,25 @@ pub enum NodeStatus {
 }
 
 impl NodeStatus {
+    /// Those with a word of their own.
+    pub const KNOWN: [NodeStatus; 15] = [
+        NodeStatus::Pending,
+        NodeStatus::Executing,
+        NodeStatus::Started,
+        NodeStatus::Waiting,
+        NodeStatus::Iteration,
+        NodeStatus::Retry,
+        NodeStatus::Completed,
+        NodeStatus::Failed,
+        NodeStatus::Skipped,
+        NodeStatus::Approved,
+        NodeStatus::Rejected,
+        NodeStatus::Timeout,
+        NodeStatus::Abandoned,
+        NodeStatus::CutOff,
+        NodeStatus::Unknown,
+    ];
+
     /// The word that a person reads.
     pub fn word(&self) -> &str {
         match self {

@@ -12,7 +12,7 @@
 //!
 //! | file | commands |
 //! |---|---|
-//! | `begin.rs`, `close.rs`, `retry.rs` | `exec begin/run`, `exec complete/fail/skip`, `exec retry` |
+//! | `begin.rs`, `close.rs`, `retry.rs`, `skip.rs` | `exec begin/run`, `exec complete/fail/skip`, `exec retry`, `exec skip --line` |
 //! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
@@ -58,6 +58,7 @@ mod recorded;
 mod retry;
 mod rounds;
 mod run;
+mod skip;
 mod source;
 mod standing;
 mod state;
@@ -91,6 +92,7 @@ pub use recorded::{
 pub use retry::Retry;
 pub use rounds::{BeginLoop, ExitLoop, Iterate};
 pub use run::{Finish, Reopen};
+pub use skip::Skip;
 pub use source::Named;
 pub use state::{FolderState, folder_state};
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::change::Content;
 use crate::model::{AgentScope, BindingKind, Execution};
-use crate::trace::frame_block;
+use crate::trace::{Shape, frame_block, shape};
 
 /// A longer value goes to a file of its own (sqlite.md, "Large Outputs"), in bytes.
 pub const LARGE: usize = 100_000;
@@ -26,7 +26,7 @@ const SUMMARY: usize = 160;
 pub struct Put {
     /// The name; `None` takes the next `anon_…` (errata B13).
     pub name: Option<String>,
-    /// The execution that writes it: its frame is the scope. `None` is the root.
+    /// The execution that writes it: its frame is the scope. `None` is the root; with `done`, the one statement that is open.
     pub execution: Option<i64>,
     /// input, output, let or const; by the program, else `let`.
     pub kind: Option<String>,
@@ -54,18 +54,15 @@ impl Record for Put {
         if !self.done && self.memory.is_none() && self.segment.is_none() {
             return self.plan_value(facts, at, false);
         }
+        if self.done && self.execution.is_none() {
+            return self.of_the_open(facts)?.plan(facts, at);
+        }
         let mut all = Overlay::new(facts);
         let mut written = all.then(|facts| self.plan_value(facts, at, self.done))?;
         if self.memory.is_some() || self.segment.is_some() {
             written.segment = self.remember(&mut all, at)?;
         }
-        if self.done {
-            let Some(id) = self.execution else {
-                return Err(WriteError::wrong(
-                    "--done completes an execution, and none was named",
-                    "`--execution ID` names it, as the brief does",
-                ));
-            };
+        if let Some(id) = self.execution.filter(|_| self.done) {
             all.then(|facts| complete(facts, at, id, &written.name))?;
             written.completed = Some(id);
         }
@@ -99,6 +96,28 @@ fn complete(
 }
 
 impl Put {
+    /// The same by the one statement that is open.
+    fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
+        let run = facts.run()?;
+        if run.status.is_finished() {
+            return Err(finished(&run));
+        }
+        let id = match Standing::of(facts)?.pick(None, Shape::Statement) {
+            Err(WriteError::Refused { rule, message, .. }) => {
+                return Err(WriteError::refused(
+                    rule,
+                    message,
+                    "`--execution ID` says which of them is completed",
+                ));
+            }
+            picked => picked?,
+        };
+        Ok(Put {
+            execution: Some(id),
+            ..self.clone()
+        })
+    }
+
     /// What the agent keeps; gives the number of its segment.
     fn remember(&self, all: &mut Overlay<'_>, at: &At) -> Result<Option<i64>, WriteError> {
         let source = Source::of(all)?;
@@ -333,8 +352,7 @@ fn declared(
 /// A statement of its own is the source; a frame or a construct only says where it ran.
 fn written_by(row: Option<&Execution>) -> Option<String> {
     let row = row?;
-    (crate::trace::shape(row) == crate::trace::Shape::Statement && !row.text.is_empty())
-        .then(|| row.text.to_string())
+    (shape(row) == Shape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
 }
 
 fn known_kind(word: &str) -> Result<BindingKind, WriteError> {

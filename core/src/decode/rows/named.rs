@@ -69,3 +69,17 @@ pub fn bindings_named(
         issues: reader.notes.finish(),
     }))
 }
+
+/// Returns whether an execution has this id, found by the table's key. `false` where that takes the whole table to know.
+pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
+    let Ok(mut reader) = Reader::of_table(db, schema::EXECUTION, file) else {
+        return false;
+    };
+    let mut found = false;
+    let asked = Rows::Holding("id", Key::Int(id));
+    let wants = &[Want::short("id")];
+    reader.scan_rows(schema::EXECUTION, asked, wants, |cells| {
+        found |= cells.int("id") == Some(id);
+    });
+    found && reader.failed.is_none()
+}

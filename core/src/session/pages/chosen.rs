@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::node_ref;
-use super::trace::{error_of, execution, is_cause, note, span, status_word, tree_row};
+use super::trace::{RECOVERED, error_of, execution, is_cause, note, span, status_word, tree_row};
 use crate::session::search::Needle;
 use crate::session::{Opened, Session};
-use crate::trace::{Node, NodeId};
+use crate::trace::{Node, NodeId, NodeStatus};
 use crate::view::TracePage;
 
 /// Which rows of the trace are shown, and in which order. What is empty chooses all.
@@ -45,6 +45,21 @@ impl TraceChoice {
     pub fn is_all(&self) -> bool {
         *self == TraceChoice::default()
     }
+
+    /// Refuses a status that no row of this run has, and none of any run could have: a misspelt word would choose nothing.
+    ///
+    /// # Errors
+    /// The words that could be meant.
+    pub fn known_status(&self, opened: &Opened) -> Result<(), Vec<String>> {
+        let known = NodeStatus::KNOWN;
+        let known = known.iter().map(NodeStatus::word).chain([RECOVERED]);
+        let is_meant = |word: &str| word.eq_ignore_ascii_case(&self.status);
+        let mut own = opened.trace.nodes.iter().map(status_word);
+        match self.status.is_empty() || known.clone().any(is_meant) || own.any(is_meant) {
+            true => Ok(()),
+            false => Err(known.map(str::to_owned).collect()),
+        }
+    }
 }
 
 /// The rows that a choice means, in its order.
@@ -56,7 +71,7 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
         needle.is_in(&node.text) || error.is_some_and(|error| needle.is_in(error))
     };
     let is_one = |at: NodeId, node: &Node| {
-        (choice.status.is_empty() || status_word(node) == choice.status)
+        (choice.status.is_empty() || status_word(node).eq_ignore_ascii_case(&choice.status))
             && (choice.kind.is_empty() || node.kind.word() == choice.kind)
             && choice
                 .at_least_ms

@@ -277,10 +277,13 @@ pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
     })
 }
 
-/// The word a person reads: a failure that was made good reads `recovered`.
+/// What a failure that was made good reads as.
+pub(super) const RECOVERED: &str = "recovered";
+
+/// The word a person reads.
 pub(super) fn status_word(node: &Node) -> &str {
     if node.recovered && node.status == crate::trace::NodeStatus::Failed {
-        "recovered"
+        RECOVERED
     } else {
         node.status.word()
     }

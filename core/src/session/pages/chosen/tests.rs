@@ -81,6 +81,20 @@ fn rows_are_chosen_by_text_error_status_and_length() {
         ..all.clone()
     };
     assert_eq!(texts(status), ["short", "long"]);
+    for (word, known) in [
+        ("", true),
+        ("Failed", true),
+        ("recovered", true),
+        ("cut off", true),
+        ("failedd", false),
+        ("done", false),
+    ] {
+        let choice = TraceChoice {
+            status: word.to_owned(),
+            ..all.clone()
+        };
+        assert_eq!(choice.known_status(&session()).is_ok(), known, "{word}");
+    }
     let length = TraceChoice {
         at_least_ms: Some(60_000),
         ..all.clone()

@@ -1,0 +1,148 @@
+//! How a command names its run: as its first argument, with `--run`, or by PROSE_RUN.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const RUN: &str = "20270101-120000-aaaaaa";
+const OTHER: &str = "20270102-120000-bbbbbb";
+
+fn prose(dir: &Path, env: Option<&str>, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+    command
+        .args(args)
+        .current_dir(dir)
+        .env("HOME", dir.join("home"))
+        .env("PROSE_NOW", "2027-01-03T12:00:00Z")
+        .env_remove("PROSE_RUN");
+    if let Some(run) = env {
+        command.env("PROSE_RUN", run);
+    }
+    command.output().expect("prosescope runs")
+}
+
+#[track_caller]
+fn told(dir: &Path, env: Option<&str>, code: i32, args: &[&str]) -> (String, String) {
+    let out = prose(dir, env, args);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(out.stdout), text(out.stderr));
+    assert_eq!(
+        out.status.code(),
+        Some(code),
+        "{args:?}, PROSE_RUN {env:?}: {stdout}{stderr}"
+    );
+    (stdout, stderr)
+}
+
+/// Two runs that wait at a gate; the second is the newest.
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = dir.path();
+    let program = "let research = session \"Find\"\n\napprove publish:\n  prompt: \"Publish?\"\n";
+    fs::write(at.join("p.prose"), program).expect("written");
+    for run in [RUN, OTHER] {
+        told(at, None, 0, &["init", "p.prose", "--id", run]);
+        told(at, Some(run), 0, &["put", "topic", "--file", "p.prose"]);
+        told(at, Some(run), 0, &["gate", "create", "publish"]);
+    }
+    dir
+}
+
+#[test]
+fn a_run_is_named_by_an_argument_by_run_or_by_the_environment() {
+    let dir = project();
+    let at = dir.path();
+    for (before, after) in [
+        (&["show"][..], &[][..]),
+        (&["trace"], &[]),
+        (&["state"], &[]),
+        (&["bindings"], &["--json"]),
+        (&["agents"], &["--json"]),
+        (&["audit"], &[]),
+        (&["audit", "verify"], &[]),
+        (&["resume"], &[]),
+        (&["check"], &[]),
+        (&["narrate"], &["--json"]),
+        (&["gate", "show"], &["publish", "--no-log"]),
+    ] {
+        let with = |words: &[&'static str]| [before, words, after].concat();
+        let (argument, _) = told(at, None, 0, &with(&[RUN]));
+        let (option, _) = told(at, None, 0, &with(&["--run", RUN]));
+        let (both, _) = told(at, None, 0, &with(&[RUN, "--run", RUN]));
+        let (environment, _) = told(at, Some(RUN), 0, &with(&[]));
+        let (nearest, _) = told(at, Some(OTHER), 0, &with(&["--run", RUN]));
+        for other in [option, both, environment, nearest] {
+            assert_eq!(argument, other, "{before:?}");
+        }
+        if *before == ["gate", "show"] {
+            told(at, None, 2, &with(&[]));
+        } else {
+            let (latest, _) = told(at, None, 0, &with(&[]));
+            let (second, _) = told(at, None, 0, &with(&["--run", OTHER]));
+            assert_eq!(latest, second, "{before:?}");
+        }
+        let (_, said) = told(at, None, 2, &with(&[RUN, "--run", OTHER]));
+        assert!(
+            said.contains(&format!(
+                "two runs are named: {RUN} as an argument, and {OTHER} with --run"
+            )),
+            "{before:?}: {said}"
+        );
+    }
+    // What lists the gates of all runs does not follow the environment.
+    let (all, _) = told(at, Some(RUN), 0, &["gates"]);
+    assert!(all.contains(RUN) && all.contains(OTHER), "{all}");
+    let (one, _) = told(at, None, 0, &["gates", "--run", RUN]);
+    assert!(one.contains(RUN) && !one.contains(OTHER), "{one}");
+}
+
+#[test]
+fn a_gate_is_decided_in_a_run_that_was_named() {
+    let dir = project();
+    let at = dir.path();
+    for decision in [
+        &["approve", "publish"][..],
+        &["reject", "publish", "--reason", "no"],
+    ] {
+        let (_, said) = told(at, None, 2, decision);
+        assert!(
+            said.contains("the run of gate publish is not named"),
+            "{said}"
+        );
+        assert!(said.contains("`prosescope gates`"), "{said}");
+    }
+    for decision in [
+        &["approve"][..],
+        &["reject", "--reason", "no"],
+        &["gate", "show"],
+    ] {
+        let (_, said) = told(at, Some(RUN), 2, decision);
+        assert!(said.contains("no gate is named"), "{said}");
+    }
+    told(
+        at,
+        Some(OTHER),
+        0,
+        &["gate", "show", RUN, "--no-log", "publish"],
+    );
+    told(at, Some(RUN), 0, &["approve", "publish"]);
+    let (gates, _) = told(at, None, 0, &["gates", "--pending"]);
+    assert!(gates.contains(OTHER) && !gates.contains(RUN), "{gates}");
+    told(
+        at,
+        Some(RUN),
+        0,
+        &["reject", "--run", OTHER, "publish", "--reason", "no"],
+    );
+    let (gates, _) = told(at, None, 0, &["gates", "--json"]);
+    assert_eq!(gates.trim(), "[]");
+    // Once decided, it stays so.
+    told(at, None, 4, &["approve", RUN, "publish"]);
+    told(at, Some(RUN), 0, &["finish", "--status", "failed"]);
+    told(
+        at,
+        None,
+        0,
+        &["finish", "--run", OTHER, "--status", "failed"],
+    );
+}

@@ -1,0 +1,29 @@
+use super::overlay::Overlay;
+use super::{At, Begin, Close, ExecutionEnded, Facts, How, Plan, Record, WriteError};
+
+/// `exec skip --line N`: a statement that did not begin is passed over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skip {
+    /// The statement. What refuses its beginning refuses to skip it: a run cannot skip what is not its turn.
+    pub begin: Begin,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+impl Record for Skip {
+    type Done = ExecutionEnded;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionEnded>, WriteError> {
+        let mut all = Overlay::new(facts);
+        let begun = all.plan(&self.begin, at)?;
+        let how = How::Skipped {
+            reason: self.reason.clone(),
+        };
+        let skip = Close {
+            insist: self.begin.insist,
+            ..Close::new(begun.id, how)
+        };
+        let ended = all.plan(&skip, at)?;
+        Ok(all.done(ended))
+    }
+}
