@@ -1,7 +1,7 @@
 //! What to do next, in order.
 
-use crate::text::short;
 use crate::session::pages::quoted;
+use crate::text::short;
 use crate::view::{PositionView, ResumeView, StepView};
 
 /// Values that are named one by one.
@@ -126,7 +126,10 @@ fn again(view: &ResumeView, position: &PositionView) -> Vec<String> {
     };
     let run = quoted(&view.run);
     let begin = (view.status != "running").then(|| format!("prosescope resume {run} --begin"));
-    begin.into_iter().chain([format!("prosescope exec retry {id} --run {run}")]).collect()
+    begin
+        .into_iter()
+        .chain([format!("prosescope exec retry {id} --run {run}")])
+        .collect()
 }
 
 /// Whether a risk asks for a look at what was done; the others only say what is done.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
-use crate::render::brief::TaskView;
+use crate::render::brief::{NextStep, TaskView};
 use crate::time::Stamp;
 
 /// A new run.
@@ -53,6 +53,8 @@ pub struct ExecutionBegun {
     pub depth: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
+    /// What to do next; `None` if the statement is a session.
+    pub next: Option<NextStep>,
     /// Where it was recorded against the order of the program, or without a line: one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,

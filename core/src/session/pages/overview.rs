@@ -5,9 +5,9 @@ use super::index::short;
 use super::program::runnable_statements;
 use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
+use super::work::sentence_start;
 use super::{answer, story};
 use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status};
-use super::work::sentence_start;
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -118,9 +118,14 @@ pub(super) fn overview_of(
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
-    let failed = plan.stands.iter().find(|stand| stand.stop == resume::Stop::Failed);
+    let failed = plan
+        .stands
+        .iter()
+        .find(|stand| stand.stop == resume::Stop::Failed);
     if let Some(stand) = failed.and_then(|stand| node_ref(session, stand.node?))
-        && let Some(beginning) = ["running", "interrupted"].iter().find(|word| view.status == **word)
+        && let Some(beginning) = ["running", "interrupted"]
+            .iter()
+            .find(|word| view.status == **word)
     {
         // What is open around it is no place to go on at.
         let word = sentence_start(beginning);
