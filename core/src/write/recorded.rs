@@ -218,6 +218,10 @@ pub struct GateOpened {
     pub statement: String,
     /// The statement's line in the program, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
+    /// What the approver is asked.
+    pub prompt: String,
+    /// The names in braces in the prompt that nothing filled in.
+    pub open_names: Vec<String>,
     /// Who may decide, in words: `anyone`, `ops-team, raymond`.
     pub may_decide: String,
     /// Until when it can be decided; `None` without a time-out.
