@@ -269,6 +269,34 @@ fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
 }
 
 #[test]
+fn an_item_of_a_parallel_is_told_with_its_branch_and_reads_its_own_values() {
+    let program = "let c = session \"C\"\nparallel for y in c:\n  session \"p {y}\"\n\
+        parallel for z in [c, \"b\"]:\n  let own = session \"q {z}\"\n  session \"r {z} {own}\"\n";
+    in_both_forms(program, |project| {
+        project.said("put c", &[], "C");
+        project.does("parallel begin --line 2");
+        let begun = project.json("exec run --line 3 --item u");
+        let y = &begun["task"]["inputs"][0];
+        assert_eq!(y["note"], "the item of branch u of line 2 in the list `c`");
+        project.does(&format!("put --anon --execution {} --done", begun["id"]));
+        project.does("parallel join");
+        project.does("parallel begin --line 4");
+        for (item, known) in [("c", "z bound prosescope get c --run r"), ("b", "z text b")] {
+            let begun = project.json(&format!("exec run --line 5 --item {item}"));
+            assert_eq!(inputs(&begun["task"]), [known]);
+            project.said(
+                &format!("put own --execution {} --done", begun["id"]),
+                &[],
+                item,
+            );
+        }
+        let begun = project.json("exec run --line 6 --item b");
+        assert_eq!(printed(project, &begun["task"]), ["b"]);
+        assert!(project.writers().iter().all(|by| !by.ends_with('?')));
+    });
+}
+
+#[test]
 fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
     let program =
         "agent captain:\n  persist: \"./keep it\"\nlet c = session: captain\n  prompt: \"Go\"\n";
@@ -296,6 +324,7 @@ fn whatever_begins_is_told_how_it_ends() {
         option \"one\":\n    session \"o\"\nlet out = items | map:\n  session \"{item}\"\nblock b(x):\n  return x\n\
         let d = do b(1)\ndo:\n  session \"s\"\noutput o = lit\nexec \"make\"\n";
     in_both_forms(program, |project| {
+        let mut call = None;
         for (line, ends) in [
             (2, "put chain --execution ID --done"),
             (3, "put f --execution ID --done"),
@@ -309,15 +338,20 @@ fn whatever_begins_is_told_how_it_ends() {
             (16, "exec complete ID"),
             (18, "exec complete ID"),
             (20, "put o --execution ID --done"),
-            (21, "exec complete ID"),
+            (21, "put --anon --execution ID --done"),
         ] {
             let said = project.does(&format!("exec run --line {line}"));
             let id = said.lines().next().expect("an id").to_owned();
             let ends = format!(": prosescope {} --run r", ends.replace("ID", &id));
             let told = said.lines().nth(2).unwrap_or_default();
             assert!(told.ends_with(&ends), "line {line}: {said}");
-            if line != 17 {
-                project.does(&format!("exec skip {id} --force"));
+            if line == 17 {
+                call = Some(id);
+                continue;
+            }
+            project.does(&format!("exec skip {id}"));
+            if let Some(call) = call.take_if(|_| line == 16) {
+                project.does(&format!("exec skip {call}"));
             }
         }
     });

@@ -287,7 +287,7 @@ impl Entry {
         let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
         let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
-        let task = task_of(facts, &self.source, &self.found, self.parent)?;
+        let task = task_of(facts, &self.source, &self.found, &row)?;
         let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
         let next = next_step(&self.source, &self.found, row.id);
         Ok(Plan {

@@ -28,13 +28,15 @@ impl TaskView {
     }
 }
 
-/// The task of a statement that runs in `parent`; `None` for what no subagent carries out.
+/// The task of a statement that this row opens; `None` for what no subagent carries out.
 pub(super) fn task_of(
     facts: &dyn Facts,
     source: &Source,
     found: &Found,
-    parent: Option<i64>,
+    row: &Execution,
 ) -> Result<Option<TaskView>, WriteError> {
+    let parent = row.parent;
+    let branch = meta(row).branch;
     let alone;
     let (listing, at) = match (&source.listing, found.statement) {
         (Some(listing), Some(at)) => (listing, at),
@@ -48,7 +50,7 @@ pub(super) fn task_of(
     };
     Ok(Some(TaskView {
         frame: frame(facts, parent)?,
-        inputs: inputs(&facts, listing, at, parent)?,
+        inputs: inputs(&facts, listing, at, parent, branch.as_deref())?,
         ..task
     }))
 }

@@ -21,8 +21,12 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
         let task = TaskView::of(listing, at, listing)?;
         let before = own.id.unwrap_or(row);
         let run = Before { opened, before };
-        let from = run.row(before).ok().flatten().and_then(|row| row.parent);
-        let inputs = inputs(&run, listing, at, from).unwrap_or_default();
+        let first = run.row(before).ok().flatten();
+        let from = first.as_ref().and_then(|row| row.parent);
+        let branch = first
+            .as_ref()
+            .and_then(|row| row.meta.as_deref()?.branch.as_deref());
+        let inputs = inputs(&run, listing, at, from, branch).unwrap_or_default();
         Some(TaskView { inputs, ..task })
     });
     let frame = frame_of(opened, node).and_then(|frame| match (&frame.kind, frame.id) {

@@ -63,6 +63,7 @@ impl<'a> At<'a> {
             names: Some((
                 At {
                     statement: maker,
+                    branch: None,
                     deep: self.deep + 1,
                     ..*self
                 },

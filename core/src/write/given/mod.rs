@@ -27,12 +27,14 @@ use crate::trace::frame_block;
 /// Calls that a parameter is followed through at most.
 const DEEPEST: u32 = 32;
 
-/// The inputs of a statement that runs in `from`, in the order of their names.
+/// The inputs of a statement that runs in `from`, in the order of their names. `branch` is the name of the branch, where
+/// the statement itself is one.
 pub(crate) fn inputs(
     run: &dyn Around,
     listing: &Listing,
     statement: u32,
     from: Option<i64>,
+    branch: Option<&str>,
 ) -> Result<Vec<InputOfTask>, Fault> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
@@ -42,6 +44,7 @@ pub(crate) fn inputs(
         run,
         statement,
         from,
+        branch,
         deep: 0,
     };
     for used in listing.uses(statement) {
@@ -78,6 +81,7 @@ pub(crate) fn input(
         run,
         statement,
         from,
+        branch: None,
         deep: 0,
     };
     Ok(at.input(name, false)?.map(|found| found.input))
@@ -90,6 +94,8 @@ struct At<'a> {
     run: &'a dyn Around,
     statement: u32,
     from: Option<i64>,
+    /// The branch that the statement itself is.
+    branch: Option<&'a str>,
     /// Calls and loops that were followed outward.
     deep: u32,
 }
@@ -218,6 +224,7 @@ impl<'a> At<'a> {
         let caller = At {
             statement: at,
             from: frame.parent,
+            branch: None,
             deep: self.deep + 1,
             ..*self
         };
@@ -306,7 +313,8 @@ impl<'a> At<'a> {
         // The innermost branch below the construct: its items run side by side there.
         let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
         let branch = below.iter().rev().find(|row| is_branch(row));
-        let branch = branch.and_then(|row| row.meta.as_deref()?.branch.clone());
+        let branch = branch.and_then(|row| row.meta.as_deref()?.branch.as_deref());
+        let branch = branch.or(self.branch);
         let round = match row.filter(|_| own.kind.is_loop()) {
             Some(row) => Some(self.round(row)?),
             None => None,
@@ -329,11 +337,20 @@ impl<'a> At<'a> {
         let outside = At {
             statement: around,
             from: row.map_or(self.from, |row| row.parent),
+            branch: None,
             deep: self.deep + 1,
             ..*self
         };
         let nth = round.and_then(|round| usize::try_from(round).ok()?.checked_sub(1));
-        if let Some(item) = nth.and_then(|nth| items(&list)?.into_iter().nth(nth)) {
+        let called = |item: &Expression| match item {
+            Expression::Text(text) | Expression::Name(text) => Some(&**text) == branch,
+            Expression::Other(_) => false,
+        };
+        let item = items(&list).and_then(|all| match branch {
+            Some(_) => all.into_iter().find(called),
+            None => all.into_iter().nth(nth?),
+        });
+        if let Some(item) = item {
             return outside.value(name, &item, &format!("the item of {which}"));
         }
         let what = format!("the item of {which} in the list `{list}`");
