@@ -244,6 +244,21 @@ impl Facts for PostgresFacts<'_> {
         })
     }
 
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        let sql = "SELECT CASE WHEN octet_length(value) <= $4 AND COALESCE(attachment_path, '') = '' THEN value END
+                   FROM openprose.bindings
+                   WHERE name = $1 AND run_id = $2 AND COALESCE(execution_id, -1) = $3";
+        let most = int(i64::try_from(most).unwrap_or(i64::MAX));
+        let bound = [text(name), text(self.run), int(frame.unwrap_or(-1)), most];
+        let value = self.one(sql, &bound, |row| get::<Option<String>>(row, 0))?;
+        Ok(value.flatten())
+    }
+
     fn binding_by_case(&self, _: &str, _: Option<i64>) -> Result<Option<String>, Fault> {
         Ok(None)
     }

@@ -205,6 +205,16 @@ fn declared(agent: &OneAgent, name: &str) -> Result<AgentScope, CliError> {
 fn kept(args: &AgentArgs) -> Result<(Place, OneAgent, Vec<usize>), CliError> {
     let place = Place::of(args)?;
     let agent = match (&place.scope, &place.beside) {
+        // The first session of an agent finds no store yet.
+        (AgentScope::Custom, Some(Beside::Files(path))) if !path.exists() => {
+            let message = format!(
+                "agent {} has no memory at {}, which is not there yet",
+                args.name,
+                path.display()
+            );
+            let hint = "`prosescope agent memory set` makes it";
+            return Err(CliError::not_found(message).hint(hint));
+        }
         (AgentScope::Custom, Some(Beside::Files(path))) => {
             OneAgent::of(locate::open(&path.to_string_lossy())?, &args.name)
         }

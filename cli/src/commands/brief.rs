@@ -1,8 +1,8 @@
 use prosescope_core::model::Form;
-use prosescope_core::render::brief::{Brief, brief};
+use prosescope_core::render::brief::{Brief, brief, shell};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
-use prosescope_core::view::{AgentOfTask, BriefView, ExecutionBegun, Part, TaskView};
+use prosescope_core::view::{AgentOfTask, BriefView, ExecutionBegun, NextStep, Part, TaskView};
 use prosescope_core::write::names;
 
 use super::{no_execution, unread};
@@ -31,8 +31,8 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let listing = session.listing();
     let declared = args.name.as_deref().and_then(|name| listing?.binder(name));
     let agent = args.agent.as_ref();
-    let agent = agent.map(|name| AgentOfTask::new(name, listing.and_then(|l| l.agent_scope(name))));
-    let of = Brief {
+    let agent = agent.map(|name| AgentOfTask::new(name, listing));
+    let mut of = Brief {
         run: match on_server {
             true => folder.clone(),
             false => session.run().id.to_string(),
@@ -49,14 +49,24 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
             ..task
         },
     };
+    of.find_inputs();
     let text = brief(&of, args.sqlite3);
     let (put, run) = (of.put(), of.run);
     let view = BriefView { run, text, put };
     out.show(&view, || escape(&view.text, true))
 }
 
-/// Says to the task of an execution where its output goes, and how; its brief asks for `put --done`.
-pub(super) fn tell(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
+/// Says to what began where its output goes, and how it ends; the brief of a task asks for `put --done`.
+pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
+    task(recorder, begun.id, &mut begun.task);
+    if let Some(next) = &mut begun.next {
+        next.command.push_str(" --run ");
+        next.command.push_str(&shell(recorder.run_id()));
+    }
+}
+
+/// The same of a task alone.
+pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     let Some(task) = task else { return };
     let name = task.binding.as_deref().unwrap_or("anon_…");
     task.location = recorder.location(name, task.frame.as_ref().map(|frame| frame.id));
@@ -70,10 +80,13 @@ pub(super) fn tell(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
     .told();
 }
 
-/// The brief of what began, after an empty line; nothing where no subagent carries it out.
+/// After an empty line, the brief of what began; where no subagent carries it out, what to do next.
 pub(super) fn appended(begun: &ExecutionBegun) -> String {
-    let task = begun.task.as_ref();
-    task.map_or(String::new(), |task| {
-        format!("\n{}", escape(&task.brief, true))
+    if let Some(task) = &begun.task {
+        return format!("\n{}", escape(&task.brief, true));
+    }
+    let next = begun.next.as_ref();
+    next.map_or(String::new(), |NextStep { say, command }| {
+        format!("\n{}\n", escape(&format!("{say}: {command}"), false))
     })
 }

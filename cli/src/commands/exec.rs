@@ -95,7 +95,7 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             };
             let mut recorder = Recorder::open(&run.name()?)?;
             let mut retried = recorder.record(&retry)?;
-            brief::tell(&recorder, id, &mut retried.task);
+            brief::task(&recorder, id, &mut retried.task);
             let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
             out.show(&retried, || {
                 format!("{} attempt {}{of}\n", out.execution(id), retried.attempt)
@@ -160,7 +160,7 @@ fn begins<R: Record<Done = ExecutionBegun>>(
 ) -> Result<ExecutionBegun, CliError> {
     let mut recorder = Recorder::open(run)?;
     let mut begun = recorder.record(command)?;
-    brief::tell(&recorder, begun.id, &mut begun.task);
+    brief::tell(&recorder, &mut begun);
     for text in &begun.notes {
         say(&note(text));
     }

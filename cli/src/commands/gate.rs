@@ -1,3 +1,4 @@
+use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
 use prosescope_core::write::{CreateGate, ViewGate};
 
@@ -61,6 +62,13 @@ fn create(args: CreateArgs, out: &Out) -> Result<Exit, CliError> {
         insist: args.insist.into(),
     };
     let made = record::one(&args.run.name()?, &command)?;
+    if !made.open_names.is_empty() {
+        let names: Vec<String> = made.open_names.iter().map(|n| format!("{{{n}}}")).collect();
+        let names = escape(&names.join(", "), false);
+        say(&print::note(&format!(
+            "the prompt was recorded with {names} as it is: the run holds no short text of that name. The approver sees it so; `--prompt TEXT` takes a prompt that you filled in"
+        )));
+    }
     // The id alone: it is what it is decided by.
     out.show(&made, || format!("{}\n", made.gate))
 }

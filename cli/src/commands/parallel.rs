@@ -26,9 +26,9 @@ pub(super) fn run(command: ParallelCommand, out: &Out) -> Result<Exit, CliError>
             };
             let mut recorder = Recorder::open(&run.name()?)?;
             let mut running = recorder.record(&command)?;
-            brief::tell(&recorder, running.parallel.id, &mut running.parallel.task);
+            brief::tell(&recorder, &mut running.parallel);
             for branch in &mut running.branches {
-                brief::tell(&recorder, branch.id, &mut branch.task);
+                brief::tell(&recorder, branch);
             }
             out.show(&running, || ran(&running, out))
         }

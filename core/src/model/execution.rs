@@ -66,10 +66,12 @@ pub struct Meta {
     pub forced: Vec<Text>,
     /// Whether something was recorded otherwise than the program says (`prosescope … --override`).
     pub overridden: bool,
-    /// Who completed it: `put`, the session that carried it out.
-    pub completed_by: Option<Text>,
     /// How the run had ended when it was taken up again: the row records nothing that the program runs.
     pub reopened: Option<Text>,
+    /// The binding that it wrote as its result (`prosescope put --done`, `prosescope exec complete`).
+    pub binding: Option<Text>,
+    /// The frame of that binding; `None` is the root.
+    pub binding_scope: Option<i64>,
     /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
     pub in_place: bool,
 }
@@ -92,12 +94,5 @@ impl Execution {
     /// end was written into it.
     pub fn opens(&self) -> bool {
         self.status.opens() && self.completed.is_none()
-    }
-}
-
-impl Meta {
-    /// Whether the session that carried an execution out completed it itself.
-    pub fn by_session(&self) -> bool {
-        self.completed_by.as_deref() == Some("put")
     }
 }

@@ -43,6 +43,14 @@ impl Listing {
             Some(_) => AgentScope::Custom,
         })
     }
+
+    /// The path at which the program keeps an agent's memory (`persist: "path"`).
+    pub fn agent_path(&self, agent: &str) -> Option<&str> {
+        let custom = self.agent_scope(agent) == Some(AgentScope::Custom);
+        let mut all = self.statements.iter().filter(|_| custom);
+        all.find(|s| s.kind == StatementKind::Agent && s.name.as_deref() == Some(agent))?
+            .property("persist")
+    }
 }
 
 #[cfg(test)]

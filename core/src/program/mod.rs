@@ -4,6 +4,7 @@
 //! what lies inside what. That is enough to tie rows and annotations to lines. A line that fits nothing is a
 //! statement of kind [`StatementKind::Other`].
 
+mod arguments;
 mod declared;
 mod flow;
 mod head;
@@ -220,12 +221,13 @@ impl TiedBy {
     }
 }
 
+pub use arguments::{Expression, items};
 pub use log::{LogMark, LogTies};
 pub(crate) use log::{fits, is_counted};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::Within;
-pub use uses::{Given, NameUse};
+pub use uses::{Given, NameUse, fill, names_in, names_in_text};
 pub use value::{Property, Value};
 pub use ways::Ways;
 

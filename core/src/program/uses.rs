@@ -11,6 +11,7 @@
 //! What stands in `**…**` is for a model to read: only names in braces count there.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::lex::{Tok, Token, tokens_of_text};
 use super::{LineRole, Listing, Statement, StatementKind as Kind, Value};
@@ -130,6 +131,12 @@ impl Listing {
     }
 }
 
+/// The names in braces in a text: `Say {a} and {b.c}`.
+pub fn names_in_text(text: &str) -> Vec<String> {
+    let (_, names) = fill(text, |_| None);
+    names
+}
+
 /// Names with their first line, and whether one of their places can only be a name.
 #[derive(Default)]
 struct Found(BTreeMap<String, (u32, bool)>);
@@ -147,27 +154,58 @@ impl Found {
         }
     }
 
-    /// `{name}` and `{alias.name}`; `${x}`, `\{x}` and `{{x}}` are something else.
     fn braces(&mut self, text: &str, line: u32) {
-        let mut rest = text;
-        let mut before = ' ';
-        while let Some(open) = rest.find('{') {
-            before = rest
-                .get(..open)
-                .and_then(|t| t.chars().next_back())
-                .unwrap_or(before);
-            rest = rest.get(open + 1..).unwrap_or_default();
-            let end = rest
-                .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
-                .unwrap_or(rest.len());
-            let (name, after) = rest.split_at(end);
-            if after.starts_with('}') && !matches!(before, '$' | '\\' | '{' | '#') && is_name(name)
-            {
-                self.add(name, line, false);
-            }
-            before = '{';
+        for (_, name) in in_braces(text) {
+            self.add(name, line, false);
         }
     }
+}
+
+/// `{name}` and `{alias.name}`, with the bytes that each takes; `${x}`, `\{x}` and `{{x}}` are something else.
+fn in_braces(text: &str) -> Vec<(Range<usize>, &str)> {
+    let mut found = Vec::new();
+    let mut before = ' ';
+    let mut at = 0;
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find('{')) {
+        let start = at + open;
+        let skipped = text.get(at..start).and_then(|t| t.chars().next_back());
+        before = skipped.unwrap_or(before);
+        at = start + 1;
+        let rest = text.get(at..).unwrap_or_default();
+        let end = rest
+            .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))
+            .unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        at += end;
+        if after.starts_with('}') && !matches!(before, '$' | '\\' | '{' | '#') && is_name(name) {
+            found.push((start..at + 1, name));
+        }
+        before = match name.is_empty() {
+            true => '{',
+            false => 'x',
+        };
+    }
+    found
+}
+
+/// A text with its `{names}` filled in, each once, and the names that stay open because `value` has none.
+pub fn fill(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> (String, Vec<String>) {
+    let (mut out, mut open, mut at) = (String::new(), Vec::new(), 0);
+    for (place, name) in in_braces(text) {
+        out.push_str(text.get(at..place.start).unwrap_or_default());
+        match value(name) {
+            Some(value) => out.push_str(&value),
+            None => {
+                out.push_str(text.get(place.clone()).unwrap_or_default());
+                open.push(name.to_owned());
+            }
+        }
+        at = place.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    open.sort();
+    open.dedup();
+    (out, open)
 }
 
 /// Properties whose value is made of names, where it is not a text.
@@ -196,7 +234,7 @@ fn right_side(this: &Statement) -> Option<&str> {
 }
 
 /// The names in an expression: words that are no keys, no calls and no keywords.
-fn names_in(text: &str) -> Vec<String> {
+pub fn names_in(text: &str) -> Vec<String> {
     let tokens = tokens_of_text(text);
     let is = |at: usize, tok: Tok| tokens.get(at).is_some_and(|t| t.tok == tok);
     let slice = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
@@ -219,7 +257,7 @@ fn names_in(text: &str) -> Vec<String> {
 }
 
 /// Whether a word may be the name of a value.
-fn is_name(word: &str) -> bool {
+pub(super) fn is_name(word: &str) -> bool {
     const NOT: [&str; 41] = [
         "and", "are", "as", "contains", "do", "each", "else", "equals", "exec", "false", "filter",
         "flatmap", "for", "from", "has", "if", "in", "is", "let", "loop", "map", "matches", "max",

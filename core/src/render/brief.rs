@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::AgentScope;
+use crate::program::Listing;
 
 /// The work of a session, for the subagent that carries it out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,12 +26,61 @@ pub struct TaskView {
     pub agent: Option<AgentOfTask>,
     /// What the subagent is asked; `None` if the statement has no prompt.
     pub prompt: Option<String>,
-    /// The names of the bindings that it is given.
-    pub context: Vec<String>,
+    /// The values that it is given: the names in its prompt and its context.
+    pub inputs: Vec<InputOfTask>,
     /// The command that writes the output and completes the execution; the output is its standard input.
     pub put: String,
     /// All of this as instructions for the subagent, in Markdown.
     pub brief: String,
+}
+
+/// A value that a task is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct InputOfTask {
+    /// Its name in the program.
+    pub name: String,
+    /// What is known of its value.
+    pub state: InputState,
+    /// The command that prints its value, or what it is a part of; `None` if no binding holds it.
+    pub get: Option<String>,
+    /// Its value, if the program or an error gives it as a text; names in braces in it are inputs too.
+    pub value: Option<String>,
+    /// What it is, or why it is not there, in words; `None` if `get` says everything.
+    pub note: Option<String>,
+    /// The binding that holds it, by name and frame.
+    #[serde(skip)]
+    pub binding: Option<(String, Option<i64>)>,
+}
+
+/// What is known of the value of an input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(rename_all = "kebab-case")]
+pub enum InputState {
+    /// `get` prints it.
+    Bound,
+    /// It is `value`.
+    Text,
+    /// It is a part of what `get` prints, or of `value`; `note` says which.
+    Part,
+    /// The run does not record it: whoever runs the program knows it.
+    Told,
+    /// It is not there; `note` says why.
+    Missing,
+    /// Nothing has this name: it may be plain text.
+    #[default]
+    Unknown,
+}
+
+/// What follows the beginning of a statement that no subagent carries out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct NextStep {
+    /// What to do, in a sentence.
+    pub say: String,
+    /// The command that ends the execution then.
+    pub command: String,
 }
 
 /// A call of a block.
@@ -54,14 +103,28 @@ pub struct AgentOfTask {
     pub name: String,
     /// How long its memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
+    /// The path of its memory, if the program declares one (scope `custom`).
+    pub path: Option<String>,
 }
 
 impl AgentOfTask {
-    /// An agent, by how long its memory is declared to live.
-    pub fn new(name: &str, scope: Option<AgentScope>) -> AgentOfTask {
+    /// An agent, as the program declares it; one that it does not declare lives as long as the run.
+    pub fn new(name: &str, program: Option<&Listing>) -> AgentOfTask {
+        let scope = program.and_then(|program| program.agent_scope(name));
+        let scope = scope.unwrap_or_default();
+        let path = program.and_then(|program| program.agent_path(name));
         AgentOfTask {
             name: name.to_owned(),
-            scope: scope.unwrap_or_default().word().to_owned(),
+            scope: scope.word().to_owned(),
+            path: path.map(str::to_owned),
+        }
+    }
+
+    /// The options of `prosescope agent` that name its store.
+    fn store(&self, run: &str) -> String {
+        match &self.path {
+            Some(path) => format!("--path {} --run {}", shell(path), shell(run)),
+            None => format!("--scope {} --run {}", self.scope, shell(run)),
         }
     }
 }
@@ -85,11 +148,24 @@ pub struct Brief {
 
 impl Brief {
     /// The task with its instructions.
-    pub fn told(self) -> TaskView {
+    pub fn told(mut self) -> TaskView {
+        self.find_inputs();
         TaskView {
             put: self.put(),
             brief: brief(&self, false),
             ..self.task
+        }
+    }
+
+    /// Writes to each input the command that prints it.
+    pub fn find_inputs(&mut self) {
+        for input in &mut self.task.inputs {
+            let Some((name, scope)) = &input.binding else {
+                continue;
+            };
+            let from = scope.map_or(String::new(), |id| format!(" --from {id}"));
+            let run = shell(&self.run);
+            input.get = Some(format!("prosescope get {} --run {run}{from}", shell(name)));
         }
     }
 
@@ -137,37 +213,18 @@ pub fn brief(of: &Brief, raw: bool) -> String {
             "Execution scope:\n  execution_id: {id}\n  block: {block}\n  depth: {depth}\n"
         );
     }
-    if let Some(AgentOfTask { name: agent, scope }) = &task.agent {
-        let store = format!("--scope {scope} --run {}", of.run);
+    if let Some(agent) = &task.agent {
+        let (name, store) = (&agent.name, agent.store(&of.run));
         let _ = writeln!(
             out,
-            "You are the persistent agent {agent}. Read your memory first:\n\n```sh\nprosescope agent memory get {agent} {store}\n```\n"
+            "You are the persistent agent {name}. Read your memory first (exit code 3: there is none yet):\n\n```sh\nprosescope agent memory get {} {store}\n```\n",
+            shell(name)
         );
     }
     if let Some(prompt) = &task.prompt {
         let _ = writeln!(out, "Your task:\n\n{}\n", quoted(prompt));
     }
-    if !task.context.is_empty() {
-        let from = of
-            .execution
-            .map_or(String::new(), |id| format!(" --from {id}"));
-        let commands: Vec<String> = task
-            .context
-            .iter()
-            .map(|name| {
-                format!(
-                    "prosescope get {} --run {}{from}",
-                    shell(name),
-                    shell(&of.run)
-                )
-            })
-            .collect();
-        let _ = writeln!(
-            out,
-            "You are given:\n\n```sh\n{}\n```\n",
-            commands.join("\n")
-        );
-    }
+    inputs(&mut out, &task.inputs);
     let _ = writeln!(out, "Your output is kept in:\n  {}\n", task.location);
     let mut put = of.put();
     let mut with = "";
@@ -184,11 +241,11 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         "When complete, write it as it is on standard input, or name a file that holds it (`--file PATH`).{with}{completes}\n\n```sh\n{put} <<'END_OF_OUTPUT'\n…\nEND_OF_OUTPUT\n```\n"
     );
     let agent = task.agent.as_ref().filter(|_| !of.remembers());
-    if let Some(AgentOfTask { name: agent, scope }) = agent {
-        let store = format!("--scope {scope} --run {}", of.run);
+    if let Some(agent) = agent {
+        let (name, store) = (shell(&agent.name), agent.store(&of.run));
         let _ = writeln!(
             out,
-            "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprosescope agent memory set {agent} {store}\nprosescope agent segment add {agent} --prompt 'what you were asked' {store}\n```\n"
+            "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprosescope agent memory set {name} {store}\nprosescope agent segment add {name} --prompt 'what you were asked' {store}\n```\n"
         );
     }
     out.push_str(
@@ -198,6 +255,61 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         raw_sql(&mut out, of, database);
     }
     out
+}
+
+/// The values that it is given: the commands that print them, then those that are known otherwise, then what is not there.
+fn inputs(out: &mut String, inputs: &[InputOfTask]) {
+    let of =
+        |states: &'static [InputState]| inputs.iter().filter(|input| states.contains(&input.state));
+    let note = |input: &InputOfTask| input.note.as_deref().map(one_line).unwrap_or_default();
+    let commands: Vec<String> = inputs
+        .iter()
+        .filter_map(|input| {
+            let get = input.get.as_deref()?;
+            let plain = input.note.is_none();
+            let note = note(input);
+            Some(match plain {
+                true => get.to_owned(),
+                false => format!("{get}  # {}: {note}", input.name),
+            })
+        })
+        .collect();
+    if !commands.is_empty() {
+        let commands = commands.join("\n");
+        let _ = writeln!(out, "You are given:\n\n```sh\n{commands}\n```\n");
+    }
+    for input in inputs.iter().filter(|input| input.get.is_none()) {
+        if let Some(value) = &input.value {
+            let _ = writeln!(
+                out,
+                "{} is ({}):\n\n{}\n",
+                input.name,
+                note(input),
+                quoted(value)
+            );
+        }
+    }
+    for (states, head) in [
+        (
+            &[InputState::Told, InputState::Part][..],
+            "Whoever runs the program tells you",
+        ),
+        (&[InputState::Missing], "Not there"),
+        (&[InputState::Unknown], "Without a value"),
+    ] {
+        let lines: Vec<String> = of(states)
+            .filter(|input| input.get.is_none() && input.value.is_none())
+            .map(|input| format!("- {}: {}", input.name, note(input)))
+            .collect();
+        if !lines.is_empty() {
+            let _ = writeln!(out, "{head}:\n\n{}\n", lines.join("\n"));
+        }
+    }
+}
+
+/// A note on one line: it may hold texts of the program.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The same with `sqlite3`: the value comes from a file through `readfile`, so that no quote in it matters.
@@ -240,7 +352,7 @@ fn sql(text: &str) -> String {
 }
 
 /// A word for a POSIX shell: quoted where it needs to be.
-fn shell(word: &str) -> String {
+pub fn shell(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
@@ -261,7 +373,12 @@ mod tests {
                 kind: Some("let".into()),
                 agent: Some(AgentOfTask::new("captain", None)),
                 prompt: Some("Write\n```\nit".into()),
-                context: vec!["plan".into()],
+                inputs: vec![InputOfTask {
+                    name: "plan".into(),
+                    state: InputState::Bound,
+                    get: Some("prosescope get plan --run r --from 7".into()),
+                    ..InputOfTask::default()
+                }],
                 ..TaskView::default()
             },
             run: "r".into(),

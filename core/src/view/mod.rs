@@ -46,7 +46,9 @@ mod unread;
 mod work;
 
 pub use crate::model::{Cell, TableRows};
-pub use crate::render::brief::{AgentOfTask, FrameView, TaskView};
+pub use crate::render::brief::{
+    AgentOfTask, FrameView, InputOfTask, InputState, NextStep, TaskView,
+};
 pub use crate::render::download::ValueFormat;
 pub use crate::write::{
     AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,

@@ -2,6 +2,7 @@ use super::insist::{Insist, Insisted};
 use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::item::{self, Wanted, Where};
 use super::meta::Keys;
+use super::next::next_step;
 use super::order::Turn;
 use super::overlay::Overlay;
 use super::place::parent_of;
@@ -286,8 +287,9 @@ impl Entry {
         let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
         let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
-        let task = task_of(facts, &self.source, &self.found, self.parent)?;
+        let task = task_of(facts, &self.source, &self.found, &row)?;
         let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);
+        let next = next_step(&self.source, &self.found, row.id);
         Ok(Plan {
             changes: vec![opening(facts, at, &row, keys), touch(facts, at)],
             done: ExecutionBegun {
@@ -300,6 +302,7 @@ impl Entry {
                 block,
                 depth,
                 task,
+                next,
                 notes: self.notes,
             },
         })

@@ -72,9 +72,10 @@ impl Close {
     ) -> Result<Plan<ExecutionEnded>, WriteError> {
         let mut open = Ending::open(facts, self.id, Shape::Statement, self.insist)?;
         self.own_command(&open.instance)?;
+        let mut wrote = Keys::default();
         let (status, error, reason) = match &self.how {
             How::Completed { binding } => {
-                outputs(facts, &mut open, binding.as_deref())?;
+                wrote = outputs(facts, &mut open, binding.as_deref())?;
                 ("completed", None, None)
             }
             How::Failed { error } => ("failed", Some(error.clone()), None),
@@ -85,7 +86,13 @@ impl Close {
             open.no_child("execution", &format!("cannot be {status}"))?;
         }
         Ok(Plan {
-            changes: open.changes(facts, at, status, error, keys.text("reason", reason))?,
+            changes: open.changes(
+                facts,
+                at,
+                status,
+                error,
+                wrote.and(keys).text("reason", reason),
+            )?,
             done: open.ended(status),
         })
     }
@@ -118,8 +125,13 @@ impl Close {
     }
 }
 
-/// Refuses to complete what has not written its binding: the one that was named, else the program's.
-fn outputs(facts: &dyn Facts, open: &mut Ending, binding: Option<&str>) -> Result<(), WriteError> {
+/// Refuses to complete what has not written its binding: the one that was named, else the program's. Returns the keys
+/// that record it.
+fn outputs(
+    facts: &dyn Facts,
+    open: &mut Ending,
+    binding: Option<&str>,
+) -> Result<Keys, WriteError> {
     let source = Source::of(facts)?;
     let says = output_of(&source, &open.instance.first).map(|(name, _)| name);
     if let Some(name) = binding {
@@ -128,9 +140,11 @@ fn outputs(facts: &dyn Facts, open: &mut Ending, binding: Option<&str>) -> Resul
     let (line, given) = (open.instance.line(), binding.map(str::to_owned));
     if let Some(name) = open.insisted.settle("binding", line, says, given)? {
         let written = written(facts, &source, &open.instance, &name);
-        open.insisted.sequence(written)?;
+        if let Some(scope) = open.insisted.sequence(written)? {
+            return Ok(Keys::wrote(&name, scope));
+        }
     }
-    Ok(())
+    Ok(Keys::default())
 }
 
 /// An open execution that ends, or something in it.
@@ -283,13 +297,14 @@ pub(super) fn again(
     })
 }
 
-/// Refuses when the binding that an execution had to write is not there, or is older than the execution.
+/// Refuses when the binding that an execution had to write is not there, or is older than the execution. Returns the
+/// frame that it is in.
 fn written(
     facts: &dyn Facts,
     source: &Source,
     instance: &Instance,
     name: &str,
-) -> Result<(), WriteError> {
+) -> Result<Option<i64>, WriteError> {
     // What a frame itself returns belongs to its caller, what a statement binds to the scope around it.
     let id = instance.first.id;
     let from = match frame_block(&instance.first) {
@@ -313,7 +328,7 @@ fn written(
                     Stamp::At(wrote),
                     Stamp::At(begun)
                 ),
-                _ => return Ok(()),
+                _ => return Ok(frame),
             }
         }
     };

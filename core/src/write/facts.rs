@@ -62,6 +62,14 @@ pub trait Facts {
     /// A binding of a frame (`None`: the root), by its very name.
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault>;
 
+    /// The value of a binding of a frame, where it is text of at most `most` bytes that lies in the binding itself.
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault>;
+
     /// A binding's name in this frame that differs from `name` in its case only: in a folder they would share a file.
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault>;
 

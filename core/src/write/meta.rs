@@ -50,6 +50,13 @@ impl Keys {
             .number("depth", meta.depth)
     }
 
+    /// The binding that an execution wrote as its result: a reader need not infer it from names and times.
+    pub(super) fn wrote(name: &str, scope: Option<i64>) -> Keys {
+        Keys::default()
+            .text("binding", Some(name))
+            .number("binding_scope", scope)
+    }
+
     /// With all of `more`.
     pub(super) fn and(mut self, more: Keys) -> Keys {
         self.0.extend(more.0);

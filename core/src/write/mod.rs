@@ -24,7 +24,7 @@
 //!
 //! | file | says |
 //! |---|---|
-//! | `source.rs`, `task.rs` | what the program says of a statement, and what a session is to do |
+//! | `source.rs`, `task.rs`, `given/` | what the program says of a statement, what a session is to do, and which values it is given |
 //! | `recorded.rs` | what a command tells its caller |
 //! | `standing.rs`, `place.rs`, `item.rs` | what stands open, what that holds back, and where a statement runs |
 //! | `order.rs` | what begins against the order of the program |
@@ -42,6 +42,7 @@ mod close;
 mod error;
 mod facts;
 mod gate;
+pub(crate) mod given;
 mod import;
 mod insist;
 mod instance;

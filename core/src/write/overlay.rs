@@ -230,6 +230,15 @@ impl Facts for Overlay<'_> {
         }
     }
 
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        self.facts.short_text(name, frame, most)
+    }
+
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {
         self.facts.binding_by_case(name, frame)
     }

@@ -63,7 +63,7 @@ impl Record for Put {
             written.segment = self.remember(&mut all, at)?;
         }
         if let Some(id) = self.execution.filter(|_| self.done) {
-            all.then(|facts| complete(facts, at, id, &written.name))?;
+            all.then(|facts| complete(facts, at, id, &written))?;
             written.completed = Some(id);
         }
         Ok(all.done(written))
@@ -75,15 +75,16 @@ fn complete(
     facts: &dyn Facts,
     at: &At,
     id: i64,
-    written: &str,
+    written: &BindingWritten,
 ) -> Result<Plan<ExecutionEnded>, WriteError> {
+    let wrote = &written.name;
     let instance = Instance::of(facts, id)?.open()?;
     let output = output_of(&Source::of(facts)?, &instance.first);
-    if let Some((name, _)) = output.filter(|(name, _)| name != written) {
+    if let Some((name, _)) = output.filter(|(name, _)| name != wrote) {
         return Err(WriteError::refused(
             "output-differs",
             format!(
-                "execution {id} is not completed by {written}: its statement writes {name} ({})",
+                "execution {id} is not completed by {wrote}: its statement writes {name} ({})",
                 shown(&instance.first.text)
             ),
             format!(
@@ -92,7 +93,8 @@ fn complete(
         ));
     }
     let close = Close::new(id, How::Completed { binding: None });
-    close.close(facts, at, Keys::default().text("completed_by", Some("put")))
+    let keys = Keys::wrote(wrote, written.execution_id).text("completed_by", Some("put"));
+    close.close(facts, at, keys)
 }
 
 impl Put {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
-use crate::render::brief::TaskView;
+use crate::render::brief::{NextStep, TaskView};
 use crate::time::Stamp;
 
 /// A new run.
@@ -53,6 +53,8 @@ pub struct ExecutionBegun {
     pub depth: Option<i64>,
     /// The work for a subagent; `None` if the statement is not a session.
     pub task: Option<TaskView>,
+    /// What to do next; `None` if the statement is a session.
+    pub next: Option<NextStep>,
     /// Where it was recorded against the order of the program, or without a line: one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -216,6 +218,10 @@ pub struct GateOpened {
     pub statement: String,
     /// The statement's line in the program, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
+    /// What the approver is asked.
+    pub prompt: String,
+    /// The names in braces in the prompt that nothing filled in.
+    pub open_names: Vec<String>,
     /// Who may decide, in words: `anyone`, `ops-team, raymond`.
     pub may_decide: String,
     /// Until when it can be decided; `None` without a time-out.

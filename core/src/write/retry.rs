@@ -138,7 +138,7 @@ impl Record for Retry {
             line,
             statement,
         };
-        let task = task_of(facts, &source, &found, instance.first.parent)?;
+        let task = task_of(facts, &source, &found, &instance.first)?;
         Ok(Plan {
             changes,
             done: AttemptBegun {

@@ -135,6 +135,9 @@ impl Facts for Memory {
     fn binding(&self, _: &str, _: Option<i64>) -> Result<Option<BindingFact>, Fault> {
         Ok(None)
     }
+    fn short_text(&self, _: &str, _: Option<i64>, _: usize) -> Result<Option<String>, Fault> {
+        Ok(None)
+    }
     fn binding_by_case(&self, _: &str, _: Option<i64>) -> Result<Option<String>, Fault> {
         Ok(None)
     }

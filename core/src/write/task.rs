@@ -1,5 +1,6 @@
 //! What a session is to do, as its program says it: what a brief is made of.
 
+use super::given::inputs;
 use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
@@ -9,35 +10,33 @@ use crate::render::brief::{AgentOfTask, FrameView, TaskView};
 use crate::trace::frame_block;
 
 impl TaskView {
-    /// The task of a session or a resumed agent, but for the frame that it runs in; `None` for any other statement.
+    /// The task of a session or a resumed agent, but for its frame and its inputs; `None` for any other statement.
     /// `program` declares the agents.
     pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<TaskView> {
         let statement = listing.get(at)?;
         if !matches!(statement.kind, Kind::Session | Kind::Resume) {
             return None;
         }
-        let given = listing.given(at);
-        let used = listing.uses(at).into_iter();
-        let context = used.filter(|used| used.sure && !given.contains_key(&used.name));
         let (binding, kind) = statement.output().unzip();
         Some(TaskView {
             binding: binding.map(str::to_owned),
             kind: kind.map(|kind| kind.word().to_owned()),
             agent: agent(program, statement.target.as_deref(), statement.kind),
             prompt: listing.asked(at),
-            context: context.map(|used| used.name).collect(),
             ..TaskView::default()
         })
     }
 }
 
-/// The task of a statement that runs in `parent`; `None` for what no subagent carries out.
+/// The task of a statement that this row opens; `None` for what no subagent carries out.
 pub(super) fn task_of(
     facts: &dyn Facts,
     source: &Source,
     found: &Found,
-    parent: Option<i64>,
+    row: &Execution,
 ) -> Result<Option<TaskView>, WriteError> {
+    let parent = row.parent;
+    let branch = meta(row).branch;
     let alone;
     let (listing, at) = match (&source.listing, found.statement) {
         (Some(listing), Some(at)) => (listing, at),
@@ -51,6 +50,7 @@ pub(super) fn task_of(
     };
     Ok(Some(TaskView {
         frame: frame(facts, parent)?,
+        inputs: inputs(&facts, listing, at, parent, branch.as_deref())?,
         ..task
     }))
 }
@@ -77,8 +77,7 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
         .find(|s| s.kind == Kind::Agent && s.name.as_deref() == Some(name));
     let keeps =
         declared.is_some_and(|s| !matches!(s.property("persist"), None | Some("false" | "")));
-    let scope = listing.agent_scope(name);
-    (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, scope))
+    (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, Some(listing)))
 }
 
 /// The binding that an execution's statement writes, by the program: name and kind.

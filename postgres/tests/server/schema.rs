@@ -66,7 +66,10 @@ fn what_the_document_made_is_completed() {
         .unwrap();
     // A run may come from a store that records no time.
     cluster
-        .psql(&url, "UPDATE openprose.run SET started_at = NULL, updated_at = NULL")
+        .psql(
+            &url,
+            "UPDATE openprose.run SET started_at = NULL, updated_at = NULL",
+        )
         .unwrap();
 }
 

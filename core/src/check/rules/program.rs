@@ -76,10 +76,6 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Compare the execution's metadata with the line of the program.")
         .source("docs/recording.md")
         .sql("INSERT INTO execution (statement_text, status, metadata) VALUES ('loop:', 'started', '{\"loop_id\": \"l1\", \"max\": 5, \"override\": {\"max\": {\"program\": 3, \"given\": 5}}}');"),
-    Rule::info("completed-by-session", "Sessions completed their own executions with `put --done`.")
-        .fix("Nothing is wrong where the program's runner asked for it: the documents have the runner record completion.")
-        .source("errata, last paragraph")
-        .sql("INSERT INTO execution (statement_text, status, metadata) VALUES ('session \"A\"', 'completed', '{\"completed_by\": \"put\"}');"),
     Rule::warning("output-missing", "The run is completed, but an output of its program is not there.")
         .fix("Do not use the run's result without it.")
         .source("filesystem.md, bindings/{name}.md")

@@ -88,8 +88,8 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
         gate_id: get("gate_id"),
         block: get("block"),
         reason: get("reason"),
-        completed_by: get("completed_by"),
         reopened: get("reopened"),
+        binding: get("binding"),
         ..Meta::default()
     };
     meta.forced = words_of(&object, "forced", texts);
@@ -101,6 +101,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);
     meta.depth = first(&object, &["depth"]);
     meta.count = first(&object, &["count"]).filter(|_| meta.parallel_id.is_some());
+    meta.binding_scope = first(&object, &["binding_scope"]).filter(|_| meta.binding.is_some());
     meta.in_place = object.contains_key("current_iteration");
     let in_place_words = [
         "current_iteration",

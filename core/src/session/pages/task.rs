@@ -1,17 +1,33 @@
+use std::ops::ControlFlow;
+
 use super::trace::frame_of;
+use crate::model::Execution;
+use crate::scope;
 use crate::session::Opened;
 use crate::trace::NodeKind;
 use crate::view::{FrameView, TaskView};
+use crate::write::given::{Around, inputs};
+use crate::write::{Fault, Place};
 
 /// What the session that an execution records is to do: what its brief says. `None` where no row has that id; an
 /// execution that is no session has a task without an output.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     let node = opened.node_of_row(row)?;
-    let line = opened.node(node)?.line;
-    let listing = opened.listing();
-    let statement = listing.zip(line).and_then(|(listing, line)| {
+    let own = opened.node(node)?;
+    let line = own.line;
+    let statement = opened.listing().zip(line).and_then(|(listing, line)| {
         let at = listing.statements.iter().position(|s| s.line == line)?;
-        TaskView::of(listing, u32::try_from(at).ok()?, listing)
+        let at = u32::try_from(at).ok()?;
+        let task = TaskView::of(listing, at, listing)?;
+        let before = own.id.unwrap_or(row);
+        let run = Before { opened, before };
+        let first = run.row(before).ok().flatten();
+        let from = first.as_ref().and_then(|row| row.parent);
+        let branch = first
+            .as_ref()
+            .and_then(|row| row.meta.as_deref()?.branch.as_deref());
+        let inputs = inputs(&run, listing, at, from, branch).unwrap_or_default();
+        Some(TaskView { inputs, ..task })
     });
     let frame = frame_of(opened, node).and_then(|frame| match (&frame.kind, frame.id) {
         (NodeKind::Frame { block, depth }, Some(id)) => Some(FrameView {
@@ -25,4 +41,54 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
         frame,
         ..statement.unwrap_or_default()
     })
+}
+
+/// An opened run as it was before an execution began; its bindings are those of now.
+struct Before<'a> {
+    opened: &'a Opened,
+    before: i64,
+}
+
+impl Before<'_> {
+    fn rows(&self) -> &[Execution] {
+        &self.opened.run().executions
+    }
+
+    fn earlier(&self) -> impl Iterator<Item = &Execution> {
+        let earlier = |row: &&Execution| row.id < self.before;
+        self.rows().iter().rev().filter(earlier)
+    }
+}
+
+impl Around for Before<'_> {
+    fn row(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        let at = self.rows().binary_search_by_key(&id, |row| row.id);
+        Ok(at.ok().and_then(|at| self.rows().get(at)).cloned())
+    }
+
+    fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault> {
+        let (run, trace) = (self.opened.run(), self.opened.trace());
+        let winner = scope::winner(run, trace, name, from);
+        let binding = winner.and_then(|at| run.bindings.get(at));
+        Ok(binding.map(|binding| binding.execution_id))
+    }
+
+    fn back(
+        &self,
+        place: &Place<'_>,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        let mut rows = self.earlier().filter(|row| place.holds(row));
+        let _ = rows.try_for_each(|row| each(row.clone()));
+        Ok(())
+    }
+
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        let _ = self.earlier().try_for_each(|row| each(row.clone()));
+        Ok(())
+    }
+
+    fn imported(&self, alias: &str) -> Result<bool, Fault> {
+        Ok(self.opened.run().imports.iter().any(|i| *i.alias == *alias))
+    }
 }

@@ -1,4 +1,8 @@
-//! Which node wrote which value. Runs do not record it, so it is derived.
+//! Which node wrote which value.
+//!
+//! Our writer records with the completion of a node which binding it wrote (`binding` in the metadata). The last such
+//! node wrote the value, unless the value was written again after that completion. Other runs do not record it, so it is
+//! derived:
 //!
 //! A node may have written a binding when its statement binds that name in the binding's frame. The value is
 //! attributed to the one of these nodes that was under way when the value was last written (`started <= updated <=
@@ -8,8 +12,9 @@
 //!
 //! A session that binds no name writes `anon_001` and the like. Such a value names the session by its text.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::trace::binding_ref;
 use crate::model::{Binding, Run};
@@ -67,6 +72,8 @@ struct Span {
     to: Option<i64>,
     over: bool,
     completed: bool,
+    /// The row that records that it wrote the name, by its place in the run.
+    recorded: Option<u32>,
 }
 
 impl Span {
@@ -81,6 +88,7 @@ impl Span {
             to: ended(last).or_else(|| ended(first)),
             over: !node.status.is_open() && node.status != NodeStatus::Abandoned,
             completed: node.status == NodeStatus::Completed,
+            recorded: None,
         }
     }
 
@@ -121,6 +129,13 @@ impl Group {
 
     /// Who wrote a value at `at`.
     fn written(&self, at: Option<i64>) -> Written {
+        if let Some(by) = self.recorded(at) {
+            return Written {
+                by: Some(by),
+                inferred: false,
+                at,
+            };
+        }
         if let Some(at) = at {
             let (low, high) = second(at);
             let by = self.under_way(at, at).or_else(|| self.under_way(low, high));
@@ -135,6 +150,13 @@ impl Group {
         let by = self.untimed(at);
         let inferred = by.is_some();
         Written { by, inferred, at }
+    }
+
+    /// The last node that is recorded as the writer; `None` where the value was written again since.
+    fn recorded(&self, at: Option<i64>) -> Option<NodeId> {
+        let last = self.spans.iter().max_by_key(|span| span.recorded)?;
+        let replaced = at.zip(last.to).is_some_and(|(at, to)| to < second(at).0);
+        (last.recorded.is_some() && !replaced).then_some(last.node)
     }
 
     /// The node that was under way between two instants. A statement writes its value before it ends, so of several
@@ -165,11 +187,24 @@ impl Group {
 impl Writes {
     pub(super) fn of<'r>(run: &'r Run, trace: &'r Trace, listing: Option<&'r Listing>) -> Writes {
         let frames = trace.frames();
+        let place = |binding: &'r Binding| Some((&*binding.name, frame_of(trace, binding)?));
+        let there = LazyCell::new(|| {
+            run.bindings
+                .iter()
+                .filter_map(place)
+                .collect::<BTreeSet<Key<'_>>>()
+        });
         let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
             // What was passed over wrote nothing.
             if node.status == NodeStatus::Skipped {
+                continue;
+            }
+            if let Some((_, key)) =
+                recorded(run, trace, node).filter(|(_, key)| there.contains(key))
+            {
+                named.entry(key).or_default().push(at);
                 continue;
             }
             let frame = frames.get(at).copied().flatten();
@@ -198,7 +233,14 @@ impl Writes {
             };
             let at = *groups.entry((anonymous, key)).or_insert_with(|| {
                 let at = writes.groups.len() as u32;
-                let span = |node: &NodeId| Some(Span::of(run, *node, trace.node(*node)?));
+                let span = |at: &NodeId| {
+                    let node = trace.node(*at)?;
+                    let recorded = recorded(run, trace, node).filter(|(_, own)| *own == key);
+                    Some(Span {
+                        recorded: recorded.map(|(row, _)| row),
+                        ..Span::of(run, *at, node)
+                    })
+                };
                 writes.of_node.extend(nodes.iter().map(|node| (*node, at)));
                 writes.groups.push(Group {
                     spans: nodes.iter().filter_map(span).collect(),
@@ -223,6 +265,18 @@ impl Writes {
         let at = self.of_node.binary_search_by_key(&node, |(n, _)| *n).ok()?;
         self.groups.get(self.of_node.get(at)?.1 as usize)
     }
+}
+
+/// The binding that a node's last row records that it wrote, and that row.
+fn recorded<'r>(run: &'r Run, trace: &Trace, node: &Node) -> Option<(u32, Key<'r>)> {
+    let last = node.last_row?;
+    let meta = run.executions.get(last as usize)?.meta.as_deref()?;
+    let name = meta.binding.as_deref()?;
+    let frame = match meta.binding_scope {
+        Some(id) => Some(trace.of_row(id)?),
+        None => None,
+    };
+    Some((last, (name, frame)))
 }
 
 /// The node of a binding's frame, which the root does not have; `None` where the trace has no such frame.
@@ -359,7 +413,6 @@ fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Opti
 #[cfg(test)]
 mod tests {
     use crate::session::pages;
-    use std::collections::BTreeSet;
     use std::rc::Rc;
 
     use rusqlite::Connection;

@@ -50,8 +50,9 @@ impl<'a> Sweep<'a, '_> {
             reason: None,
             forced: Vec::new(),
             overridden: false,
-            completed_by: None,
             reopened: None,
+            binding: None,
+            binding_scope: None,
             in_place: false,
         };
         let meta = row.meta.as_deref().unwrap_or(&EMPTY);

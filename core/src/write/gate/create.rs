@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::log::Log;
@@ -6,10 +8,12 @@ use crate::gate::allow::{ANY_PERSON, Allow};
 use crate::gate::columns::Columns;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
-use crate::program::StatementKind;
+use crate::program::{Listing, StatementKind, fill, names_in_text};
+use crate::render::brief::InputState;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
 use crate::write::begin::{Entry, opening, touch};
+use crate::write::given::input;
 use crate::write::insist::Insist;
 use crate::write::instance::running;
 use crate::write::item::{self, Wanted};
@@ -18,6 +22,9 @@ use crate::write::source::{Command, Named, Source};
 use crate::write::{
     At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
 };
+
+/// Bytes of a value that is filled into a prompt, at most.
+const SHORT: usize = 500;
 
 /// `gate create`: the program stands at a gate. What is not given the program says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,6 +103,7 @@ impl CreateGate {
                 .collect::<Result<_, _>>()?,
         };
         let prompt = terms.prompt.unwrap_or_default();
+        let (prompt, open_names) = self.filled(facts, &entry, statement, prompt)?;
         if prompt.trim().is_empty() {
             return Err(WriteError::wrong(
                 match statement {
@@ -149,7 +157,7 @@ impl CreateGate {
             id: id.clone(),
             run_id: facts.run()?.id,
             execution_id: Some(row.id),
-            prompt: Some(prompt),
+            prompt: Some(prompt.clone()),
             allow: allow.clone(),
             timeout,
             timeout_at: deadline.map(|ms| at_text(ms, style)),
@@ -171,12 +179,35 @@ impl CreateGate {
                 execution_id: row.id,
                 line: entry.found.index(),
                 statement: entry.found.text,
+                prompt,
+                open_names,
                 may_decide: words,
                 deadline: deadline.map(Stamp::At),
                 head: log.head(),
             },
         })
     }
+}
+
+/// The value of a name at a statement, where the run holds it as a short text.
+fn short_value(
+    facts: &dyn Facts,
+    listing: &Listing,
+    statement: u32,
+    from: Option<i64>,
+    name: &str,
+) -> Result<Option<String>, WriteError> {
+    let Some(input) = input(&facts, listing, statement, from, name)? else {
+        return Ok(None);
+    };
+    let value = match (input.state, &input.binding) {
+        (InputState::Bound, Some((name, scope))) => facts.short_text(name, *scope, SHORT)?,
+        // A text of the program may name others.
+        (InputState::Text, None) => input.value.filter(|text| names_in_text(text).is_empty()),
+        _ => None,
+    };
+    let value = value.map(|value| value.trim_end().to_owned());
+    Ok(value.filter(|value| !value.is_empty() && value.len() <= SHORT && !value.contains('\0')))
 }
 
 /// The deadline in milliseconds. It is counted from the second that is recorded as that of its creation.
@@ -259,6 +290,36 @@ impl CreateGate {
         terms.on_reject =
             insisted.settle_by("on_reject", line, on_reject, given, |a, b| same_words(a, b))?;
         Ok(terms)
+    }
+
+    /// The prompt with the values of the names that the program writes in braces, and the names that stay open. A prompt
+    /// that was given is recorded as it is.
+    fn filled(
+        &self,
+        facts: &dyn Facts,
+        entry: &Entry,
+        statement: Option<u32>,
+        prompt: String,
+    ) -> Result<(String, Vec<String>), WriteError> {
+        let Some((listing, at)) = entry.source.listing.as_ref().zip(statement) else {
+            return Ok((prompt, Vec::new()));
+        };
+        let given = self.prompt.is_some();
+        let used = listing.uses(at);
+        // `\{x}` is written without its backslash here, and is no name.
+        let names = names_in_text(&prompt).into_iter();
+        let names = names.filter(|name| used.iter().any(|used| used.name == *name));
+        let mut values = BTreeMap::new();
+        for name in names {
+            let value = match given {
+                true => None,
+                false => short_value(facts, listing, at, entry.parent, &name)?,
+            };
+            values.insert(name, value);
+        }
+        let (prompt, open) = fill(&prompt, |name| values.get(name).cloned().flatten());
+        let open = open.into_iter().filter(|name| values.contains_key(name));
+        Ok((prompt, open.collect()))
     }
 
     /// Which time the gate is met now. Refuses when it is pending in the same place already: two rows could not be told

@@ -6,12 +6,48 @@ use super::super::{Place, WriteError};
 use super::{Body, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::StatementKind as Kind;
+use crate::render::brief::shell;
 use crate::trace::{Shape, shape};
 
 pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> NextChoice {
     NextChoice {
         command: command.into(),
         why: why.into(),
+    }
+}
+
+/// How a statement without a body ends.
+pub(super) enum Ending<'a> {
+    /// With an error.
+    Throws,
+    /// With its value: the name that it has, if any.
+    Writes(Option<&'a str>),
+    /// Without a value.
+    Completes,
+}
+
+impl Ending<'_> {
+    /// By the kind of the statement, and the name that it writes.
+    pub(super) fn of(kind: Option<Kind>, output: Option<&str>) -> Ending<'_> {
+        use Kind::{Arrow, Call, Do, Exec, Resume, Session, Throw};
+        match (kind, output) {
+            (Some(Throw), _) => Ending::Throws,
+            (_, Some(name)) => Ending::Writes(Some(name)),
+            (Some(Session | Resume | Call | Arrow | Exec | Do), None) => Ending::Writes(None),
+            _ => Ending::Completes,
+        }
+    }
+
+    /// The command; a value comes on its standard input.
+    pub(super) fn command(&self, id: i64) -> String {
+        match self {
+            Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
+            Ending::Writes(Some(name)) => {
+                format!("prosescope put {} --execution {id} --done", shell(name))
+            }
+            Ending::Writes(None) => format!("prosescope put --anon --execution {id} --done"),
+            Ending::Completes => format!("prosescope exec complete {id}"),
+        }
     }
 }
 
@@ -24,32 +60,19 @@ impl Look<'_> {
             .of_row(row)
             .and_then(|at| self.listing.get(at))
             .map(|s| s.kind);
-        if kind == Some(Kind::Throw) {
-            return Ok(vec![choice(
-                format!("prosescope exec fail {id} --error TEXT"),
-                "the program throws here",
-            )]);
-        }
-        let done = match (output_of(self.source, row), kind) {
-            (Some((name, _)), _) => choice(
-                format!("prosescope put {name} --execution {id} --done < FILE"),
-                format!("execution {id} is open, and writes {name}"),
-            ),
-            (
-                None,
-                Some(
-                    Kind::Session | Kind::Resume | Kind::Call | Kind::Arrow | Kind::Exec | Kind::Do,
-                ),
-            ) => choice(
-                format!("prosescope put --anon --execution {id} --done < FILE"),
-                format!("execution {id} is open: its result has no name"),
-            ),
-            _ => choice(
-                format!("prosescope exec complete {id}"),
-                format!("execution {id} is open, and writes nothing"),
-            ),
+        let output = output_of(self.source, row).map(|(name, _)| name);
+        let end = Ending::of(kind, output.as_deref());
+        let why = match &end {
+            Ending::Throws => "the program throws here".to_owned(),
+            Ending::Writes(Some(name)) => format!("execution {id} is open, and writes {name}"),
+            Ending::Writes(None) => format!("execution {id} is open: its result has no name"),
+            Ending::Completes => format!("execution {id} is open, and writes nothing"),
         };
-        Ok(vec![done])
+        let file = match end {
+            Ending::Writes(_) => " < FILE",
+            _ => "",
+        };
+        Ok(vec![choice(format!("{}{file}", end.command(id)), why)])
     }
 
     /// What ends an execution whose body is done; the run, at the program's top.

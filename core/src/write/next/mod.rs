@@ -7,11 +7,13 @@
 //! | in a body | the statement after the one that ended last (`program/flow.rs`), else the end of the body |
 //! | behind a failure | another attempt, the handler, or the failure of what it lies in |
 
+mod begun;
 mod ends;
 mod offers;
 
 use std::ops::ControlFlow;
 
+pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
 use super::instance::{begun_after, meta, same};

@@ -317,6 +317,22 @@ impl Facts for Memory {
         Ok(found.map(|(_, known)| known.clone()))
     }
 
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        let mut all = self.changes.iter().rev();
+        let value = all.find_map(|change| match change {
+            Change::Binding(row) if row.name == name && row.execution_id == frame => {
+                Some(&row.value)
+            }
+            _ => None,
+        });
+        Ok(value.filter(|value| value.len() <= most).cloned())
+    }
+
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {
         let like = |known: &str| known != name && known.to_lowercase() == name.to_lowercase();
         let mut all = self.bindings.iter();

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::rc::Rc;
 
+use prosescope_core::decode::binding_md::Head;
 use prosescope_core::decode::folder::{import_row, scoped};
 use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
@@ -330,6 +331,29 @@ impl Facts for FolderFacts<'_> {
             updated: head.updated.or_else(changed),
             attachment: head.attachment.as_deref().map(str::to_owned),
         }))
+    }
+
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        let path = format!("bindings/{}", binding_md::file_name(name, frame));
+        let unread = |cause| self.unread(&path, &cause);
+        let head = index::head(self.root, &path).map_err(unread)?;
+        let inside = |head: &Head| head.attachment.is_none() && !head.encrypted;
+        let Some(head) = head.filter(inside) else {
+            return Ok(None);
+        };
+        // One byte more says that it is longer.
+        let more = most as u64 + 1;
+        let bytes = self
+            .root
+            .read_part(&path, head.start, more)
+            .map_err(unread)?;
+        let short = bytes.len() <= most;
+        Ok(String::from_utf8(bytes).ok().filter(|_| short))
     }
 
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault> {

@@ -225,6 +225,26 @@ impl Facts for SqliteFacts<'_> {
         )
     }
 
+    fn short_text(
+        &self,
+        name: &str,
+        frame: Option<i64>,
+        most: usize,
+    ) -> Result<Option<String>, Fault> {
+        let sql = format!(
+            "SELECT iif(typeof(value) = 'text' AND octet_length(value) <= ?3 AND ifnull(attachment_path, '') = '',
+                        value, NULL)
+             FROM bindings WHERE name = ?1 AND execution_id IS ?2 {} LIMIT 1",
+            guard::by_coming(self.conn, "bindings", true)
+        );
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let value = self
+            .conn
+            .query_row(&sql, params![name, frame, most], |row| rows::text(row, 0));
+        let value = self.said(value.optional())?.flatten();
+        Ok(value.map(|value| value.to_string()))
+    }
+
     fn binding_by_case(&self, _: &str, _: Option<i64>) -> Result<Option<String>, Fault> {
         Ok(None)
     }

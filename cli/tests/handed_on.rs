@@ -1,0 +1,382 @@
+//! What a recording command hands on: which execution wrote which binding, and what a subagent is told.
+
+use std::fs;
+use std::process::Command;
+
+use prosescope_test_support::run;
+use serde_json::Value;
+
+/// A folder with a program and a run of it.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(form: &str, program: &str) -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        fs::write(dir.path().join("p.prose"), program).expect("written");
+        let project = Project { dir };
+        project.said("init p.prose --id r --state", &[form], "");
+        project
+    }
+
+    fn command(&self, words: &str, more: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+        command.args(words.split_whitespace()).args(more);
+        command.env("HOME", self.dir.path().join("home"));
+        command.env("PROSE_RUN", "r").current_dir(self.dir.path());
+        command
+    }
+
+    /// Runs `prosescope` with this on standard input; gives its standard output.
+    #[track_caller]
+    fn said(&self, words: &str, more: &[&str], input: &str) -> String {
+        let out = run::fed(&mut self.command(words, more), input.as_bytes());
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{words} {more:?}: {error}");
+        String::from_utf8(out.stdout).expect("text")
+    }
+
+    /// Runs a command, with the value `v` on standard input.
+    #[track_caller]
+    fn does(&self, words: &str) -> String {
+        self.said(words, &[], "v\n")
+    }
+
+    #[track_caller]
+    fn json(&self, words: &str) -> Value {
+        serde_json::from_str(&self.said(words, &["--json"], "v\n")).expect("JSON")
+    }
+
+    /// Who wrote each binding: `anon_001 by 2`, with `?` where that is inferred.
+    #[track_caller]
+    fn writers(&self) -> Vec<String> {
+        let rows = self.json("bindings");
+        let rows = rows["rows"].as_array().expect("rows");
+        rows.iter()
+            .map(|row| {
+                let by = row["written_by"]["id"].clone();
+                let mark = if row["writer_inferred"] == true {
+                    "?"
+                } else {
+                    ""
+                };
+                format!("{} by {by}{mark}", row["name"].as_str().expect("a name"))
+            })
+            .collect()
+    }
+}
+
+/// Runs a check in both forms.
+fn in_both_forms(program: &str, check: impl Fn(&Project)) {
+    for form in ["sqlite", "filesystem"] {
+        check(&Project::new(form, program));
+    }
+}
+
+#[test]
+fn a_completion_keeps_the_name_of_the_binding_that_it_wrote() {
+    let program = "session \"A\"\nsession \"B\"\nparallel:\n  session \"C\"\n  d = session \"D\"\n\
+        repeat 2:\n  let e = session \"E\"\nblock f(x):\n  session \"F\"\ndo f(1)\n";
+    in_both_forms(program, |project| {
+        // All within one second, and the branches end in another order than they began.
+        project.does("exec run --line 1");
+        project.does("put --anon --execution 1 --done");
+        let second = project.json("exec run --line 2")["id"].to_string();
+        project.does(&format!("put --anon --execution {second} --done"));
+        let parallel = project.json("parallel run --line 3");
+        let branch = |at: usize| parallel["branches"][at]["id"].to_string();
+        project.does(&format!("put d --execution {} --done", branch(1)));
+        project.does(&format!("put --anon --execution {} --done", branch(0)));
+        project.does("parallel join");
+        project.does("exec run --in 6 --line 7");
+        let list = project.json("trace");
+        let open = list["rows"].as_array().expect("rows").iter();
+        let mut open = open.filter(|row| row["status"] == "executing" && row["line"] == 7);
+        let first = open.next().expect("it is open")["id"].to_string();
+        project.does(&format!("put e --execution {first} --done"));
+        let again = project.json("exec run --round --line 7")["id"].to_string();
+        project.does("put e");
+        project.does(&format!("exec complete {again}"));
+        project.does("loop exit");
+        let call = project.json("exec begin --line 10")["id"].to_string();
+        let inner = project.json("exec run --line 9")["id"].to_string();
+        project.does(&format!("put --anon --execution {inner} --done"));
+        project.does(&format!("exec complete {call}"));
+        let mut writers = project.writers();
+        writers.sort();
+        let mut expected = [
+            "anon_001 by 1".to_owned(),
+            format!("anon_002 by {second}"),
+            format!("anon_003 by {}", branch(0)),
+            format!("anon_004 by {inner}"),
+            format!("d by {}", branch(1)),
+            format!("e by {again}"),
+        ];
+        expected.sort();
+        assert_eq!(writers, expected);
+        let trace = project.does("trace");
+        assert!(trace.contains("session \"A\"  → anon_001 "), "{trace}");
+        assert!(!trace.contains("inferred"), "{trace}");
+        let check = project.does("check");
+        assert!(!check.contains("completed-by-session"), "{check}");
+    });
+}
+
+/// The state of each input of a task, with what is known of it.
+#[track_caller]
+fn inputs(task: &Value) -> Vec<String> {
+    let all = task["inputs"].as_array().expect("inputs");
+    all.iter()
+        .map(|input| {
+            let text = |key: &str| input[key].as_str().map(str::to_owned);
+            let known = text("get").or(text("value")).or(text("note"));
+            let name = input["name"].as_str().expect("a name");
+            let state = input["state"].as_str().expect("a state");
+            format!("{name} {state} {}", known.unwrap_or_default())
+        })
+        .collect()
+}
+
+/// Runs each command that a brief names for an input, and gives what they print.
+#[track_caller]
+fn printed(project: &Project, task: &Value) -> Vec<String> {
+    let all = task["inputs"].as_array().expect("inputs");
+    let commands = all.iter().filter_map(|input| input["get"].as_str());
+    commands
+        .map(|command| {
+            let words = command.strip_prefix("prosescope ").expect("our command");
+            project.said(words, &[], "").trim().to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_brief_lists_each_name_of_the_prompt_with_the_command_that_prints_it() {
+    let program = "use \"./r.prose\" as research\ninput topic: \"what\"\nlet draft = session \"Write about {topic}\"\n\
+        let never = session \"N\"\nlet skipped = session \"S\"\nconst style = \"short, on {topic}\"\n\
+        session \"Use {draft.title}, {never}, {skipped}, {style}, {research.facts}, {version}\"\n  context: [draft, nobody]\n";
+    in_both_forms(program, |project| {
+        let early = project.json("exec run --line 3");
+        assert_eq!(
+            inputs(&early["task"]),
+            ["topic missing input of line 2: not given yet"]
+        );
+        project.said("put topic", &[], "cats");
+        project.said("put draft --execution 1 --done", &[], "DRAFT");
+        let skip = project.json("exec begin --line 5")["id"].to_string();
+        project.does(&format!("exec skip {skip}"));
+        let begun = project.json("exec run --line 7");
+        let expected = [
+            "draft bound prosescope get draft --run r",
+            "draft.title part prosescope get draft --run r",
+            "never missing line 4 makes it: not written yet",
+            "nobody missing no line of the program makes it",
+            "research.facts bound prosescope get research.facts --run r",
+            "skipped missing line 5 makes it: skipped",
+            "style text short, on {topic}",
+            "topic bound prosescope get topic --run r",
+            "version unknown no line of the program makes it: it may be plain text",
+        ];
+        assert_eq!(inputs(&begun["task"]), expected);
+        // The same execution, read from the record.
+        let id = begun["id"].to_string();
+        let brief = project.does(&format!("brief --execution {id}"));
+        let told = begun["task"]["brief"].as_str().expect("a brief");
+        let given = |text: &str| {
+            let from = text.find("You are given").expect("inputs");
+            let to = text.find("Your output").expect("the output");
+            text.get(from..to).map(str::to_owned)
+        };
+        assert_eq!(given(&brief), given(told));
+        assert!(
+            told.contains("- skipped: line 5 makes it: skipped"),
+            "{told}"
+        );
+    });
+}
+
+#[test]
+fn a_parameter_is_told_with_the_argument_of_its_call() {
+    let program = "input topic: \"what\"\nlet draft = session \"W\"\nblock inner(piece):\n  session \"I {piece}\"\n\
+        block outer(part, how):\n  let draft = session \"Own\"\n  session \"O {part} {how}\"\n  do inner(part)\n  \
+        do inner(draft)\ndo outer(draft, how: \"fast, on {topic}\")\n";
+    in_both_forms(program, |project| {
+        project.said("put topic", &[], "cats");
+        project.said("put draft --source x", &[], "ROOT");
+        let call = project.json("exec begin --line 10")["id"].to_string();
+        let own = project.json("exec run --line 6")["id"].to_string();
+        project.said(&format!("put draft --execution {own} --done"), &[], "OWN");
+        // The argument is the caller's draft, not the one of the frame.
+        let begun = project.json("exec run --line 7");
+        assert_eq!(printed(project, &begun["task"]), ["cats", "ROOT"]);
+        assert_eq!(inputs(&begun["task"])[0], "how text fast, on {topic}",);
+        project.does("exec complete");
+        for (line, value) in [(8, "ROOT"), (9, "OWN")] {
+            let inner = project.json(&format!("exec begin --line {line}"))["id"].to_string();
+            let begun = project.json("exec run --line 4");
+            assert_eq!(printed(project, &begun["task"]), [value], "line {line}");
+            let brief = begun["task"]["brief"].as_str().expect("a brief");
+            let told = format!("piece: a parameter of block inner, called by execution {inner}");
+            assert!(brief.contains(&told), "{brief}");
+            project.does("exec complete");
+            project.does(&format!("exec complete {inner}"));
+        }
+        project.does(&format!("exec complete {call}"));
+    });
+}
+
+#[test]
+fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
+    let program = "let a = session \"A\"\nlet b = session \"B\"\nfor item in [a, b, \"c\"]:\n  session \"{item}\"\n\
+        for x, i in a:\n  session \"{x} {i}\"\ntry:\n  session \"Risk\"\ncatch as err:\n  session \"Handle {err}\"\n\
+        parallel for y in a:\n  session \"{y}\"\n";
+    in_both_forms(program, |project| {
+        project.said("put a", &[], "first");
+        project.said("put b", &[], "second");
+        let mut begun = project.json("exec run --in 3 --line 4");
+        assert_eq!(printed(project, &begun["task"]), ["first"]);
+        project.does("exec complete");
+        begun = project.json("exec run --round --line 4");
+        assert_eq!(printed(project, &begun["task"]), ["second"]);
+        project.does("exec complete");
+        begun = project.json("exec run --round --line 4");
+        assert_eq!(inputs(&begun["task"]), ["item text c"]);
+        project.does("exec complete");
+        project.does("loop iterate");
+        project.does("loop exit");
+        begun = project.json("exec run --in 5 --line 6");
+        assert_eq!(
+            inputs(&begun["task"]),
+            [
+                "i told round 1 of the loop at line 5 counts it",
+                "x part prosescope get a --run r"
+            ]
+        );
+        project.does("exec complete");
+        project.does("loop exit --force");
+        let tried = project.json("exec begin --line 7")["id"].to_string();
+        let risk = project.json("exec begin --line 8")["id"].to_string();
+        project.said(&format!("exec fail {risk} --error"), &["it\nbroke"], "");
+        project.does(&format!("exec complete {tried}"));
+        project.does("exec begin --line 9");
+        begun = project.json("exec run --line 10");
+        assert_eq!(inputs(&begun["task"]), ["err text it\nbroke"]);
+        let brief = begun["task"]["brief"].as_str().expect("a brief");
+        assert!(brief.contains("\n\n> it\n> broke\n"), "{brief}");
+    });
+}
+
+#[test]
+fn an_item_of_a_parallel_is_told_with_its_branch_and_reads_its_own_values() {
+    let program = "let c = session \"C\"\nparallel for y in c:\n  session \"p {y}\"\n\
+        parallel for z in [c, \"b\"]:\n  let own = session \"q {z}\"\n  session \"r {z} {own}\"\n";
+    in_both_forms(program, |project| {
+        project.said("put c", &[], "C");
+        project.does("parallel begin --line 2");
+        let begun = project.json("exec run --line 3 --item u");
+        let y = &begun["task"]["inputs"][0];
+        assert_eq!(y["note"], "the item of branch u of line 2 in the list `c`");
+        project.does(&format!("put --anon --execution {} --done", begun["id"]));
+        project.does("parallel join");
+        project.does("parallel begin --line 4");
+        for (item, known) in [("c", "z bound prosescope get c --run r"), ("b", "z text b")] {
+            let begun = project.json(&format!("exec run --line 5 --item {item}"));
+            assert_eq!(inputs(&begun["task"]), [known]);
+            project.said(
+                &format!("put own --execution {} --done", begun["id"]),
+                &[],
+                item,
+            );
+        }
+        let begun = project.json("exec run --line 6 --item b");
+        assert_eq!(printed(project, &begun["task"]), ["b"]);
+        assert!(project.writers().iter().all(|by| !by.ends_with('?')));
+    });
+}
+
+#[test]
+fn the_memory_of_an_agent_with_a_path_is_named_by_commands_that_work() {
+    let program =
+        "agent captain:\n  persist: \"./keep it\"\nlet c = session: captain\n  prompt: \"Go\"\n";
+    in_both_forms(program, |project| {
+        let begun = project.json("exec run --line 3");
+        let brief = begun["task"]["brief"].as_str().expect("a brief");
+        let options = "--path './keep it' --run r";
+        for command in ["memory get captain", "memory set captain"] {
+            let whole = format!("prosescope agent {command} {options}");
+            assert!(brief.contains(&whole), "{brief}");
+        }
+        let agent = |words: &str| project.command(words, &["--path", "./keep it", "--run", "r"]);
+        let none = run::said(3, &mut agent("agent memory get captain"));
+        assert!(none.contains("has no memory"), "{none}");
+        run::fed(&mut agent("agent memory set captain"), b"kept");
+        assert!(run::said(0, &mut agent("agent memory get captain")).contains("kept"));
+    });
+}
+
+/// N12: a number alone leaves it to whoever reads it what to do.
+#[test]
+fn whatever_begins_is_told_how_it_ends() {
+    let program = "use \"./r.prose\" as research\nlet chain = session \"a\" -> session \"b\"\nlet f = research(topic: \"x\")\n\
+        const lit = \"x\"\nthrow \"it's over\"\nif **x**:\n  session \"in\"\ntry:\n  session \"t\"\nchoice **y**:\n  \
+        option \"one\":\n    session \"o\"\nlet out = items | map:\n  session \"{item}\"\nblock b(x):\n  return x\n\
+        let d = do b(1)\ndo:\n  session \"s\"\noutput o = lit\nexec \"make\"\n";
+    in_both_forms(program, |project| {
+        let mut call = None;
+        for (line, ends) in [
+            (2, "put chain --execution ID --done"),
+            (3, "put f --execution ID --done"),
+            (4, "put lit --execution ID --done"),
+            (5, "exec fail ID --error 'it'\\''s over'"),
+            (6, "exec complete ID"),
+            (8, "exec complete ID"),
+            (10, "exec complete ID"),
+            (13, "put out --execution ID --done"),
+            (17, "put d --execution ID --done"),
+            (16, "exec complete ID"),
+            (18, "exec complete ID"),
+            (20, "put o --execution ID --done"),
+            (21, "put --anon --execution ID --done"),
+        ] {
+            let said = project.does(&format!("exec run --line {line}"));
+            let id = said.lines().next().expect("an id").to_owned();
+            let ends = format!(": prosescope {} --run r", ends.replace("ID", &id));
+            let told = said.lines().nth(2).unwrap_or_default();
+            assert!(told.ends_with(&ends), "line {line}: {said}");
+            if line == 17 {
+                call = Some(id);
+                continue;
+            }
+            project.does(&format!("exec skip {id}"));
+            if let Some(call) = call.take_if(|_| line == 16) {
+                project.does(&format!("exec skip {call}"));
+            }
+        }
+    });
+}
+
+#[test]
+fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
+    let program = "let version = session \"V\"\nlet notes = session \"N\"\nblock ship(target):\n  approve deploy:\n    \
+        prompt: \"Deploy {version} to {target}: {notes}, {ticket}, \\{raw}?\"\ndo ship(\"{region} live\")\n";
+    in_both_forms(program, |project| {
+        project.said("put version", &[], "1.2 {notes}\n");
+        project.said("put notes", &[], &"long ".repeat(200));
+        project.does("exec begin --line 6");
+        let mut command = project.command("gate create --line 4 --json", &[]);
+        let out = run::fed(&mut command, b"");
+        let made: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+        let prompt = "Deploy 1.2 {notes} to {target}: {notes}, {ticket}, {raw}?";
+        assert_eq!(made["prompt"], prompt);
+        assert_eq!(
+            made["open_names"],
+            serde_json::json!(["notes", "target", "ticket"])
+        );
+        let note = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(note.contains("{notes}, {target}, {ticket}"), "{note}");
+        let shown = project.json("gate show r deploy");
+        assert_eq!(shown["prompt"], prompt, "{shown}");
+    });
+}

@@ -1,0 +1,130 @@
+//! What is asked of a run to find the values that a statement is given: by key, so that a writer answers from a few rows.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use crate::model::{Execution, Status};
+use crate::trace::frame_block;
+use crate::write::{Facts, Fault, Place};
+
+/// A run around a statement.
+pub(crate) trait Around {
+    /// An execution row.
+    fn row(&self, id: i64) -> Result<Option<Execution>, Fault>;
+
+    /// The nearest scope, from an execution outward, that holds a binding of this name: `Some(None)` is the root.
+    fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault>;
+
+    /// The rows of a statement in its parent, the newest first, until `each` breaks.
+    fn back(
+        &self,
+        place: &Place<'_>,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault>;
+
+    /// The rows before the statement, the newest first, until `each` breaks.
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
+
+    /// Whether an import has this handle.
+    fn imported(&self, alias: &str) -> Result<bool, Fault>;
+}
+
+impl Around for &dyn Facts {
+    fn row(&self, id: i64) -> Result<Option<Execution>, Fault> {
+        self.execution(id)
+    }
+
+    fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault> {
+        let (mut at, mut seen) = (from, BTreeSet::new());
+        while let Some(id) = at.filter(|id| seen.insert(*id)) {
+            if self.binding(name, Some(id))?.is_some() {
+                return Ok(Some(Some(id)));
+            }
+            at = self.execution(id)?.and_then(|row| row.parent);
+        }
+        Ok(self.binding(name, None)?.map(|_| None))
+    }
+
+    fn back(
+        &self,
+        place: &Place<'_>,
+        each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
+    ) -> Result<(), Fault> {
+        self.executions_back(place, 0, each)
+    }
+
+    fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
+        Facts::newest(*self, each)
+    }
+
+    fn imported(&self, alias: &str) -> Result<bool, Fault> {
+        Ok(self.import(alias)?.is_some())
+    }
+}
+
+/// The executions that a statement runs in, innermost first.
+pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution>, Fault> {
+    let (mut at, mut seen, mut chain) = (from, BTreeSet::new(), Vec::new());
+    while let Some(id) = at.filter(|id| seen.insert(*id)) {
+        let Some(row) = run.row(id)? else { break };
+        at = row.parent;
+        chain.push(row);
+    }
+    Ok(chain)
+}
+
+/// The newest execution of a statement in a parent: its id and its last row.
+pub(super) fn last_of(
+    run: &dyn Around,
+    place: &Place<'_>,
+) -> Result<Option<(i64, Execution)>, Fault> {
+    let mut found: Option<(i64, Execution)> = None;
+    run.back(place, &mut |row| {
+        let first = row.status.opens();
+        match &mut found {
+            Some((id, _)) => *id = row.id,
+            None => found = Some((row.id, row)),
+        }
+        match first {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok(found)
+}
+
+/// Rows that are looked through for the error that a `catch` caught: it failed shortly before.
+const RECENT: usize = 200;
+
+/// The newest error of a row at these lines, or of what ran in one, within the same call of a block.
+pub(super) fn error_in(
+    run: &dyn Around,
+    lines: std::ops::RangeInclusive<i64>,
+    frame: Option<i64>,
+) -> Result<Option<Execution>, Fault> {
+    let mut failed = Vec::new();
+    let mut looked = 0;
+    run.newest(&mut |row| {
+        looked += 1;
+        if row.status == Status::Failed && row.error.is_some() {
+            failed.push(row);
+        }
+        match looked < RECENT {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    for row in failed {
+        let around = chain(run, row.parent)?;
+        let own = |row: &Execution| row.index.is_some_and(|line| lines.contains(&line));
+        let here = std::iter::once(&row).chain(&around);
+        // In another call of the block the same lines are others.
+        let outer = here.skip_while(|row| !own(row)).skip(1);
+        let mut frames = outer.filter(|row| frame_block(row).is_some());
+        let inside = own(&row) || around.iter().any(own);
+        if inside && frames.next().map(|row| row.id) == frame {
+            return Ok(Some(row));
+        }
+    }
+    Ok(None)
+}

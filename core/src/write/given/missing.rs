@@ -1,0 +1,132 @@
+//! Why an input is not there.
+
+use super::{At, Input, last_of, named, plain};
+use crate::model::Status;
+use crate::program::{Expression, StatementKind as Kind, names_in_text};
+use crate::render::brief::{InputOfTask, InputState};
+use crate::write::{Fault, Place};
+
+impl<'a> At<'a> {
+    /// A name that nothing in reach is called; `None` where it is no value's.
+    pub(super) fn unbound(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
+        let makers: Vec<u32> = self.makers(name).collect();
+        let declared = [Kind::Agent, Kind::Block, Kind::Use];
+        if makers.is_empty() && declared.iter().any(|kind| self.declares(name, *kind)) {
+            return Ok(None);
+        }
+        if let [one] = makers.as_slice()
+            && let Some(literal) = self.literal(*one)
+        {
+            return Ok(Some(literal.named(name)));
+        }
+        let mut reasons = Vec::new();
+        for maker in &makers {
+            reasons.extend(self.why(*maker)?);
+        }
+        let (state, note) = match reasons.as_slice() {
+            [] if sure => (
+                InputState::Missing,
+                "no line of the program makes it".to_owned(),
+            ),
+            [] => (
+                InputState::Unknown,
+                "no line of the program makes it: it may be plain text".to_owned(),
+            ),
+            reasons => (InputState::Missing, reasons.join("; ")),
+        };
+        Ok(Some(plain(InputOfTask {
+            state,
+            note: Some(note),
+            ..named(name)
+        })))
+    }
+
+    /// The text that a statement gives its name: programs state such values, and not every writer records them.
+    fn literal(&self, maker: u32) -> Option<Input<'a>> {
+        let statement = self.listing.get(maker)?;
+        if statement.kind != Kind::Assign {
+            return None;
+        }
+        let text = self.listing.own_text(maker);
+        let (_, right) = text.split_once('=')?;
+        let Expression::Text(text) = Expression::of(right) else {
+            return None;
+        };
+        let names = names_in_text(&text);
+        Some(Input {
+            input: InputOfTask {
+                state: InputState::Text,
+                value: Some(text),
+                note: Some(format!("as line {} of the program says", statement.line)),
+                ..InputOfTask::default()
+            },
+            names: Some((
+                At {
+                    statement: maker,
+                    branch: None,
+                    deep: self.deep + 1,
+                    ..*self
+                },
+                names,
+                false,
+            )),
+        })
+    }
+
+    /// What became of the statement that makes a value.
+    fn why(&self, maker: u32) -> Result<Option<String>, Fault> {
+        let Some(own) = self.listing.get(maker) else {
+            return Ok(None);
+        };
+        let line = own.line;
+        if own.kind == Kind::Input {
+            return Ok(Some(format!("input of line {line}: not given yet")));
+        }
+        let mut parents: Vec<Option<i64>> = super::chain(self.run, self.from)?
+            .into_iter()
+            .map(|row| Some(row.id))
+            .collect();
+        parents.push(None);
+        // From the outermost: what lies in a construct ran in its execution, where that began.
+        let mut way: Vec<u32> = self.listing.enclosing(maker).collect();
+        way.reverse();
+        way.push(maker);
+        for at in way {
+            let Some(statement) = self.listing.get(at) else {
+                continue;
+            };
+            for parent in parents.clone() {
+                let place = Place {
+                    parent,
+                    index: Some(statement.line.into()),
+                    text: &statement.text,
+                };
+                let Some((id, last)) = last_of(self.run, &place)? else {
+                    continue;
+                };
+                let ended = match last.status {
+                    Status::Skipped => "skipped",
+                    Status::Failed => "failed",
+                    Status::Completed if at == maker => "completed without it",
+                    _ => {
+                        parents.push(Some(id));
+                        break;
+                    }
+                };
+                let around = match at == maker {
+                    true => String::new(),
+                    false => format!(", as was what it lies in (line {})", statement.line),
+                };
+                return Ok(Some(format!("line {line} makes it: {ended}{around}")));
+            }
+        }
+        Ok(Some(format!("line {line} makes it: not written yet")))
+    }
+}
+
+impl Input<'_> {
+    fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.input.name);
+        self
+    }
+}

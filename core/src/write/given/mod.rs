@@ -1,0 +1,431 @@
+//! What a session is given: each name that its prompt and its context use, with where its value is.
+//!
+//! | a name is | the brief says |
+//! |---|---|
+//! | bound in the scope of the execution, or further out | the command that prints it |
+//! | a parameter of the block | what the call gives: a text, or the command that prints the value passed |
+//! | an item or a counter of a loop, an item of a pipe | which round or branch it is, and the list |
+//! | what a `catch` caught | the error as it is recorded |
+//! | not there | why: skipped, failed, not written yet |
+
+mod around;
+mod missing;
+
+use std::collections::BTreeSet;
+
+pub(crate) use around::Around;
+use around::{chain, error_in, last_of};
+
+use super::{Fault, Place};
+use crate::model::Execution;
+use crate::program::{
+    Expression, Given, Listing, Statement, StatementKind as Kind, items, names_in, names_in_text,
+};
+use crate::render::brief::{InputOfTask, InputState};
+use crate::trace::frame_block;
+
+/// Calls that a parameter is followed through at most.
+const DEEPEST: u32 = 32;
+
+/// The inputs of a statement that runs in `from`, in the order of their names. `branch` is the name of the branch, where
+/// the statement itself is one.
+pub(crate) fn inputs(
+    run: &dyn Around,
+    listing: &Listing,
+    statement: u32,
+    from: Option<i64>,
+    branch: Option<&str>,
+) -> Result<Vec<InputOfTask>, Fault> {
+    let mut found = Vec::new();
+    let mut known = BTreeSet::new();
+    let mut open: Vec<(String, bool, At)> = Vec::new();
+    let at = At {
+        listing,
+        run,
+        statement,
+        from,
+        branch,
+        deep: 0,
+    };
+    for used in listing.uses(statement) {
+        open.push((used.name, used.sure, at));
+    }
+    open.reverse();
+    while let Some((name, sure, at)) = open.pop() {
+        if !known.insert((name.clone(), at.statement)) {
+            continue;
+        }
+        let Some(Input { input, names }) = at.input(&name, sure)? else {
+            continue;
+        };
+        if let Some((at, names, sure)) = names.filter(|(at, ..)| at.deep < DEEPEST) {
+            open.extend(names.into_iter().map(|name| (name, sure, at)));
+        }
+        if !found.contains(&input) {
+            found.push(input);
+        }
+    }
+    Ok(found)
+}
+
+/// What one name means at a statement that runs in `from`; `None` where it is no value's.
+pub(crate) fn input(
+    run: &dyn Around,
+    listing: &Listing,
+    statement: u32,
+    from: Option<i64>,
+    name: &str,
+) -> Result<Option<InputOfTask>, Fault> {
+    let at = At {
+        listing,
+        run,
+        statement,
+        from,
+        branch: None,
+        deep: 0,
+    };
+    Ok(at.input(name, false)?.map(|found| found.input))
+}
+
+/// A place that names are used at: a statement, and the execution that it runs in.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    listing: &'a Listing,
+    run: &'a dyn Around,
+    statement: u32,
+    from: Option<i64>,
+    /// The branch that the statement itself is.
+    branch: Option<&'a str>,
+    /// Calls and loops that were followed outward.
+    deep: u32,
+}
+
+/// An input; where the program gives a text or an expression for it, the names in that, where to look them up, and
+/// whether they can only be names.
+struct Input<'a> {
+    input: InputOfTask,
+    names: Option<(At<'a>, Vec<String>, bool)>,
+}
+
+impl<'a> At<'a> {
+    fn input(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
+        let given = self.listing.given(self.statement).get(name).copied();
+        if let Some((how, around)) = given
+            && let Some(holder) = self.listing.get(around)
+        {
+            let scope = self.run.scope_of(name, self.from)?;
+            let rows = chain(self.run, self.from)?;
+            let of = |row: &&Execution| match how {
+                Given::Parameter => frame_block(row) == holder.name.as_deref(),
+                _ => row.index == Some(holder.line.into()) && !is_branch(row),
+            };
+            let place = rows.iter().position(|row| of(&row));
+            if let Some(scope) = scope.filter(|scope| self.is_own(name, *scope, &rows, place)) {
+                return Ok(Some(bound(name, name, scope)));
+            }
+            let row = place.and_then(|place| rows.get(place));
+            let found = match how {
+                Given::Parameter => self.parameter(name, around, row)?,
+                Given::Error => self.caught(name, around, &rows)?,
+                Given::Counter | Given::Item => self.item(name, around, &rows, place)?,
+            };
+            return Ok(Some(found));
+        }
+        if let Some(scope) = self.run.scope_of(name, self.from)? {
+            return Ok(Some(bound(name, name, scope)));
+        }
+        if let Some((whole, part)) = name.split_once('.') {
+            return self.part(name, whole, part, sure);
+        }
+        self.unbound(name, sure)
+    }
+
+    /// Whether a binding is the value of what the program gives under this name, and not another one further out.
+    fn is_own(
+        &self,
+        name: &str,
+        scope: Option<i64>,
+        rows: &[Execution],
+        holder: Option<usize>,
+    ) -> bool {
+        let inside = scope.and_then(|id| rows.iter().position(|row| row.id == id));
+        let own = inside.zip(holder);
+        // Whoever runs a loop may write its item where the loop is: no line of the program makes that name.
+        let free = || self.makers(name).next().is_none() && !self.is_parameter(name);
+        own.is_some_and(|(inside, holder)| inside <= holder) || free()
+    }
+
+    fn is_parameter(&self, name: &str) -> bool {
+        let given = self.listing.given(self.statement);
+        matches!(given.get(name), Some((Given::Parameter, _)))
+    }
+
+    /// The statements that give this name a value.
+    fn makers(&self, name: &str) -> impl Iterator<Item = u32> {
+        let makes = move |s: &Statement| {
+            s.bound() == Some(name) || (s.kind == Kind::Input && s.name.as_deref() == Some(name))
+        };
+        let all = (0_u32..).zip(&self.listing.statements);
+        all.filter(move |(_, s)| makes(s)).map(|(at, _)| at)
+    }
+
+    /// `draft.summary` is a part of `draft`; `research.findings` a value of an import.
+    fn part(
+        &self,
+        name: &str,
+        whole: &str,
+        part: &str,
+        sure: bool,
+    ) -> Result<Option<Input<'a>>, Fault> {
+        if self.run.imported(whole)? || self.declares(whole, Kind::Use) {
+            let note = format!("a value of the import {whole}");
+            return Ok(Some(plain(InputOfTask {
+                note: Some(note),
+                ..bound(name, name, None).input
+            })));
+        }
+        let Some(mut of) = self.input(whole, sure)? else {
+            return Ok(None);
+        };
+        of.input.name = name.to_owned();
+        if matches!(of.input.state, InputState::Bound | InputState::Text) {
+            of.input.state = InputState::Part;
+            of.input.note = Some(format!("{part} of {whole}"));
+        }
+        Ok(Some(of))
+    }
+
+    fn declares(&self, name: &str, kind: Kind) -> bool {
+        let mut all = self.listing.statements.iter();
+        all.any(|s| s.kind == kind && s.name.as_deref() == Some(name))
+    }
+
+    /// A parameter: what the call gives for it.
+    fn parameter(
+        &self,
+        name: &str,
+        block: u32,
+        frame: Option<&Execution>,
+    ) -> Result<Input<'a>, Fault> {
+        let block_name = self.listing.get(block).and_then(|s| s.name.as_deref());
+        let what = format!("a parameter of block {}", block_name.unwrap_or_default());
+        let Some(frame) = frame else {
+            return Ok(told(name, format!("{what}, whose call is not recorded")));
+        };
+        let alone;
+        let (call, at) = match call_of(self.listing, frame) {
+            Some(at) => (self.listing.get(at), at),
+            None => {
+                alone = crate::program::scan(&frame.text);
+                (alone.get(0), block)
+            }
+        };
+        let argument = call.and_then(|call| self.listing.argument(call, block, name));
+        let caller = At {
+            statement: at,
+            from: frame.parent,
+            branch: None,
+            deep: self.deep + 1,
+            ..*self
+        };
+        let what = format!("{what}, called by execution {}", frame.id);
+        match argument {
+            Some(expression) => caller.value(name, &expression, &what),
+            None => Ok(told(name, format!("{what}, which gives nothing for it"))),
+        }
+    }
+
+    /// The value of an expression that stands here, as the input `name`.
+    fn value(&self, name: &str, of: &Expression, what: &str) -> Result<Input<'a>, Fault> {
+        Ok(match of {
+            Expression::Text(text) => Input {
+                input: InputOfTask {
+                    state: InputState::Text,
+                    value: Some(text.clone()),
+                    note: Some(what.to_owned()),
+                    ..named(name)
+                },
+                names: Some((*self, names_in_text(text), false)),
+            },
+            Expression::Name(other) if self.deep < DEEPEST => {
+                let Some(mut found) = self.input(other, true)? else {
+                    return Ok(told(name, format!("{what}: `{other}`")));
+                };
+                name.clone_into(&mut found.input.name);
+                let why = found.input.note.take();
+                let why = why.map_or(String::new(), |why| format!("; {why}"));
+                found.input.note = Some(format!("{what}: `{other}`{why}"));
+                found
+            }
+            Expression::Name(other) | Expression::Other(other) => Input {
+                names: Some((*self, names_in(other), true)),
+                ..told(name, format!("{what}: `{other}`"))
+            },
+        })
+    }
+
+    /// What a `catch` caught: the newest error in its `try`.
+    fn caught(&self, name: &str, catch: u32, rows: &[Execution]) -> Result<Input<'a>, Fault> {
+        let line = self.listing.get(catch).map_or(0, |s| s.line);
+        let all = 0..self.listing.statements.len() as u32;
+        let mut all = all.rev();
+        let tried = all.find(|at| self.listing.catch_of(*at) == Some(catch));
+        let tried = tried.or_else(|| self.listing.try_of(catch));
+        let tried = tried.and_then(|at| self.listing.get(at));
+        let frame = rows.iter().find(|row| frame_block(row).is_some());
+        let failed = match tried {
+            Some(tried) => {
+                let lines = i64::from(tried.line)..=i64::from(tried.end);
+                error_in(self.run, lines, frame.map(|row| row.id))?
+            }
+            None => None,
+        };
+        Ok(match failed {
+            Some(row) => plain(InputOfTask {
+                state: InputState::Text,
+                value: row.error.as_deref().map(str::to_owned),
+                note: Some(format!(
+                    "the error of execution {}, caught at line {line}",
+                    row.id
+                )),
+                ..named(name)
+            }),
+            None => told(
+                name,
+                format!("the error that is caught at line {line}; none is recorded"),
+            ),
+        })
+    }
+
+    /// What a loop, a `parallel for` or a pipe gives its body.
+    fn item(
+        &self,
+        name: &str,
+        around: u32,
+        rows: &[Execution],
+        holder: Option<usize>,
+    ) -> Result<Input<'a>, Fault> {
+        let Some(own) = self.listing.get(around) else {
+            return Ok(told(name, String::new()));
+        };
+        let is = |property: &str| own.property(property).is_some_and(|says| says == name);
+        let row = holder.and_then(|at| rows.get(at));
+        // The innermost branch below the construct: its items run side by side there.
+        let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
+        let branch = below.iter().rev().find(|row| is_branch(row));
+        let branch = branch.and_then(|row| row.meta.as_deref()?.branch.as_deref());
+        let branch = branch.or(self.branch);
+        let round = match row.filter(|_| own.kind.is_loop()) {
+            Some(row) => Some(self.round(row)?),
+            None => None,
+        };
+        let line = own.line;
+        let which = match (&branch, round) {
+            (Some(branch), _) => format!("branch {branch} of line {line}"),
+            (None, Some(round)) => format!("round {round} of the loop at line {line}"),
+            (None, None) => format!("line {line}"),
+        };
+        let list = own.property("in").map(str::to_owned).or_else(|| {
+            let sure = self.listing.uses(around).into_iter().find(|used| used.sure);
+            sure.filter(|_| own.kind == Kind::Pipe)
+                .map(|used| used.name)
+        });
+        let goes_through = own.kind == Kind::Pipe || is("each");
+        let Some(list) = list.filter(|_| goes_through) else {
+            return Ok(told(name, format!("{which} counts it")));
+        };
+        let outside = At {
+            statement: around,
+            from: row.map_or(self.from, |row| row.parent),
+            branch: None,
+            deep: self.deep + 1,
+            ..*self
+        };
+        let nth = round.and_then(|round| usize::try_from(round).ok()?.checked_sub(1));
+        let called = |item: &Expression| match item {
+            Expression::Text(text) | Expression::Name(text) => Some(&**text) == branch,
+            Expression::Other(_) => false,
+        };
+        let item = items(&list).and_then(|all| match branch {
+            Some(_) => all.into_iter().find(called),
+            None => all.into_iter().nth(nth?),
+        });
+        if let Some(item) = item {
+            return outside.value(name, &item, &format!("the item of {which}"));
+        }
+        let what = format!("the item of {which} in the list `{list}`");
+        let mut found = match Expression::of(&list) {
+            of @ Expression::Name(_) => outside.value(name, &of, &what)?,
+            _ => told(name, what.clone()),
+        };
+        if found.input.state == InputState::Bound {
+            found.input.state = InputState::Part;
+        }
+        found.input.note = Some(what);
+        Ok(found)
+    }
+
+    /// The round that a loop is in, from 1.
+    fn round(&self, row: &Execution) -> Result<i64, Fault> {
+        let last = last_of_loop(self.run, row)?;
+        let ended = last.meta.as_deref().and_then(|meta| meta.iteration);
+        Ok(ended.unwrap_or(0).saturating_add(1))
+    }
+}
+
+/// The last row of a loop, whose first one this is.
+fn last_of_loop(run: &dyn Around, first: &Execution) -> Result<Execution, Fault> {
+    let own = |row: &Execution| row.meta.as_deref().and_then(|meta| meta.loop_id.clone());
+    let mut last = None;
+    run.back(&Place::of(first), &mut |row| {
+        if own(&row) != own(first) {
+            return std::ops::ControlFlow::Continue(());
+        }
+        last = Some(row);
+        std::ops::ControlFlow::Break(())
+    })?;
+    Ok(last.unwrap_or_else(|| first.clone()))
+}
+
+fn is_branch(row: &Execution) -> bool {
+    row.meta
+        .as_deref()
+        .is_some_and(|meta| meta.branch.is_some())
+}
+
+/// The statement of a call: the one at its line that has its text.
+fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
+    let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
+    let at = listing.statement_at(line)?;
+    let statement = listing.get(at)?;
+    (statement.line == line && statement.target.as_deref() == frame_block(frame)).then_some(at)
+}
+
+fn named(name: &str) -> InputOfTask {
+    InputOfTask {
+        name: name.to_owned(),
+        ..InputOfTask::default()
+    }
+}
+
+fn plain<'a>(input: InputOfTask) -> Input<'a> {
+    Input { input, names: None }
+}
+
+/// A value that a binding holds.
+fn bound<'a>(name: &str, binding: &str, scope: Option<i64>) -> Input<'a> {
+    plain(InputOfTask {
+        state: InputState::Bound,
+        binding: Some((binding.to_owned(), scope)),
+        ..named(name)
+    })
+}
+
+/// A value that only whoever runs the program knows.
+fn told<'a>(name: &str, what: String) -> Input<'a> {
+    plain(InputOfTask {
+        state: InputState::Told,
+        note: Some(what),
+        ..named(name)
+    })
+}

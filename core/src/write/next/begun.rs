@@ -1,0 +1,110 @@
+//! What follows the beginning of a statement that no subagent carries out, in one line.
+
+use super::super::source::{Found, Source};
+use super::ends::Ending;
+use crate::program::{self, Listing, StatementKind as Kind};
+use crate::render::brief::{NextStep, shell};
+
+/// The next step of the execution `id`; `None` for a session, whose brief says it.
+pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
+    let alone;
+    let (listing, at) = match (&source.listing, found.statement) {
+        (Some(listing), Some(at)) => (listing, at),
+        _ => {
+            alone = program::scan(&found.text);
+            (&alone, 0)
+        }
+    };
+    let own = listing.get(at);
+    let kind = own.map_or(Kind::Other, |s| s.kind);
+    let target = own.and_then(|s| s.target.as_deref());
+    let output = own.and_then(|s| s.output()).map(|(name, _)| name);
+    let block = target.filter(|_| kind == Kind::Do);
+    // What has a body ends without a value, unless the program names one.
+    let of = Some(kind).filter(|kind| *kind != Kind::Do);
+    let ending = Ending::of(of, output);
+    let do_it = match kind {
+        Kind::Session | Kind::Resume => return None,
+        Kind::Parallel if found.statement.is_some() => {
+            return Some(NextStep {
+                say: format!(
+                    "Run its branches (`prosescope parallel branch {id} NAME` begins one), then join them"
+                ),
+                command: format!("prosescope parallel join {id}"),
+            });
+        }
+        kind if kind.is_loop() => {
+            let inside = statements(listing, at, "in it");
+            return Some(NextStep {
+                say: format!(
+                    "Run {inside}; `prosescope loop iterate {id}` ends a round, and this ends the loop"
+                ),
+                command: format!("prosescope loop exit {id}"),
+            });
+        }
+        Kind::Throw => {
+            let message = own.and_then(|s| s.property("message")).unwrap_or_default();
+            let message = message.lines().next().unwrap_or_default().trim();
+            let command = ending.command(id);
+            return Some(NextStep {
+                say: "Record the error that it throws".to_owned(),
+                command: match message {
+                    "" => command,
+                    message => command.replace("TEXT", &shell(message)),
+                },
+            });
+        }
+        Kind::Arrow => "Run its sessions in turn, each on the output of the one before".to_owned(),
+        Kind::Pipe => format!(
+            "Run {} for each item, with `--item NAME`",
+            statements(listing, at, "in it")
+        ),
+        Kind::Return => "Write what it returns as the value of the call, once that ends".to_owned(),
+        Kind::Do if block.is_some() => {
+            let block = block.unwrap_or_default();
+            match listing.block_named(block) {
+                Some(at) => {
+                    format!(
+                        "Run {}",
+                        statements(listing, at, &format!("of block {block}"))
+                    )
+                }
+                None => format!("Run block {block}"),
+            }
+        }
+        Kind::Call => format!("Run the program {}", target.unwrap_or_default()),
+        Kind::Choice => "Choose an option, and run it".to_owned(),
+        Kind::If | Kind::Elif => {
+            format!(
+                "If its condition holds, run {}",
+                statements(listing, at, "in it")
+            )
+        }
+        Kind::Exec => "Run its command".to_owned(),
+        Kind::Gate => "Check that it holds".to_owned(),
+        kind if kind.has_body() => format!("Run {}", statements(listing, at, "in it")),
+        Kind::Assign | Kind::Output => "Compute its value".to_owned(),
+        // A branch whose statements begin one by one.
+        _ if found.statement.is_none() && found.line.is_some() => {
+            "Run the statements in it".to_owned()
+        }
+        _ => "Carry it out".to_owned(),
+    };
+    let then = match ending {
+        Ending::Writes(_) => "then write its value (on standard input)",
+        _ => "then complete it",
+    };
+    Some(NextStep {
+        say: format!("{do_it}, {then}"),
+        command: ending.command(id),
+    })
+}
+
+/// The statements in a construct, by the line of the first.
+fn statements(listing: &Listing, at: u32, of: &str) -> String {
+    let first = listing.children(at).next().and_then(|at| listing.get(at));
+    let first = first.map_or(String::new(), |first| {
+        format!(" (line {} first)", first.line)
+    });
+    format!("the statements {of}{first}")
+}
