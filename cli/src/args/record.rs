@@ -107,6 +107,9 @@ pub(crate) enum ExecCommand {
         /// First begin the loop or the block call at this line, and run in it
         #[arg(long = "in", value_name = "LINE", conflicts_with = "round")]
         within: Option<u32>,
+        /// First end what stands open before it: join a parallel, leave a loop after its round, complete calls and blocks
+        #[arg(long)]
+        close: bool,
         /// First end the current round of the enclosing loop
         #[arg(long)]
         round: bool,

@@ -20,12 +20,14 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             statement,
             within,
             round,
+            close,
             run,
         } => {
             let command = Run {
                 begin: begin(statement, None),
                 within,
                 round,
+                close,
             };
             let begun = begins(&run.name()?, &command)?;
             out.show(&begun, || {

@@ -1,3 +1,4 @@
+use super::close::{Close, How};
 use super::insist::{Insist, Insisted};
 use super::instance::{depth, meta, newest, open_parent, running, shown};
 use super::item::{self, Wanted, Where};
@@ -5,8 +6,9 @@ use super::meta::Keys;
 use super::next::next_step;
 use super::order::Turn;
 use super::overlay::Overlay;
+use super::parallel::Join;
 use super::place::parent_of;
-use super::rounds::{BeginLoop, Iterate, rounds_left};
+use super::rounds::{BeginLoop, ExitLoop, Iterate, rounds_left};
 use super::source::{Command, Found, Named, Source};
 use super::standing::Standing;
 use super::task::task_of;
@@ -107,6 +109,9 @@ pub struct Run {
     pub within: Option<u32>,
     /// Whether a round of the loop that it runs in ends first.
     pub round: bool,
+    /// Whether what stands open before it in its sequence ends first: branches that are done are joined, a loop is left after
+    /// its round, calls and other blocks are completed.
+    pub close: bool,
 }
 
 impl Record for Run {
@@ -118,6 +123,13 @@ impl Record for Run {
         if self.round {
             let insist = begin.insist;
             all.plan(&Iterate { id: None, insist }, at)?;
+        }
+        if self.close {
+            let first = match self.within {
+                Some(line) => Named::line(line),
+                None => begin.statement.clone(),
+            };
+            close_before(&mut all, at, &first, &begin)?;
         }
         if let Some(line) = self.within {
             let source = Source::of(facts)?;
@@ -150,6 +162,62 @@ impl Record for Run {
         }
         let begun = all.plan(&begin, at)?;
         Ok(all.done(begun))
+    }
+}
+
+/// Ends what stands open before a statement in its sequence, innermost first. A statement without a body is not ended so: what
+/// it writes is not there.
+fn close_before(
+    all: &mut Overlay<'_>,
+    at: &At,
+    statement: &Named,
+    begin: &Begin,
+) -> Result<(), WriteError> {
+    let insist = begin.insist;
+    loop {
+        let source = Source::of(all)?;
+        let found = source.find(statement)?;
+        let standing = Standing::of(all)?;
+        let parent = parent_of(all, &source, &standing, &found, begin.parent)?;
+        let Some(mut open) = standing.before(&source, &found, parent) else {
+            return Ok(());
+        };
+        while let Some(inner) = standing.inside(open.id).last() {
+            open = inner;
+        }
+        let has_body = source.of_row(open).is_none_or(|at| {
+            let listing = source.listing.as_ref();
+            listing.is_some_and(|listing| listing.children(at).next().is_some())
+        });
+        let id = Some(open.id);
+        match shape(open) {
+            Shape::Parallel => drop(all.plan(
+                &Join {
+                    parallel: id,
+                    insist,
+                },
+                at,
+            )?),
+            Shape::Loop => {
+                let exit = ExitLoop {
+                    id,
+                    round: true,
+                    insist,
+                    ..ExitLoop::default()
+                };
+                drop(all.plan(&exit, at)?);
+            }
+            Shape::Frame => drop(all.plan(&completed(open.id, insist), at)?),
+            Shape::Statement if has_body => drop(all.plan(&completed(open.id, insist), at)?),
+            Shape::Statement | Shape::Gate => return standing.in_turn(&source, &found, parent),
+        }
+    }
+}
+
+fn completed(id: i64, insist: Insist) -> Close {
+    Close {
+        insist,
+        ..Close::new(id, How::Completed { binding: None })
     }
 }
 

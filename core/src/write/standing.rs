@@ -144,31 +144,39 @@ impl Standing {
         Ok(())
     }
 
-    /// Refuses what would begin beside another statement of the same sequence that is still open. Branches and items run beside
-    /// each other; a `catch` runs while its `try` is open.
+    /// What is open beside a statement in its sequence, and has to end before it. Branches and items run beside each other; a
+    /// `catch` runs while its `try` is open.
+    pub(super) fn before<'s>(
+        &'s self,
+        source: &Source,
+        found: &Found,
+        parent: Option<i64>,
+    ) -> Option<&'s Execution> {
+        let (statement, listing) = (found.statement?, source.listing.as_ref()?);
+        let beside = parent.and_then(|id| self.rows.get(&id));
+        if beside.is_some_and(super::item::is_parallel) {
+            return None;
+        }
+        self.rows.values().find(|row| {
+            let own = source.of_row(row).filter(|_| row.parent == parent);
+            // The same statement once more, and a gate that waits, are other rules'.
+            let own = own.filter(|_| shape(row) != Shape::Gate);
+            own.is_some_and(|own| {
+                own != statement
+                    && listing.leader(own) != listing.leader(statement)
+                    && !listing.contains(own, statement)
+            })
+        })
+    }
+
+    /// Refuses what would begin before what is open beside it in its sequence ended.
     pub(super) fn in_turn(
         &self,
         source: &Source,
         found: &Found,
         parent: Option<i64>,
     ) -> Result<(), WriteError> {
-        let (Some(statement), Some(listing)) = (found.statement, &source.listing) else {
-            return Ok(());
-        };
-        let beside = parent.and_then(|id| self.rows.get(&id));
-        if beside.is_some_and(super::item::is_parallel) {
-            return Ok(());
-        }
-        let open = self.rows.values().find(|row| {
-            let own = source.of_row(row).filter(|_| row.parent == parent);
-            let own = own.filter(|_| shape(row) != Shape::Gate);
-            // The same statement once more, and a gate that waits, are other rules'.
-            own.is_some_and(|own| {
-                own != statement
-                    && listing.leader(own) != listing.leader(statement)
-                    && !listing.contains(own, statement)
-            })
-        });
+        let open = self.before(source, found, parent);
         let Some(open) = open else { return Ok(()) };
         let end = match shape(open) {
             Shape::Parallel => format!("`prosescope parallel join {}`", open.id),

@@ -434,7 +434,7 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
         ],
         &[
             ("exec begin --line 19", 19),
-            ("gate create --line 21", 19),
+            ("gate create --line 21 --force", 19),
             ("exec run --line 15 --force", 15),
         ],
     ];
@@ -499,7 +499,7 @@ fn the_branches_of_an_open_parallel_are_what_the_document_asks_for() {
             3,
             "a|completed\na|started\nb|failed\nb|started",
         ),
-        ("parallel join", 0, ""),
+        ("parallel join --force", 0, ""),
     ];
     for upto in 1..=steps.len() {
         let script: Vec<_> = steps[..upto]

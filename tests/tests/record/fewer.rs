@@ -14,7 +14,7 @@ fn program() -> String {
 }
 
 /// The most commands, and characters of them, that recording it may take.
-const MOST: (usize, usize) = (32, 1_700);
+const MOST: (usize, usize) = (30, 1_150);
 
 /// A run that is recorded, and what that took.
 struct Recording<'a> {
@@ -83,9 +83,8 @@ fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
         let id = (parallel + nth).to_string();
         r.go(&["put", name, "--execution", &id, "--done"], name);
     }
-    r.go(&["parallel", "join"], "");
     for (round, how) in [
-        ("round 1", ["--in", "19"].as_slice()),
+        ("round 1", ["--in", "19", "--close"].as_slice()),
         ("round 2", &["--round"]),
     ] {
         let id = r.go(&[&["exec", "run", "--line", "20"], how].concat(), "");
@@ -95,16 +94,11 @@ fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
         &["loop", "exit", "--round", "--reason", "condition_satisfied"],
         "",
     );
-    let mut frames = Vec::new();
     for (depth, call) in [("one", "27"), ("two", "25"), ("three", "25")] {
         let id = r.go(&["exec", "run", "--line", "24", "--in", call], "");
         r.go(&["put", "result", "--execution", &id, "--done"], depth);
-        let frame = id.parse::<i64>().expect("an id") - 1;
-        frames.insert(0, frame.to_string());
     }
-    let ids: Vec<&str> = frames.iter().map(String::as_str).collect();
-    r.go(&[&["exec", "complete"], ids.as_slice()].concat(), "");
-    let id = r.go(&["exec", "run", "--line", "29"], "");
+    let id = r.go(&["exec", "run", "--line", "29", "--close"], "");
     let keeps = ["--memory", "m.md", "--segment", "s.md"];
     let put = ["put", "--anon", "--execution", &id, "--done"];
     r.go(&[put.as_slice(), &keeps].concat(), "reviewed");
@@ -151,12 +145,9 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
         let words: &[&str] = if named { &[name] } else { &anon };
         let brief: &[&str] = if named { &[name] } else { &[] };
         r.go(&[&["brief"], brief, &["--execution", id]].concat(), "");
-        r.go(&[&["put"], words, &["--execution", id]].concat(), value);
-        let mut complete = vec!["exec", "complete", id];
-        if named {
-            complete.extend(["--binding", name]);
-        }
-        r.go(&complete, "");
+        let put = r.go(&[&["put"], words, &["--execution", id]].concat(), value);
+        let written = put.strip_prefix("Binding written: ").expect("a name");
+        r.go(&["exec", "complete", id, "--binding", written], "");
     }
     session(&mut r, "10", None, "findings", "three findings");
     session(&mut r, "12", None, "draft", "It's `quoted` $(never run)\n");
@@ -218,7 +209,7 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
         &[add.as_slice(), &asked].concat(),
         "- Reviewed: the synthesis\n",
     );
-    r.go(&["exec", "complete", &id], "");
+    r.go(&["exec", "complete", &id, "--binding", "anon_003"], "");
     let id = r.go(&["exec", "begin", "--line", "32"], "");
     r.go(
         &[

@@ -285,21 +285,21 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec begin --line 17 --parent 1",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope parallel branch 1 a`",
+        "`prosescope brief 2`",
     ),
     (
         "parallel",
         "exec begin --line 17 --parent 2",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope parallel branch 1 a`",
+        "`prosescope brief 2`",
     ),
     (
         "parallel",
         "exec begin --line 17 --parent 3",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope parallel branch 1 a`",
+        "`prosescope brief 2`",
     ),
     (
         "fresh",
@@ -313,7 +313,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec run --line 17",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope parallel branch 1 a`",
+        "`prosescope brief 2`",
     ),
     (
         "fresh",
@@ -804,17 +804,31 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
     // Values, names and files.
     (
         "begun",
+        "parallel run --line 16",
+        4,
+        "line 16 comes after what is still open: execution 1",
+        "`prosescope exec complete 1`",
+    ),
+    (
+        "parallel",
+        "exec run --line 21 --in 20",
+        4,
+        "line 20 comes after what is still open: execution 1",
+        "`prosescope parallel join 1`",
+    ),
+    (
+        "begun",
+        "resume begun --begin --prompt --run other",
+        2,
+        "begun",
+        "--run",
+    ),
+    (
+        "begun",
         "put report --execution 1 --file value --done",
         4,
         "its statement writes outline",
         "`prosescope put outline --execution 1 --done`",
-    ),
-    (
-        "begun",
-        "put outline --file value --done",
-        2,
-        "--execution <EXECUTION_ID>",
-        "--help",
     ),
     (
         "begun",
@@ -898,7 +912,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "put outline --execution 1 --file value --memory bytes",
         5,
         "bytes is not UTF-8 text",
-        "Markdown",
+        "iconv",
     ),
     (
         "fresh",
