@@ -818,13 +818,6 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
     ),
     (
         "begun",
-        "resume begun --begin --prompt --run other",
-        2,
-        "begun",
-        "--run",
-    ),
-    (
-        "begun",
         "put report --execution 1 --file value --done",
         4,
         "its statement writes outline",
