@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use prosescope_core::gate::audit::Chain;
 use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::schema::postgres_name;
+use prosescope_core::time::Stamp;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
 };
@@ -29,6 +30,8 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
+    /// When the run was last written to, read at the same time.
+    pub(crate) updated: Option<Stamp>,
     /// Its program, read at the same time.
     pub(crate) program: Option<String>,
     /// The ids that the transaction has taken for new rows, once it has: the first, and how many.
@@ -147,7 +150,7 @@ impl Facts for PostgresFacts<'_> {
             id: self.run.to_owned(),
             name: postgres_name(self.run),
             status: self.status.clone(),
-            updated: None,
+            updated: self.updated.clone(),
         })
     }
 

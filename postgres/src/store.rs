@@ -19,6 +19,7 @@ use futures_util::TryStreamExt;
 use futures_util::future::{join_all, join4};
 use prosescope_core::model::RunStatus;
 use prosescope_core::program;
+use prosescope_core::time::Stamp;
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Work, WriteError};
 
 use crate::address::Address;
@@ -26,7 +27,7 @@ use crate::apply::{self, Step};
 use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
 use crate::of::{Keeper, Of};
-use crate::rows::get;
+use crate::rows::{self, get};
 use crate::schema;
 use crate::server::{Lost, Server, int, text, typed};
 
@@ -43,11 +44,12 @@ pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL lock_timeout = '30s';
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Locks the run's row; returns its status.
-const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), '') FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
+/// Locks the run's row; returns its status, and when it was last written to.
+const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::text FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
 
 /// Lets writers of a project's agents, or of the user's, take turns.
-const LOCK_AGENTS: &str = "SELECT NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
+const LOCK_AGENTS: &str =
+    "SELECT NULL::text, NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
 
 /// The run's program, where it is not too long to be read.
 const PROGRAM: &str =
@@ -67,6 +69,7 @@ const TIDY: &str = "00";
 /// What a transaction that holds the run's row knows.
 struct Locked {
     status: RunStatus,
+    updated: Option<Stamp>,
     token: String,
     program: Option<String>,
 }
@@ -193,6 +196,7 @@ impl PostgresStore {
             run: self.run(),
             of: RefCell::new(self.of.clone()),
             status: locked.status,
+            updated: locked.updated,
             program: locked.program,
             ids: Cell::new(None),
             lost: RefCell::new(None),
@@ -259,11 +263,13 @@ impl PostgresStore {
         begun?;
         let (status, token, program) = (status?, token?, program?);
         let program = program.first().map(|row| get::<Option<String>>(row, 0));
+        let updated = status.first().map(|row| rows::stamp(row, 1));
         let status = status.first().map(|row| get::<Option<&str>>(row, 0));
         let status = status.transpose()?.flatten();
         let token = token.first().map(|row| get(row, 0)).transpose()?;
         Ok(Locked {
             status: RunStatus::parse(status.unwrap_or("running")),
+            updated: updated.transpose()?.flatten(),
             token: token.unwrap_or_default(),
             program: program.transpose()?.flatten(),
         })

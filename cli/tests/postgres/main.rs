@@ -159,6 +159,35 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
     assert_eq!(list.matches(id).count(), 1, "{list}");
 }
 
+/// A failed run may be taken up again, and its record keeps when it had ended, in every store.
+#[test]
+fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
+    let Some(cluster) = Cluster::shared() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    for form in ["sqlite", "filesystem", "postgres"] {
+        let run = project.init(form);
+        project.prose(0, &["exec", "begin", "--line", "1", "--run", &run], "");
+        project.prose(0, &["finish", &run, "--status", "failed"], "");
+        project.prose(0, &["resume", &run, "--begin"], "");
+        let there = match form {
+            "postgres" => run,
+            _ => project.json(&["push", &run])["folder"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        };
+        let id = there.trim_start_matches("postgres:");
+        let sql = format!(
+            "SELECT started_at FROM openprose.execution WHERE run_id = '{id}' AND metadata ? 'reopened'"
+        );
+        let ended = cluster.psql(&url, &sql).unwrap();
+        assert_eq!(ended, "2026-03-01 10:00:00+00", "{form}");
+    }
+}
+
 /// What looks at all runs looks into the database; what works on files alone says how to get one.
 #[test]
 fn all_runs_are_checked_and_what_takes_files_names_pull() {

@@ -34,6 +34,7 @@ fn begin() -> Begin {
     Begin {
         statement: Named::line(1),
         parent: None,
+        item: None,
         block: None,
         insist: Default::default(),
     }
