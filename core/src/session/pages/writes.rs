@@ -606,6 +606,41 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_recorded_writer_is_not_inferred_until_the_value_is_written_again() {
+        let at = "2026-01-15 10:00:00";
+        let row = |id: u32, text: &str, binding: &str| {
+            format!(
+                "({id}, '{text}', 'completed', '{at}', '{at}', '{{\"binding\": \"{binding}\"}}')"
+            )
+        };
+        let anonymous = |id, binding| row(id, "session \"A\"", binding);
+        let rows = format!("{}, {}", anonymous(1, "anon_002"), anonymous(2, "anon_001"));
+        let bindings =
+            format!("('anon_001', '{at}', '{at}', 'v'), ('anon_002', '{at}', '{at}', 'v')");
+        check(
+            "in one second, against the order of the rows",
+            &rows,
+            &bindings,
+            &["1 anon_002", "2 anon_001"],
+            &["2", "1"],
+        );
+        check(
+            "the value was replaced since",
+            &row(1, "let x = session", "x"),
+            "('x', NULL, '2026-01-15 10:05:00', 'v')",
+            &["1 x over"],
+            &["none"],
+        );
+        check(
+            "a binding that is not there",
+            &row(1, "let x = session", "gone"),
+            &format!("('x', NULL, '{at}', 'v')"),
+            &["1 x"],
+            &["1"],
+        );
+    }
+
     /// The documents' own table has the times behind the value, where a list does not read them.
     #[test]
     fn the_time_of_a_large_value_counts_too() {

@@ -9,17 +9,18 @@
 //! | not there | why: skipped, failed, not written yet |
 
 mod around;
+mod item;
 mod missing;
 
 use std::collections::BTreeSet;
 
 pub(crate) use around::Around;
-use around::{chain, error_in, last_of};
+use around::{chain, last_of};
 
-use super::{Fault, Place};
+use super::Fault;
 use crate::model::Execution;
 use crate::program::{
-    Expression, Given, Listing, Statement, StatementKind as Kind, items, names_in, names_in_text,
+    Expression, Given, Listing, Statement, StatementKind as Kind, names_in, names_in_text,
 };
 use crate::render::brief::{InputOfTask, InputState};
 use crate::trace::frame_block;
@@ -263,128 +264,6 @@ impl<'a> At<'a> {
             },
         })
     }
-
-    /// What a `catch` caught: the newest error in its `try`.
-    fn caught(&self, name: &str, catch: u32, rows: &[Execution]) -> Result<Input<'a>, Fault> {
-        let line = self.listing.get(catch).map_or(0, |s| s.line);
-        let all = 0..self.listing.statements.len() as u32;
-        let mut all = all.rev();
-        let tried = all.find(|at| self.listing.catch_of(*at) == Some(catch));
-        let tried = tried.or_else(|| self.listing.try_of(catch));
-        let tried = tried.and_then(|at| self.listing.get(at));
-        let frame = rows.iter().find(|row| frame_block(row).is_some());
-        let failed = match tried {
-            Some(tried) => {
-                let lines = i64::from(tried.line)..=i64::from(tried.end);
-                error_in(self.run, lines, frame.map(|row| row.id))?
-            }
-            None => None,
-        };
-        Ok(match failed {
-            Some(row) => plain(InputOfTask {
-                state: InputState::Text,
-                value: row.error.as_deref().map(str::to_owned),
-                note: Some(format!(
-                    "the error of execution {}, caught at line {line}",
-                    row.id
-                )),
-                ..named(name)
-            }),
-            None => told(
-                name,
-                format!("the error that is caught at line {line}; none is recorded"),
-            ),
-        })
-    }
-
-    /// What a loop, a `parallel for` or a pipe gives its body.
-    fn item(
-        &self,
-        name: &str,
-        around: u32,
-        rows: &[Execution],
-        holder: Option<usize>,
-    ) -> Result<Input<'a>, Fault> {
-        let Some(own) = self.listing.get(around) else {
-            return Ok(told(name, String::new()));
-        };
-        let is = |property: &str| own.property(property).is_some_and(|says| says == name);
-        let row = holder.and_then(|at| rows.get(at));
-        // The innermost branch below the construct: its items run side by side there.
-        let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
-        let branch = below.iter().rev().find(|row| is_branch(row));
-        let branch = branch.and_then(|row| row.meta.as_deref()?.branch.as_deref());
-        let branch = branch.or(self.branch);
-        let round = match row.filter(|_| own.kind.is_loop()) {
-            Some(row) => Some(self.round(row)?),
-            None => None,
-        };
-        let line = own.line;
-        let which = match (&branch, round) {
-            (Some(branch), _) => format!("branch {branch} of line {line}"),
-            (None, Some(round)) => format!("round {round} of the loop at line {line}"),
-            (None, None) => format!("line {line}"),
-        };
-        let list = own.property("in").map(str::to_owned).or_else(|| {
-            let sure = self.listing.uses(around).into_iter().find(|used| used.sure);
-            sure.filter(|_| own.kind == Kind::Pipe)
-                .map(|used| used.name)
-        });
-        let goes_through = own.kind == Kind::Pipe || is("each");
-        let Some(list) = list.filter(|_| goes_through) else {
-            return Ok(told(name, format!("{which} counts it")));
-        };
-        let outside = At {
-            statement: around,
-            from: row.map_or(self.from, |row| row.parent),
-            branch: None,
-            deep: self.deep + 1,
-            ..*self
-        };
-        let nth = round.and_then(|round| usize::try_from(round).ok()?.checked_sub(1));
-        let called = |item: &Expression| match item {
-            Expression::Text(text) | Expression::Name(text) => Some(&**text) == branch,
-            Expression::Other(_) => false,
-        };
-        let item = items(&list).and_then(|all| match branch {
-            Some(_) => all.into_iter().find(called),
-            None => all.into_iter().nth(nth?),
-        });
-        if let Some(item) = item {
-            return outside.value(name, &item, &format!("the item of {which}"));
-        }
-        let what = format!("the item of {which} in the list `{list}`");
-        let mut found = match Expression::of(&list) {
-            of @ Expression::Name(_) => outside.value(name, &of, &what)?,
-            _ => told(name, what.clone()),
-        };
-        if found.input.state == InputState::Bound {
-            found.input.state = InputState::Part;
-        }
-        found.input.note = Some(what);
-        Ok(found)
-    }
-
-    /// The round that a loop is in, from 1.
-    fn round(&self, row: &Execution) -> Result<i64, Fault> {
-        let last = last_of_loop(self.run, row)?;
-        let ended = last.meta.as_deref().and_then(|meta| meta.iteration);
-        Ok(ended.unwrap_or(0).saturating_add(1))
-    }
-}
-
-/// The last row of a loop, whose first one this is.
-fn last_of_loop(run: &dyn Around, first: &Execution) -> Result<Execution, Fault> {
-    let own = |row: &Execution| row.meta.as_deref().and_then(|meta| meta.loop_id.clone());
-    let mut last = None;
-    run.back(&Place::of(first), &mut |row| {
-        if own(&row) != own(first) {
-            return std::ops::ControlFlow::Continue(());
-        }
-        last = Some(row);
-        std::ops::ControlFlow::Break(())
-    })?;
-    Ok(last.unwrap_or_else(|| first.clone()))
 }
 
 fn is_branch(row: &Execution) -> bool {
