@@ -54,9 +54,10 @@ pub(crate) const RUN_ENV: &str = "PROSE_RUN";
 /// Returns the run that `PROSE_RUN` names, where it is set.
 pub(crate) fn in_environment() -> Result<Option<String>, CliError> {
     match std::env::var(RUN_ENV) {
-        Ok(run) => run_name(&run)
-            .map(Some)
-            .map_err(|why| CliError::usage(format!("{RUN_ENV}: {why}"))),
+        Ok(run) => run_name(&run).map(Some).map_err(|why| {
+            let (why, next) = why.split_once(". Next: ").unwrap_or((&why, ""));
+            CliError::usage(format!("{RUN_ENV}: {why}")).hint(next)
+        }),
         Err(std::env::VarError::NotPresent) => Ok(None),
         Err(error) => Err(CliError::usage(format!("{RUN_ENV}: {error}"))),
     }

@@ -1,5 +1,7 @@
 //! What is wrong is refused: with what, why and what to do next, its exit code, and not one byte changed.
 
+mod asked;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Output;
@@ -285,21 +287,21 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec begin --line 17 --parent 1",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope brief 2`",
+        "it has begun, as execution 2",
     ),
     (
         "parallel",
         "exec begin --line 17 --parent 2",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope brief 2`",
+        "it has begun, as execution 2",
     ),
     (
         "parallel",
         "exec begin --line 17 --parent 3",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope brief 2`",
+        "it has begun, as execution 2",
     ),
     (
         "fresh",
@@ -313,7 +315,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "exec run --line 17",
         4,
         "line 17 is a branch of the parallel of line 16",
-        "`prosescope brief 2`",
+        "it has begun, as execution 2",
     ),
     (
         "fresh",
@@ -904,8 +906,8 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "begun",
         "put outline --execution 1 --file value --memory bytes",
         5,
-        "bytes is not UTF-8 text",
-        "iconv",
+        "bytes is not UTF-8 text: line 1 has the byte 0xff",
+        "`iconv -f UTF-16 -t UTF-8 bytes > NEW`",
     ),
     (
         "fresh",
@@ -1068,9 +1070,10 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
 const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 15:00:00";
 
-/// The words of a command: its run stands for `RUN`, and is named where the command does not.
+/// The words of a command: its run stands for `RUN`, and is named where neither the command nor its environment does.
 fn words(command: &str, run: &str) -> Vec<String> {
     let mut words = Vec::new();
+    let (set, command) = environment(command);
     for (nth, part) in command.split('\'').enumerate() {
         if nth % 2 == 1 {
             words.push(part.to_owned());
@@ -1078,10 +1081,23 @@ fn words(command: &str, run: &str) -> Vec<String> {
             words.extend(part.split_whitespace().map(|word| word.replace("RUN", run)));
         }
     }
-    if !command.contains("RUN") {
+    let is_named =
+        command.contains("RUN") || command.contains("--run") || command.starts_with("init");
+    if !is_named && set.is_none() {
         words.extend(["--run".to_owned(), run.to_owned()]);
     }
     words
+}
+
+/// What `PROSE_RUN` is for a command that begins with it, and the rest of the command.
+fn environment(command: &str) -> (Option<&str>, &str) {
+    match command.strip_prefix("PROSE_RUN=") {
+        Some(rest) => {
+            let (run, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+            (Some(run), rest)
+        }
+        None => (None, command),
+    }
 }
 
 /// All files of the project with their bytes, but for locks.
@@ -1110,16 +1126,20 @@ fn prepared(form: &str) -> Option<Project> {
     for (stage, commands) in STAGES {
         project.line(&["init", "p.prose", "--state", form, "--id", stage]);
         for command in *commands {
-            let out = asked(&project, NOON, &words(command, stage));
+            let out = asked(&project, NOON, command, stage);
             assert!(out.status.success(), "{command}: {}", text(&out.stderr));
         }
     }
     Some(project)
 }
 
-fn asked(project: &Project, now: &str, words: &[String]) -> Output {
+fn asked(project: &Project, now: &str, line: &str, run: &str) -> Output {
+    let words = words(line, run);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut command = project.command(&words);
+    if let (Some(run), _) = environment(line) {
+        command.env("PROSE_RUN", run);
+    }
     command
         .env("PROSE_NOW", now)
         .output()
@@ -1133,7 +1153,7 @@ fn check(
 ) -> Option<String> {
     let before = files(project);
     let now = if *stage == "late" { LATE } else { NOON };
-    let out = asked(project, now, &words(command, stage));
+    let out = asked(project, now, command, stage);
     let (stdout, said) = (text(&out.stdout), text(&out.stderr));
     let (message, rest) = said.split_once('\n').unwrap_or((&said, ""));
     // What the command line itself refuses has its own words, and its own way on.
@@ -1169,6 +1189,7 @@ fn what_is_wrong_is_refused_with_what_why_and_next_and_changes_nothing() {
         };
         let odd: Vec<String> = WRONG
             .iter()
+            .chain(asked::ASKED)
             .filter_map(|case| check(&project, case))
             .collect();
         assert!(odd.is_empty(), "{form}:\n{}", odd.join("\n"));
