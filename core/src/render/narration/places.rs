@@ -6,6 +6,9 @@ use crate::model::{CompactLog, Run};
 use crate::program::{Listing, StatementKind};
 use crate::trace::{Node, NodeId, NodeKind, Trace};
 
+/// Bytes of a number with its letters; parallels that lie deeper are not told apart.
+const LONGEST: usize = 16;
+
 /// Where a node stands.
 pub(super) struct Place {
     pub(super) at: NodeId,
@@ -68,12 +71,10 @@ impl<'a> Places<'a> {
             (None, None) => self.number(node),
         };
         let frame = around.and_then(|around| around.inside);
-        let head = match &node.kind {
-            NodeKind::Branch { .. } => self.lettered(at, number),
-            _ => match around {
-                Some(around) => around.head.clone(),
-                None => number.map_or(String::new(), |number| number.to_string()),
-            },
+        let head = match (&node.kind, number, around) {
+            (NodeKind::Branch { .. }, Some(number), _) => self.lettered(at, number, around),
+            (_, _, Some(around)) => around.head.clone(),
+            (_, number, None) => number.map_or(String::new(), |number| number.to_string()),
         };
         let calls = node.block(self.run).and(node.id);
         Some(Place {
@@ -112,16 +113,22 @@ impl<'a> Places<'a> {
         u64::try_from(place).ok().filter(|place| *place > 0)
     }
 
-    fn lettered(&self, branch: NodeId, number: Option<u64>) -> String {
+    /// `3a`, and `3a.b` in a parallel of that branch.
+    fn lettered(&self, branch: NodeId, number: u64, around: Option<&Place>) -> String {
         let place = self.ordinals.get(branch).copied().unwrap_or(0);
-        let Some(number) = number else {
-            return String::new();
+        let around = around.map_or(String::new(), |around| around.head.clone());
+        if around.len() > LONGEST {
+            return around;
+        }
+        let (head, point) = match around.ends_with(|c: char| c.is_ascii_alphabetic()) {
+            true => (around, "."),
+            false => (number.to_string(), ""),
         };
         match u8::try_from(place) {
             Ok(place) if place < 26 => {
-                format!("{number}{}", char::from(b'a'.saturating_add(place)))
+                format!("{head}{point}{}", char::from(b'a'.saturating_add(place)))
             }
-            _ => format!("{number}.{}", place.saturating_add(1)),
+            _ => format!("{head}.{}", place.saturating_add(1)),
         }
     }
 }

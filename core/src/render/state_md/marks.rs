@@ -64,11 +64,8 @@ impl<'a> Marks<'a> {
             // Any frame or round may have met a gate that no marker speaks of.
             let met = matches!(node.kind, NodeKind::Gate { .. })
                 && (node.inferred && node.id.is_none() && !node.status.is_open());
-            // A branch without a line of its own is tied to that of its parallel, which is the parallel's to mark.
-            let around = node.parent.and_then(|parent| trace.node(parent));
-            let borrowed = node.line_guessed && around.is_some_and(|a| a.line == node.line);
             let line = match lines {
-                _ if comes || met || borrowed => None,
+                _ if comes || met || trace.borrows_line(node) => None,
                 Some(lines) => lines.get(&at).copied(),
                 None => node.line,
             };
