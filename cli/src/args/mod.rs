@@ -85,7 +85,8 @@ pub(crate) enum Command {
     /// Print the value of a binding
     #[command(after_help = GET_EXIT)]
     Get(GetArgs),
-    /// Look for a text in everything that a run holds: statements, errors, prompts, values, memories, gates, file names
+    /// Look for a text in everything that a run holds: statements, errors, prompts, values, memories, gates, file names,
+    /// other tables
     Search(SearchArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),

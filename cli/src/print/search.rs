@@ -70,6 +70,7 @@ fn word(kind: HitKind) -> &'static str {
         HitKind::Memories => "Memories",
         HitKind::Gates => "Gates",
         HitKind::Files => "Files",
+        HitKind::Tables => "Other tables",
     }
 }
 

@@ -137,6 +137,11 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
     cut(&escape(text, false), most)
 }
 
+/// A text of several lines as one, as a list shows it.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A text cut to `most` columns, with an ellipsis where something is gone.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {

@@ -7,7 +7,7 @@ use prosescope_core::view::{AgentsView, BindingRow, BindingsPage, ResolutionView
 
 use super::bytes;
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
-use super::table::{Fit, Table, fit};
+use super::table::{Fit, Table, fit, one_line};
 
 pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     if view.rows.is_empty() {
@@ -173,7 +173,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
                 segment.number,
                 escape(&at, false),
                 fit(
-                    segment.prompt.as_deref().unwrap_or(""),
+                    &one_line(segment.prompt.as_deref().unwrap_or("")),
                     width.saturating_sub(30)
                 )
             );
@@ -181,7 +181,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
                 let _ = writeln!(
                     out,
                     "       {FAINT}{}{RESET}",
-                    fit(summary, width.saturating_sub(7))
+                    fit(&one_line(summary), width.saturating_sub(7))
                 );
             }
         }

@@ -124,7 +124,11 @@ impl ChainReport {
         if self.sealed == 0 {
             return;
         }
-        self.gates.extend(gates.cloned());
+        // What is a warning to whoever goes on with the run is an error to whoever verifies its trail.
+        self.gates.extend(gates.cloned().map(|issue| Issue {
+            severity: Severity::Error,
+            ..issue
+        }));
         if !self.gates.is_empty() && self.state != ChainState::Broken {
             self.state = ChainState::Contradicted;
         }

@@ -108,6 +108,14 @@ impl Trace {
         frames
     }
 
+    /// Whether a node is an item, or a branch without a statement of its own: it is tied to the line of its parallel, and
+    /// that line tells how the parallel stands.
+    pub(crate) fn borrows_line(&self, node: &Node) -> bool {
+        let around = node.parent.and_then(|parent| self.node(parent));
+        matches!(node.kind, NodeKind::Branch { .. })
+            && around.is_some_and(|around| around.line == node.line)
+    }
+
     /// Of each node, whether one below it is like that.
     pub fn above(&self, is: impl Fn(NodeId, &Node) -> bool) -> TiVec<NodeId, bool> {
         above(&self.nodes, is)

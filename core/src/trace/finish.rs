@@ -110,27 +110,22 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
             node.status = NodeStatus::Skipped;
             continue;
         }
-        let said = std::mem::replace(&mut node.status, NodeStatus::Abandoned);
+        node.status = NodeStatus::Abandoned;
         node.derived = true;
-        note_open(
-            node,
-            &said,
-            run,
-            "It was never closed; it is shown as abandoned.",
-            ledger,
-        );
+        let end = format!("has no recorded end, but the run is {run}");
+        note_open(node, &end, "It is shown as abandoned.", ledger);
     }
 }
 
-/// Notes what stands open in a run that is over.
-fn note_open(node: &Node, said: &NodeStatus, run: &str, hint: &str, ledger: &mut Ledger) {
+/// Notes what stands open in a run that is over. The rows of a writer of ours say `started` then, others `executing`:
+/// `end` names what is missing rather than a word that the row may not have.
+fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     ledger.note(Severity::Warning, "abandoned", || {
         let what = match node.id {
             Some(id) => format!("execution {id}"),
             None => format!("`{}`", node.text),
         };
-        let message = format!("{what} still says {}, but the run is {run}", said.word());
-        let issue = Issue::info("", message).hint(hint);
+        let issue = Issue::info("", format!("{what} {end}")).hint(hint);
         match node.id {
             Some(id) => issue.at_row("execution", id),
             None => issue,
@@ -143,7 +138,12 @@ pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger
     let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
     for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
         let hint = "It is shown as what ended with the run.";
-        note_open(node, &node.status, run.word(), hint, ledger);
+        let end = format!(
+            "is still marked {}, but the run is {}",
+            node.status.word(),
+            run.word()
+        );
+        note_open(node, &end, hint, ledger);
     }
 }
 

@@ -378,6 +378,15 @@ impl Node {
         self.last_note(run).filter(|_| self.is_error(run))
     }
 
+    /// The block that it calls: its id is then the scope of what is bound in it. A branch may be such a call.
+    pub fn block<'a>(&'a self, run: &'a Run) -> Option<&'a str> {
+        match &self.kind {
+            NodeKind::Frame { block, .. } => Some(block),
+            NodeKind::Branch { .. } => frame_block(run.executions.get(self.first_row? as usize)?),
+            _ => None,
+        }
+    }
+
     /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         self.last_note(run).filter(|_| !self.is_error(run))

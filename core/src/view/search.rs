@@ -53,6 +53,8 @@ pub enum HitKind {
     Gates,
     /// Names of the run's files.
     Files,
+    /// Rows of tables, and columns, that no document lists: `x_notes`.
+    Tables,
 }
 
 /// Hits of one kind.
@@ -97,6 +99,9 @@ pub struct Hit {
     /// The file, by its path inside the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
+    /// The table of the database, where no document lists it or its column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
     /// The line of the text, from 1.
     pub text_line: u64,
     /// Where the match begins in the text, in bytes.

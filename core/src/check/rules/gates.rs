@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Find out who changed the gate, and ask whether its decision stands. docs/audit.md lists which columns are compared.")
         .source("errata G7")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, prompt, allow) VALUES ('deploy', 'r1', 'pending', 'Go?', '[\"user\", \"mallory\"]');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"allow\":[\"user\"],\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
-    Rule::error("gate-decision-unsealed", "`prosescope` created a gate, and it was decided without a sealed row of the log.")
+    Rule::warning("gate-decision-unsealed", "`prosescope` created a gate, and it was decided without a sealed row of the log.")
         .fix("Ask who decided it: another tool changed the gate, or added a row to the log. Decide gates with `prosescope approve` and `prosescope reject`.")
         .source("errata G7")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, created_at) VALUES ('deploy', 'r1', 'approved', '2026-01-25 12:00:00');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),

@@ -370,8 +370,8 @@ fn marker_status(word: &str) -> Status {
     }
 }
 
-/// A gate's outcome is no status of a statement, but real files say it in its place.
-const DECISIONS: [&str; 3] = ["approved", "rejected", "timed out"];
+/// Words that no row has as a status, and state files do: a gate's outcome, and a statement that its run's end cut short.
+const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "abandoned"];
 
 /// Words in brackets beside those for a status, longest first; what follows must be punctuation or one of a few small
 /// words.
@@ -389,6 +389,7 @@ const PHRASES: &[(&str, Phrase)] = &[
     ("approved", Phrase::Decision),
     ("rejected", Phrase::Decision),
     ("timed out", Phrase::Decision),
+    ("abandoned", Phrase::Decision),
     ("status", Phrase::Word),
 ];
 

@@ -165,7 +165,7 @@ impl Recorded<'_> {
         }
         for event in &self.unsealed {
             issues.push(
-                Issue::error(
+                Issue::warning(
                     "gate-decision-unsealed",
                     format!(
                         "row {} of the log says that gate {id} was {}, and carries no seal",
@@ -184,7 +184,7 @@ impl Recorded<'_> {
             gates.iter().find(decided),
         ) {
             issues.push(
-                Issue::error(
+                Issue::warning(
                     "gate-decision-unsealed",
                     format!(
                         "gate {id} is {}, and no row of the log records a decision",

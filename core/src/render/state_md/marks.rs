@@ -65,7 +65,7 @@ impl<'a> Marks<'a> {
             let met = matches!(node.kind, NodeKind::Gate { .. })
                 && (node.inferred && node.id.is_none() && !node.status.is_open());
             let line = match lines {
-                _ if comes || met => None,
+                _ if comes || met || trace.borrows_line(node) => None,
                 Some(lines) => lines.get(&at).copied(),
                 None => node.line,
             };
@@ -243,17 +243,13 @@ impl<'a> Marks<'a> {
             }
             NodeStatus::Pending if branch => return None,
             NodeStatus::Pending if node.derived || node.inferred => return Some(ahead(kind)),
-            // A finished run has no active constructs to tell it under.
-            NodeStatus::Abandoned if holds => said.status = Some(Status::Started),
             status if holds && status.is_open() => return None,
             NodeStatus::Started if node.derived => return None,
             NodeStatus::Retry => {
                 said.status = Some(Status::Retry);
                 said.attempt = Some((node.attempts, node.max));
             }
-            NodeStatus::Abandoned | NodeStatus::Started | NodeStatus::Waiting
-                if node.kind != NodeKind::Statement =>
-            {
+            NodeStatus::Started | NodeStatus::Waiting if node.kind != NodeKind::Statement => {
                 said.status = Some(Status::Executing);
             }
             other => said.status = Some(status(other)),
@@ -280,7 +276,8 @@ pub(super) fn ahead(kind: StatementKind) -> Annotation {
 pub(super) fn status(status: &NodeStatus) -> Status {
     match status {
         NodeStatus::Pending => Status::Pending,
-        NodeStatus::Executing | NodeStatus::Abandoned => Status::Executing,
+        NodeStatus::Executing => Status::Executing,
+        NodeStatus::Abandoned => Status::Other("abandoned".into()),
         NodeStatus::Started => Status::Started,
         NodeStatus::Waiting => Status::Waiting,
         NodeStatus::Iteration => Status::Iteration,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::agents::check_agents;
 use super::files::issue_view;
-use super::imports::{imports, nested};
+use super::imports::{has_value, imports, is_unused, nested};
 use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
@@ -139,22 +139,28 @@ fn check_imports(session: &Session, findings: &mut Findings) {
             .hint("What lies deeper is not looked at.")));
             continue;
         }
-        match (&import.place, &import.nested_status) {
-            (Some(place), None) if nested(session, place).is_none() => {
+        let inner = import.place.as_deref().map(|place| nested(session, place));
+        let ended = import.nested_status.as_deref() == Some(RunStatus::Completed.word());
+        match (inner, &import.nested_status) {
+            (Some(None), None) => {
                 findings.add(at(Issue::error(
                     "import-unreadable",
                     format!("the run of import {alias} is there, but cannot be opened"),
                 )
                 .hint("Open it by itself to see why.")));
             }
-            (Some(_), Some(status)) if completed && status != RunStatus::Completed.word() => {
+            (Some(Some(inner)), Some(status)) if completed && !ended && !is_unused(&inner) => {
                 findings.add(at(Issue::warning(
                     "import-unfinished",
                     format!("the run is completed, but that of import {alias} is {status}"),
                 )
                 .hint("Its values may be partial, or its last word was never written.")));
             }
-            (_, None) if completed && import.bindings.is_empty() => {
+            _ if completed
+                && !ended
+                && import.bindings.is_empty()
+                && !has_value(session, alias) =>
+            {
                 findings.add(at(without_result(alias)));
             }
             _ => {}

@@ -115,6 +115,20 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
         .find(|target| is_import(target))
 }
 
+/// Whether a call of an import gave its value to a name of this run: `report = research(…)`.
+pub(super) fn has_value(session: &Session, alias: &str) -> bool {
+    let statements = session.listing.iter().flat_map(|l| &l.statements);
+    statements
+        .filter(|s| s.target.as_deref() == Some(alias))
+        .filter_map(|s| s.name.as_deref())
+        .any(|name| session.run.bindings.iter().any(|b| *b.name == *name))
+}
+
+/// Whether nothing is recorded in a run: `import add` makes the nested run of an import, whether it is used or not.
+pub(super) fn is_unused(opened: &Opened) -> bool {
+    opened.trace.nodes.is_empty() && opened.run.bindings.is_empty()
+}
+
 /// The nested run at a place, where it can be opened.
 pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
     Session::open(

@@ -99,12 +99,11 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         .and_then(|e| e.completed.clone())
         .or_else(|| first.and_then(|e| e.completed.clone()));
     let duration_ms = span(&started, &ended);
-    let (branch, round, depth, gate) = match &at.kind {
-        NodeKind::Branch { branch } => (Some(branch.to_string()), None, None, None),
-        NodeKind::Round { n } => (None, Some(*n), None, None),
-        NodeKind::Frame { depth, .. } => (None, None, Some(*depth), None),
-        NodeKind::Gate { gate } => (None, None, None, Some(gate.to_string())),
-        _ => (None, None, None, None),
+    let (branch, round, gate) = match &at.kind {
+        NodeKind::Branch { branch } => (Some(branch.to_string()), None, None),
+        NodeKind::Round { n } => (None, Some(*n), None),
+        NodeKind::Gate { gate } => (None, None, Some(gate.to_string())),
+        _ => (None, None, None),
     };
     Some(TreeRow {
         node: node.get(),
@@ -124,7 +123,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         max: at.max,
         branch,
         round,
-        depth,
+        depth: depth_of(session, node, at),
         gate,
         duration: duration_ms.map(human_duration),
         duration_ms,
@@ -325,6 +324,21 @@ fn failed_line(opened: &Opened, at: NodeId) -> Option<&str> {
     failed.last()?.note.as_deref()
 }
 
+/// How deep a call of a block lies, itself counted; `None` of what calls none.
+fn depth_of(opened: &Opened, index: NodeId, node: &Node) -> Option<u32> {
+    if let NodeKind::Frame { depth, .. } = node.kind {
+        return Some(depth);
+    }
+    node.block(&opened.run)?;
+    let above = opened.trace.upward(Some(index));
+    let calls = above.filter(|at| {
+        opened
+            .node(*at)
+            .is_some_and(|n| n.block(&opened.run).is_some())
+    });
+    u32::try_from(calls.count()).ok()
+}
+
 fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let meta = execution(opened, node.first_row).and_then(|e| e.meta.as_deref());
     let children = opened.index.children_of(index);
@@ -367,7 +381,7 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
                 words.push(reason.replace('_', " "));
             }
         }
-        NodeKind::Frame { depth, .. } => {
+        _ if let Some(depth) = depth_of(opened, index, node) => {
             if let Some(id) = node.id {
                 words.push(format!("frame {id}"));
             }

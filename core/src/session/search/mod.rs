@@ -5,11 +5,12 @@
 //! ```
 //!
 //! What an opened run holds (statements, errors, prompts, gates, names) is looked through by the first step. Values and
-//! memories are read by those that follow, piece by piece; the caller asks for each step and may stop at any. Rows are walked
+//! memories are read by those that follow, piece by piece, then the rows of tables that no document lists; the caller asks for each step and may stop at any. Rows are walked
 //! from their beginning, so the steps through one large value grow: each reads as much as was read of it before.
 
 mod held;
 mod needle;
+mod tables;
 mod values;
 
 use std::collections::VecDeque;
@@ -18,6 +19,7 @@ use super::Session;
 use crate::view::{Hit, HitGroup, HitKind, SearchedRun, SkippedValue};
 pub use needle::{EmptyText, Needle};
 use needle::{Match, Scan};
+use tables::Window;
 use values::{Job, Reading};
 
 /// Hits of a kind that are listed, and of one place; values that are named as not searched.
@@ -31,6 +33,7 @@ pub struct Search {
     begun: bool,
     jobs: VecDeque<Job>,
     reading: Option<Reading>,
+    tables: VecDeque<Window>,
     found: Found,
 }
 
@@ -53,6 +56,7 @@ impl Search {
             begun: false,
             jobs,
             reading: None,
+            tables: tables::windows(session),
             found: Found {
                 of,
                 ..Found::default()
@@ -65,15 +69,17 @@ impl Search {
         if !self.begun {
             self.begun = true;
             held::look(session, &self.needle, &mut self.found);
-        } else {
+        } else if !self.jobs.is_empty() || self.reading.is_some() {
             values::step(self, session);
+        } else {
+            tables::step(self, session);
         }
         !self.is_done()
     }
 
     /// Whether nothing is left to look through.
     pub fn is_done(&self) -> bool {
-        self.begun && self.jobs.is_empty() && self.reading.is_none()
+        self.begun && self.jobs.is_empty() && self.reading.is_none() && self.tables.is_empty()
     }
 
     /// Bytes of values that were read, and of how many; a value that turns out to be no text counts as read.

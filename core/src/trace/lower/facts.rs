@@ -273,6 +273,7 @@ fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
             "approved" => NodeStatus::Approved,
             "rejected" => NodeStatus::Rejected,
             "timed out" => NodeStatus::Timeout,
+            "abandoned" => NodeStatus::Abandoned,
             _ => NodeStatus::Other(said.clone()),
         }),
         Some(status) => Some(word(status)),

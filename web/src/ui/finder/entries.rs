@@ -182,6 +182,9 @@ fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
         Hit {
             file: Some(file), ..
         } => item(Page::Files, format!("file:{file}")),
+        Hit {
+            table: Some(table), ..
+        } => item(Page::Files, format!("table:{table}")),
         _ => Route::page(run, Page::Overview),
     }
 }
@@ -195,5 +198,6 @@ fn kind(kind: HitKind) -> &'static str {
         HitKind::Memories => "Memories",
         HitKind::Gates => "Gates",
         HitKind::Files => "Files",
+        HitKind::Tables => "Other tables",
     }
 }

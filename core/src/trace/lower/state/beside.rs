@@ -30,7 +30,10 @@ pub(in crate::trace) fn compare(
     let mut by_line: BTreeMap<u32, &Node> = BTreeMap::new();
     let mut by_text: BTreeMap<&str, &Node> = BTreeMap::new();
     let mut twice: BTreeSet<&str> = BTreeSet::new();
-    let plain = |n: &&Node| !matches!(n.kind, NodeKind::Round { .. }) && n.first_row.is_some();
+    let plain = |n: &&Node| {
+        let round = matches!(n.kind, NodeKind::Round { .. });
+        !round && n.first_row.is_some() && !trace.borrows_line(n)
+    };
     for node in trace.nodes.iter().filter(plain) {
         match node.line.filter(|_| program.is_some()) {
             Some(line) if !node.line_guessed => {

@@ -1,0 +1,162 @@
+//! Compact markers: one when a construct is entered, one for how each thing ended.
+
+use super::places::Place;
+use super::{MOST, Teller};
+use crate::decode::compact_log::words;
+use crate::text::short;
+use crate::trace::{Node, NodeKind, NodeStatus};
+
+impl Teller<'_> {
+    /// `3→ ∥start a,b`: what is entered.
+    pub(super) fn begun(&mut self, place: &Place, node: &Node) {
+        let told = match &node.kind {
+            NodeKind::Parallel => {
+                let branches = self.children(place.at).filter_map(branch_of);
+                let branches: Vec<&str> = branches.collect();
+                format!("{}start {}", mark(words::PARALLEL), branches.join(","))
+            }
+            NodeKind::Round { n } => {
+                let around = node.parent.and_then(|at| self.trace.node(at));
+                format!(
+                    "{}:{n}{}",
+                    mark(words::LOOP),
+                    around.map_or(String::new(), most)
+                )
+            }
+            _ => {
+                let Some(block) = node.block(self.run) else {
+                    return;
+                };
+                format!("{}:{block}{}", mark(words::BLOCK), frame(node.id))
+            }
+        };
+        self.tell(place, &told);
+    }
+
+    /// `3→ research ✓`: how it ended, or that it did not.
+    pub(super) fn ended(&mut self, place: &Place, node: &Node) {
+        let open = node.status.is_open() && !matches!(node.status, NodeStatus::Other(_));
+        let cut = matches!(
+            node.status,
+            NodeStatus::Abandoned | NodeStatus::CutOff | NodeStatus::Unknown
+        );
+        let failed = node.status == NodeStatus::Failed;
+        let end = if failed { "failed" } else { "done" };
+        let told = match &node.kind {
+            NodeKind::Statement => self.statement(node, place.frame),
+            NodeKind::Branch { .. } => {
+                if node.block(self.run).is_some() && !open && !cut {
+                    self.tell(place, &format!("{} {end}", frame(node.id)));
+                }
+                self.statement(node, place.frame)
+            }
+            NodeKind::Round { .. } => return,
+            NodeKind::Gate { gate } => gated(gate, &node.status),
+            _ if open => return,
+            _ if cut => self.statement(node, place.frame),
+            NodeKind::Parallel => format!("{}{end}", mark(words::PARALLEL)),
+            NodeKind::Loop => self.left(place, node),
+            NodeKind::Frame { .. } => format!("{} {end}", frame(node.id)),
+        };
+        if node.attempts > 1 && matches!(node.kind, NodeKind::Statement | NodeKind::Branch { .. }) {
+            self.tell(place, &format!("retry:{}{}", node.attempts, most(node)));
+        }
+        self.tell(place, told.trim());
+    }
+
+    /// `loop:2/5 exit(**done**)`
+    fn left(&self, place: &Place, node: &Node) -> String {
+        let rounds = self
+            .children(place.at)
+            .filter_map(|inner| match inner.kind {
+                NodeKind::Round { n } => Some(n),
+                _ => None,
+            });
+        let last = rounds
+            .max()
+            .map_or(String::new(), |n| format!(":{n}{}", most(node)));
+        let row = node
+            .last_row
+            .and_then(|row| self.run.executions.get(row as usize));
+        let reason = row.and_then(|row| row.meta.as_deref()?.reason.as_ref());
+        let why = reason.or(node.remark(self.run)).or(node.error(self.run));
+        let why = why.map_or(String::new(), |why| format!("({})", short(why, MOST)));
+        format!("{}{last} exit{why}", mark(words::LOOP))
+    }
+
+    /// The name that a statement binds, else its text, and how it stands.
+    pub(super) fn statement(&self, node: &Node, inside: Option<i64>) -> String {
+        let inside = inside.map_or(String::new(), |id| format!("#{id} "));
+        let named = match &node.kind {
+            NodeKind::Branch { branch } => Some(branch.to_string()),
+            _ => node.line.and_then(|line| {
+                let listing = self.listing?;
+                listing.get(listing.statement_at(line)?)?.name.clone()
+            }),
+        };
+        let label = named.unwrap_or_else(|| short(&node.text, MOST));
+        let status = match &node.status {
+            NodeStatus::Completed => " ✓".to_owned(),
+            NodeStatus::Failed => {
+                let why = node.error(self.run).map(|why| short(why, MOST));
+                format!(" ✗ {}", why.unwrap_or_default())
+            }
+            NodeStatus::Skipped => " ⊘".to_owned(),
+            NodeStatus::Abandoned | NodeStatus::CutOff => format!(" ⊘ {}", node.status.word()),
+            NodeStatus::Waiting => " ⏳".to_owned(),
+            // Nothing says whether it ended.
+            NodeStatus::Unknown => String::new(),
+            NodeStatus::Other(word) => format!(" ({})", short(word, MOST)),
+            _ => " ⟳".to_owned(),
+        };
+        format!("{inside}{label}{status}")
+    }
+
+    fn tell(&mut self, place: &Place, told: &str) {
+        let line = self.marker(place, told);
+        self.out.push(line);
+    }
+
+    pub(super) fn marker(&self, place: &Place, told: &str) -> String {
+        format!("{}{} {told}", place.head, mark(words::ARROWS))
+            .trim_end()
+            .to_owned()
+    }
+}
+
+/// `gate:ship ✓ approved`; a gate that its text alone names has none: its statement's number says which it is.
+fn gated(gate: &str, status: &NodeStatus) -> String {
+    let name = match gate.contains(char::is_whitespace) {
+        true => String::new(),
+        false => format!(":{gate}"),
+    };
+    let state = match status {
+        NodeStatus::Approved => "✓ approved",
+        NodeStatus::Rejected => "✗ rejected",
+        NodeStatus::Timeout => "✗ timeout",
+        NodeStatus::Pending | NodeStatus::Waiting => "pending",
+        other => other.word(),
+    };
+    format!("{}{name} {state}", mark(words::GATE))
+}
+
+/// `/5` of a loop or a retry that says how often at most.
+fn most(node: &Node) -> String {
+    node.max.map_or(String::new(), |max| format!("/{max}"))
+}
+
+fn frame(id: Option<i64>) -> String {
+    id.map_or(String::new(), |id| format!("#{id}"))
+}
+
+fn branch_of(node: &Node) -> Option<&str> {
+    match &node.kind {
+        NodeKind::Branch { branch } => Some(branch),
+        _ => None,
+    }
+}
+
+/// The mark or word that is written: the first of those that are read.
+fn mark(list: &'static [&'static str]) -> &'static str {
+    list.first().copied().unwrap_or_default()
+}
