@@ -52,8 +52,8 @@ pub use crate::render::brief::{
 pub use crate::render::download::ValueFormat;
 pub use crate::write::{
     AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
-    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, ParallelJoined,
-    ParallelRunning, RunFinished, RunOpened,
+    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, NextChoice, NextView,
+    ParallelJoined, ParallelRunning, RunFinished, RunOpened,
 };
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{

@@ -313,6 +313,7 @@ fn examples() -> Vec<Example> {
         ),
         records("exec complete", &["20"], of::<view::ExecutionEnded>),
         records("exec begin", &["--line", "25"], of::<view::ExecutionBegun>),
+        records("next", &[], of::<view::NextView>),
         records("brief", &["--execution", "24"], of::<view::BriefView>),
         records("agent memory set", &["editor"], of::<view::AgentWritten>)
             .with("Short sentences.\n"),
