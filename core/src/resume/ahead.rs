@@ -132,7 +132,13 @@ fn failed_last(facts: Facts<'_>, within: Option<NodeId>) -> Option<NodeId> {
             };
             return facts.trace.children(within).find(failed);
         }
-        return (!handled).then_some(last);
+        // A handler comes next, where there is one.
+        let catches = || {
+            let (listing, statement) = facts.listing.zip(facts.statement(last))?;
+            let mut around = std::iter::once(statement).chain(listing.enclosing(statement));
+            around.find_map(|at| listing.catch_of(at))
+        };
+        return (!handled && catches().is_none()).then_some(last);
     }
 }
 

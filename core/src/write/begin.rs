@@ -47,9 +47,17 @@ impl Record for Begin {
                 name,
                 alone: true,
             } => item::begins(parallel, name, self.insist).plan(facts, at),
-            _ => item::inside(facts, at, wanted, |facts, parent| {
-                self.plan_in(facts, at, parent)
-            }),
+            place => {
+                let mut plan = item::inside(facts, at, wanted, |facts, parent| {
+                    self.plan_in(facts, at, parent)
+                })?;
+                if let (Where::New { name, .. }, Some(item)) = (place, plan.done.parent) {
+                    plan.done.notes.push(format!(
+                        "item {name} is execution {item}: `prosescope exec complete {item}` ends it when its statements are done"
+                    ));
+                }
+                Ok(plan)
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use super::insist::Insist;
-use super::instance::{Instance, meta};
+use super::instance::{Instance, begun_after, meta};
 use super::overlay::Overlay;
 use super::place::{around, at_line, holds};
 use super::source::{Found, Named, Source};
@@ -100,8 +100,12 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
-    let [parallel] = open.as_slice() else {
-        // None, or several: the parent decides, or says what is missing.
+    let lies_in = |inner: &Execution, outer: &Execution| {
+        inner.id == outer.id || standing.above(inner).any(|above| above.id == outer.id)
+    };
+    // Of several that lie in each other, as in a recursion, the innermost; of others the parent decides, or says what is missing.
+    let innermost = open.last().filter(|last| open.iter().all(|outer| lies_in(last, outer)));
+    let Some(parallel) = innermost else {
         return Ok(Where::Elsewhere);
     };
     let items: Vec<&Execution> = standing
@@ -202,7 +206,9 @@ fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteEr
         text: &found.text,
     };
     let mut begun = false;
-    facts.executions_back(&place, item, &mut |_| {
+    // What an earlier attempt of the item left behind is not part of this one.
+    let since = begun_after(facts, Some(item))?;
+    facts.executions_back(&place, since, &mut |_| {
         begun = true;
         ControlFlow::Break(())
     })?;

@@ -441,10 +441,17 @@ pub(super) fn branches_of(
 ) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
+    // Another attempt begins its branches anew.
+    let since = match parallel.last.status {
+        Status::Retry => parallel.last.id,
+        _ => first.id,
+    };
     let mut rows: BTreeMap<i64, (Text, Status)> = BTreeMap::new();
     let mut take = |row: Execution| {
         let own = row.meta.as_deref().filter(|meta| meta.parallel_id == id);
-        if let Some(branch) = own.and_then(|meta| meta.branch.clone()) {
+        if let Some(branch) = own.and_then(|meta| meta.branch.clone())
+            && row.id > since
+        {
             rows.insert(row.id, (branch, row.status));
         }
         ControlFlow::Continue(())

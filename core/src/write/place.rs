@@ -198,7 +198,7 @@ fn a_branch(
     });
     let next = match (open, begun) {
         (_, Some(begun)) => format!(
-            "it has begun, as execution {}: `prosescope brief {}` says what it is to do",
+            "it has begun, as execution {}: `prosescope brief --execution {}` says what it is to do",
             begun.id, begun.id
         ),
         (Some(open), None) => format!("use `prosescope parallel branch {} {name}`", open.id),

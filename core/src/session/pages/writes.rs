@@ -401,6 +401,9 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
 fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
     // Of several rows that claim one name and frame, each has its own writer.
     let group = opened.index.writes.group_of_node(own.node)?;
+    if own.recorded.is_some() && !opened.index.claims.contains_key(&binding) {
+        return Some(false);
+    }
     if !own.completed || group.anonymous || opened.index.claims.contains_key(&binding) {
         return None;
     }
