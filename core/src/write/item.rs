@@ -104,7 +104,9 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         inner.id == outer.id || standing.above(inner).any(|above| above.id == outer.id)
     };
     // Of several that lie in each other, as in a recursion, the innermost; of others the parent decides, or says what is missing.
-    let innermost = open.last().filter(|last| open.iter().all(|outer| lies_in(last, outer)));
+    let innermost = open
+        .last()
+        .filter(|last| open.iter().all(|outer| lies_in(last, outer)));
     let Some(parallel) = innermost else {
         return Ok(Where::Elsewhere);
     };

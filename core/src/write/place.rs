@@ -126,8 +126,16 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
                 .map_or(inner, |listing| listing.leader(inner));
             let branch = meta(row).branch;
             branch.is_some_and(|branch| {
+                let line = |at: u32| source.get(at).map(|s| i64::from(s.line));
+                // Of other parallels a branch may have the same name: a branch's row has its own line, or its parallel's.
+                let elsewhere = row.index.is_some_and(|index| {
+                    let line_of = u32::try_from(index)
+                        .ok()
+                        .and_then(|line| source.at_line(line));
+                    line_of.is_some() && Some(index) != line(leader) && Some(index) != line(outer)
+                });
                 match source.branches(outer).iter().find(|(_, at)| *at == leader) {
-                    Some((name, _)) => **name == *branch,
+                    Some((name, _)) => **name == *branch && !elsewhere,
                     // The branches of `parallel for` are known only when it runs.
                     None => {
                         row.index == Some(own.line.into())

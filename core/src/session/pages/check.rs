@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::agents::check_agents;
 use super::files::issue_view;
+use super::imports::is_called;
 use super::imports::{has_value, imports, is_unused, nested};
 use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
@@ -159,6 +160,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
             _ if completed
                 && !ended
                 && import.bindings.is_empty()
+                && is_called(session, alias)
                 && !has_value(session, alias) =>
             {
                 findings.add(at(without_result(alias)));
@@ -180,7 +182,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
                 .bindings
                 .iter()
                 .any(|b| b.name.starts_with(&prefix));
-        if statement.kind == StatementKind::Use && !known {
+        if statement.kind == StatementKind::Use && !known && is_called(session, alias) {
             let issue = without_result(alias);
             findings.add(in_program(&session.run, issue, statement.line));
         }

@@ -207,7 +207,10 @@ impl Look<'_> {
         let since = super::super::instance::begun_after(self.facts, Some(row.id))?;
         let mut failed = None;
         self.facts.children(row.id, &mut |child| {
-            if child.id > since && meta(&child).branch.as_deref() == Some(name) && child.status.opens() {
+            if child.id > since
+                && meta(&child).branch.as_deref() == Some(name)
+                && child.status.opens()
+            {
                 failed = Some(child.id);
             }
             std::ops::ControlFlow::Continue(())
