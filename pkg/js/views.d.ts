@@ -7,6 +7,8 @@ export type AgentOfTask = {
   name: string;
   /** How long its memory lives: `execution`, `project`, `user` or `custom`. */
   scope: string;
+  /** The path of its memory, if the program declares one (scope `custom`). */
+  path: string | null;
 };
 
 /** An agent. */
