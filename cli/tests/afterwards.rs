@@ -283,7 +283,7 @@ fn a_value_of_its_call_is_the_result_of_an_import() {
 #[test]
 fn an_import_that_gave_nothing_is_without_a_result() {
     for form in FORMS {
-        let program = "use \"lib/research.prose\" as research\nsession \"S\"\n";
+        let program = "use \"lib/research.prose\" as research\nresearch(topic: \"x\")\n";
         let project = Project::new(form, program);
         fs::create_dir(project.path("lib")).expect("made");
         fs::write(
