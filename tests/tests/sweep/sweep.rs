@@ -1,0 +1,154 @@
+//! Which programs are recorded in which ways, on two threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::needs;
+
+use crate::chance::Chance;
+use crate::driver::{Form, Stop, Vm};
+use crate::plan::{After, Fail};
+use crate::programs::{Program, below, made};
+use crate::report::{Ended, table};
+use crate::{by_next, compare};
+
+/// Programs that are made for plain `cargo test`, and for the whole sweep.
+const MADE: (u64, u64) = (40, 300);
+
+/// One recording of a program.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    program: usize,
+    form: Form,
+    fail: Option<After>,
+    seed: u64,
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn next_alone_carries_every_program_to_its_end() {
+    let Some(prose) = needs::prose() else { return };
+    let seed = number("PROSE_SEED").unwrap_or(1);
+    let whole = std::env::var_os("PROSE_SWEEP").is_some();
+    let count = number("PROSE_CASES").unwrap_or(if whole { MADE.1 } else { MADE.0 });
+    let mut programs = below(&needs::fixtures("programs"));
+    programs.extend(made(seed, count));
+    if whole && let Some(corpus) = needs::shared("corpus/programs") {
+        programs.extend(below(&corpus));
+    }
+    if let Ok(only) = std::env::var("PROSE_SWEEP_ONLY") {
+        programs.retain(|program| program.name.contains(&only));
+    }
+    let tasks = tasks(&programs, seed, whole);
+    let all = run(&programs, &tasks, &prose);
+    println!("seed {seed}\n{}", table(&all));
+    let left = all.iter().filter(|one| !one.stops.is_empty()).count();
+    assert!(left * 100 <= all.len(), "{left} of {} are left", all.len());
+}
+
+fn tasks(programs: &[Program], seed: u64, whole: bool) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for program in 0..programs.len() {
+        let mut add = |form, fail| {
+            tasks.push(Task {
+                program,
+                form,
+                fail,
+                seed: seed.wrapping_add(u64::try_from(program).unwrap_or(0)),
+            });
+        };
+        let forms = [Form::Sqlite, Form::Folder];
+        if whole {
+            for form in forms {
+                for fail in [None, Some(After::Retry), Some(After::Outwards)] {
+                    add(form, fail);
+                }
+            }
+        } else {
+            let fail = [None, Some(After::Retry), Some(After::Outwards)][program % 3];
+            add(forms[program % 2], None);
+            add(forms[(program + 1) % 2], fail);
+        }
+        if program % 10 == 0 {
+            add(Form::Postgres, None);
+        }
+    }
+    tasks
+}
+
+fn run(programs: &[Program], tasks: &[Task], prose: &std::path::Path) -> Vec<Ended> {
+    let server = match tasks.iter().any(|task| task.form == Form::Postgres) {
+        true => Cluster::shared(),
+        false => None,
+    };
+    let (at, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(task) = tasks.get(at.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(program) = programs.get(task.program) else {
+                        break;
+                    };
+                    let server = server.filter(|_| task.form == Form::Postgres);
+                    if task.form == Form::Postgres && server.is_none() {
+                        continue;
+                    }
+                    let ended = record(program, *task, prose, server);
+                    all.lock().expect("no thread panics").push(ended);
+                }
+            });
+        }
+    });
+    let mut all = all.into_inner().expect("no thread panics");
+    all.sort_by(|a, b| (&a.program, &a.way).cmp(&(&b.program, &b.way)));
+    all
+}
+
+fn record(
+    program: &Program,
+    task: Task,
+    prose: &std::path::Path,
+    server: Option<&'static Cluster>,
+) -> Ended {
+    let fails = match task.fail {
+        None => "",
+        Some(After::Retry) => ", a failure, retried",
+        Some(After::Outwards) => ", a failure, outwards",
+    };
+    let mut commands = 0;
+    let stops =
+        carried(program, task, prose, server, &mut commands).unwrap_or_else(|stop| vec![stop]);
+    Ended {
+        program: program.name.clone(),
+        way: format!("next, {}{fails}", task.form.word()),
+        stops,
+        commands,
+    }
+}
+
+fn carried(
+    program: &Program,
+    task: Task,
+    prose: &std::path::Path,
+    server: Option<&'static Cluster>,
+    commands: &mut usize,
+) -> Result<Vec<Stop>, Stop> {
+    let url = server.map(Cluster::database);
+    let mut chance = Chance::new(task.seed ^ 0x5eed);
+    let fail = task.fail.map(|after| Fail {
+        nth: 1 + chance.below(6),
+        after,
+    });
+    let mut vm = Vm::begin(prose, &program.text, task.form, url.as_deref())?;
+    let result = by_next::interpret(&mut vm, task.seed, fail).map(|()| compare::compare(&mut vm));
+    *commands = vm.commands;
+    let whole = result.as_ref().is_ok_and(Vec::is_empty);
+    if !whole && std::env::var_os("PROSE_SWEEP_KEEP").is_some() {
+        println!("{}, {:?}: {}", program.name, task.form, vm.keep());
+    }
+    result
+}
