@@ -77,6 +77,9 @@ impl Vm {
         };
         let run = vm.go(&format!("init p.prose --state {}", form.word()), "")?;
         vm.run = run.trim().to_owned();
+        if form == Form::Postgres && !vm.run.contains(':') {
+            vm.run = format!("postgres:{}", vm.run);
+        }
         Ok(vm)
     }
 

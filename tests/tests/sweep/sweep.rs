@@ -11,15 +11,25 @@ use crate::driver::{Form, Stop, Vm};
 use crate::plan::{After, Fail};
 use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
-use crate::{by_next, compare};
+use crate::{by_next, compare, naive};
 
 /// Programs that are made for plain `cargo test`, and for the whole sweep.
 const MADE: (u64, u64) = (40, 300);
+
+/// Which interpreter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Indentation, and what `help vm` says.
+    Reading,
+    /// What `next` offers.
+    Next,
+}
 
 /// One recording of a program.
 #[derive(Debug, Clone, Copy)]
 struct Task {
     program: usize,
+    by: By,
     form: Form,
     fail: Option<After>,
     seed: u64,
@@ -31,6 +41,15 @@ fn number(variable: &str) -> Option<u64> {
 
 #[test]
 fn next_alone_carries_every_program_to_its_end() {
+    sweep(By::Next);
+}
+
+#[test]
+fn indentation_and_help_vm_carry_every_program_to_its_end() {
+    sweep(By::Reading);
+}
+
+fn sweep(by: By) {
     let Some(prose) = needs::prose() else { return };
     let seed = number("PROSE_SEED").unwrap_or(1);
     let whole = std::env::var_os("PROSE_SWEEP").is_some();
@@ -43,19 +62,20 @@ fn next_alone_carries_every_program_to_its_end() {
     if let Ok(only) = std::env::var("PROSE_SWEEP_ONLY") {
         programs.retain(|program| program.name.contains(&only));
     }
-    let tasks = tasks(&programs, seed, whole);
+    let tasks = tasks(by, &programs, seed, whole);
     let all = run(&programs, &tasks, &prose);
     println!("seed {seed}\n{}", table(&all));
     let left = all.iter().filter(|one| !one.stops.is_empty()).count();
     assert!(left * 100 <= all.len(), "{left} of {} are left", all.len());
 }
 
-fn tasks(programs: &[Program], seed: u64, whole: bool) -> Vec<Task> {
+fn tasks(by: By, programs: &[Program], seed: u64, whole: bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for program in 0..programs.len() {
         let mut add = |form, fail| {
             tasks.push(Task {
                 program,
+                by,
                 form,
                 fail,
                 seed: seed.wrapping_add(u64::try_from(program).unwrap_or(0)),
@@ -124,7 +144,14 @@ fn record(
         carried(program, task, prose, server, &mut commands).unwrap_or_else(|stop| vec![stop]);
     Ended {
         program: program.name.clone(),
-        way: format!("next, {}{fails}", task.form.word()),
+        way: format!(
+            "{}, {}{fails}",
+            match task.by {
+                By::Reading => "help vm",
+                By::Next => "next",
+            },
+            task.form.word()
+        ),
         stops,
         commands,
     }
@@ -144,7 +171,11 @@ fn carried(
         after,
     });
     let mut vm = Vm::begin(prose, &program.text, task.form, url.as_deref())?;
-    let result = by_next::interpret(&mut vm, task.seed, fail).map(|()| compare::compare(&mut vm));
+    let done = match task.by {
+        By::Next => by_next::interpret(&mut vm, task.seed, fail),
+        By::Reading => naive::interpret(&mut vm, &program.text, task.seed, fail),
+    };
+    let result = done.map(|()| compare::compare(&mut vm));
     *commands = vm.commands;
     let whole = result.as_ref().is_ok_and(Vec::is_empty);
     if !whole && std::env::var_os("PROSE_SWEEP_KEEP").is_some() {
