@@ -2,7 +2,8 @@
 //! recorded is compared with what they did.
 //!
 //! The first knows what `help vm` says and the indentation of lines; the second knows only `next`. Plain `cargo test` takes a small
-//! part; `cargo xtask sweep` sets `PROSE_SWEEP` and takes the corpus of the shared folder too. `PROSE_SEED` chooses other cases.
+//! part; `cargo xtask sweep` sets `PROSE_SWEEP` and takes the corpus of the shared folder too (`PROSE_SWEEP=once`: each
+//! program twice instead of in every way). `PROSE_SEED` chooses other cases.
 
 mod by_next;
 mod chance;

@@ -52,7 +52,9 @@ fn indentation_and_help_vm_carry_every_program_to_its_end() {
 fn sweep(by: By) {
     let Some(prose) = needs::prose() else { return };
     let seed = number("PROSE_SEED").unwrap_or(1);
-    let whole = std::env::var_os("PROSE_SWEEP").is_some();
+    let asked = std::env::var("PROSE_SWEEP").ok();
+    let whole = asked.is_some();
+    let all_ways = asked.is_some_and(|ways| ways != "once");
     let count = number("PROSE_CASES").unwrap_or(if whole { MADE.1 } else { MADE.0 });
     let mut programs = below(&needs::fixtures("programs"));
     programs.extend(made(seed, count));
@@ -62,14 +64,14 @@ fn sweep(by: By) {
     if let Ok(only) = std::env::var("PROSE_SWEEP_ONLY") {
         programs.retain(|program| program.name.contains(&only));
     }
-    let tasks = tasks(by, &programs, seed, whole);
+    let tasks = tasks(by, &programs, seed, all_ways);
     let all = run(&programs, &tasks, &prose);
     println!("seed {seed}\n{}", table(&all));
     let left = all.iter().filter(|one| !one.stops.is_empty()).count();
     assert!(left * 100 <= all.len(), "{left} of {} are left", all.len());
 }
 
-fn tasks(by: By, programs: &[Program], seed: u64, whole: bool) -> Vec<Task> {
+fn tasks(by: By, programs: &[Program], seed: u64, all_ways: bool) -> Vec<Task> {
     let mut tasks = Vec::new();
     for program in 0..programs.len() {
         let mut add = |form, fail| {
@@ -82,7 +84,7 @@ fn tasks(by: By, programs: &[Program], seed: u64, whole: bool) -> Vec<Task> {
             });
         };
         let forms = [Form::Sqlite, Form::Folder];
-        if whole {
+        if all_ways {
             for form in forms {
                 for fail in [None, Some(After::Retry), Some(After::Outwards)] {
                     add(form, fail);
