@@ -11,17 +11,21 @@ pub(crate) struct Line {
 /// The statements of a program, nested by indentation.
 pub(crate) fn read(program: &str) -> Vec<Line> {
     let mut plain: Vec<(usize, u32, String)> = Vec::new();
-    let (mut quoted, mut open) = (false, 0_i64);
+    let (mut quoted, mut condition, mut open) = (false, false, 0_i64);
     for (at, line) in program.lines().enumerate() {
-        let inside = quoted || open > 0;
-        if line.matches("\"\"\"").count() % 2 == 1 {
-            quoted = !quoted;
+        let inside = quoted || condition || open > 0;
+        // A text in triple quotes and a condition in asterisks may go on below.
+        let ends = if condition { "**" } else { "\"\"\"" };
+        if (quoted || condition || open == 0) && line.matches(ends).count() % 2 == 1 {
+            (quoted, condition) = (!condition && !quoted, false);
+        } else if !quoted && !condition && line.matches("**").count() % 2 == 1 {
+            condition = true;
         }
         let text = line.trim();
         if !inside && (text.is_empty() || text.starts_with('#')) {
             continue;
         }
-        if !quoted {
+        if !quoted && !condition {
             open = (open + brackets(text)).max(0);
         }
         if !inside {
@@ -97,12 +101,16 @@ pub(crate) fn word(text: &str) -> &str {
 
 /// The block or the handle that a line names: of `do work(x)`, `block work(a):`, `use "…" as h`, `import "h" from …`.
 pub(crate) fn names(text: &str) -> &str {
-    if let Some((_, handle)) = text.rsplit_once(" as ") {
+    let imports = matches!(word(text), "use" | "import");
+    if imports && let Some((_, handle)) = text.rsplit_once(" as ") {
         return handle.trim();
     }
     let rest = text.split_once(' ').map_or("", |(_, rest)| rest);
     let rest = rest.trim_start_matches('"');
-    rest.split(|c: char| c.is_whitespace() || ":(\"".contains(c))
+    let name = rest
+        .split(|c: char| c.is_whitespace() || ":(\"".contains(c))
         .next()
-        .unwrap_or_default()
+        .unwrap_or_default();
+    // A handle has no path.
+    name.rsplit('/').next().unwrap_or_default()
 }

@@ -51,20 +51,22 @@ pub(crate) fn table(all: &[Ended]) -> String {
     out
 }
 
-/// What stops have in common: the words, without numbers and what is quoted.
+/// What stops have in common: a rule, what of the trace differs, or the words of a message without what varies.
 fn kind(stop: &Stop) -> String {
-    let first = stop.error.lines().next().unwrap_or_default();
-    let tried = stop.tried.split(',').next().unwrap_or_default();
-    let mut kind = String::new();
-    for word in tried
-        .split_whitespace()
-        .take(4)
-        .chain(["→"])
-        .chain(first.split_whitespace())
-    {
-        let varies = word.chars().any(|c| c.is_ascii_digit() || c == '"');
-        kind.push_str(if varies { "…" } else { word });
-        kind.push(' ');
+    let start = |words: usize| {
+        let words: Vec<&str> = stop.tried.split_whitespace().take(words).collect();
+        words.join(" ")
+    };
+    if stop.tried.starts_with("check: ") {
+        return start(3);
     }
-    kind.chars().take(160).collect()
+    if stop.tried.starts_with("trace: ") {
+        return start(2);
+    }
+    let message = stop.error.lines().next().unwrap_or_default();
+    let words = message.split_whitespace().take(14).map(|word| {
+        let varies = word.chars().any(|c| c.is_ascii_digit() || c == '"');
+        if varies { "…" } else { word }
+    });
+    format!("{}: {}", start(2), words.collect::<Vec<_>>().join(" "))
 }
