@@ -15,11 +15,10 @@ pub(crate) fn read(program: &str) -> Vec<Line> {
     for (at, line) in program.lines().enumerate() {
         let inside = quoted || condition || open > 0;
         // A text in triple quotes and a condition in asterisks may go on below.
-        let ends = if condition { "**" } else { "\"\"\"" };
-        if (quoted || condition || open == 0) && line.matches(ends).count() % 2 == 1 {
-            (quoted, condition) = (!condition && !quoted, false);
-        } else if !quoted && !condition && line.matches("**").count() % 2 == 1 {
-            condition = true;
+        if !condition && line.matches("\"\"\"").count() % 2 == 1 {
+            quoted = !quoted;
+        } else if !quoted && asterisks(line) % 2 == 1 {
+            condition = !condition;
         }
         let text = line.trim();
         if !inside && (text.is_empty() || text.starts_with('#')) {
@@ -53,6 +52,12 @@ fn nested(plain: &[(usize, u32, String)], at: &mut usize, least: usize) -> Vec<L
         });
     }
     lines
+}
+
+/// Pairs of asterisks outside of quotes.
+fn asterisks(line: &str) -> usize {
+    let plain = line.split('"').step_by(2);
+    plain.map(|part| part.matches("**").count()).sum()
 }
 
 /// Brackets that a line leaves open, outside of quotes.

@@ -21,6 +21,7 @@ pub(crate) struct Log {
     pub(crate) gates: Vec<(String, Option<u32>, &'static str)>,
     /// Items, by the line that began in them: an item begins with it and prints no id of its own.
     pub(crate) items: Vec<(u32, String)>,
+    loops: Vec<i64>,
     pub(crate) finished: Option<String>,
 }
 
@@ -35,6 +36,9 @@ impl Log {
                     && let Ok(line) = line.parse()
                 {
                     self.items.push((line, item.to_owned()));
+                }
+                if word(0) == "loop" {
+                    self.loops.extend(first(printed));
                 }
                 self.begun(first(printed), args, None);
             }
@@ -58,7 +62,13 @@ impl Log {
                 self.ended(number(2), "completed");
             }
             ("exec", "complete") => self.ended(number(2), "completed"),
-            ("exec", "fail") => self.ended(number(2), "failed"),
+            ("exec", "fail") => {
+                // A loop that fails does so in a round.
+                if self.loops.contains(&number(2)) {
+                    self.round(number(2));
+                }
+                self.ended(number(2), "failed");
+            }
             ("exec", "retry") => {
                 if let Some(did) = self.by_id.get_mut(&number(2)) {
                     did.attempts += 1;

@@ -14,6 +14,7 @@ mod lines;
 mod log;
 mod naive;
 mod naive_control;
+mod not_yet;
 mod plan;
 mod programs;
 mod report;

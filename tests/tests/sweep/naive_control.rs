@@ -162,7 +162,7 @@ impl Naive<'_> {
         for nth in 0..1 + self.chance.below(MOST) {
             self.item = Some(format!("item{nth}"));
             let flow = self.body(body)?;
-            if body.len() > 1 || flow == Flow::Failed {
+            if body.len() > 1 {
                 self.end_item(flow)?;
             }
             if flow != Flow::Done {
