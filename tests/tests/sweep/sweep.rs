@@ -1,7 +1,7 @@
 //! Which programs are recorded in which ways, on two threads.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
@@ -170,7 +170,9 @@ fn carried(
     server: Option<&'static Cluster>,
     commands: &mut usize,
 ) -> Result<Vec<Stop>, Stop> {
-    let url = server.map(Cluster::database);
+    // One database for all: a database takes several megabytes.
+    static DATABASE: OnceLock<String> = OnceLock::new();
+    let url = server.map(|server| DATABASE.get_or_init(|| server.database()).clone());
     let mut chance = Chance::new(task.seed ^ 0x5eed);
     let fail = task.fail.map(|after| Fail {
         nth: 1 + chance.below(6),
