@@ -9,6 +9,8 @@ pub(crate) struct Did {
     pub(crate) status: &'static str,
     pub(crate) attempts: u32,
     pub(crate) rounds: u32,
+    /// Whether the last of these rounds is the one that failed.
+    in_round: bool,
     pub(crate) branch: Option<String>,
     pub(crate) wrote: Vec<String>,
 }
@@ -66,6 +68,9 @@ impl Log {
                 // A loop that fails does so in a round.
                 if self.loops.contains(&number(2)) {
                     self.round(number(2));
+                    if let Some(did) = self.by_id.get_mut(&number(2)) {
+                        did.in_round = true;
+                    }
                 }
                 self.ended(number(2), "failed");
             }
@@ -117,7 +122,8 @@ impl Log {
 
     fn round(&mut self, id: i64) {
         if let Some(did) = self.by_id.get_mut(&id) {
-            did.rounds += 1;
+            // Another attempt goes on in the round that failed.
+            did.rounds += u32::from(!std::mem::take(&mut did.in_round));
         }
     }
 
