@@ -56,6 +56,8 @@ enum Command {
     Bench(bench::Args),
     /// Runs the tests of recording with many writers, kills and races: minutes to an hour.
     Soak,
+    /// Carries out every program by two naive interpreters and compares what is recorded: half an hour.
+    Sweep,
     /// Tries what comes of the seeds in fuzz/: each target for a minute, or as long as it is told to.
     Fuzz(fuzz::Args),
     /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
@@ -99,6 +101,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Install => install::run_install(&root),
         Command::Bench(args) => bench::run_bench(&root, args),
         Command::Soak => test::soak(&root),
+        Command::Sweep => test::sweep(&root),
         Command::Fuzz(args) => fuzz::run_fuzz(&root, args),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),

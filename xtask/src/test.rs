@@ -136,6 +136,24 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
     step("Recording, killing, racing", || run(&mut test))
 }
 
+/// Carries out every program at hand by both naive interpreters, in each form, with failures and without.
+///
+/// # Errors
+/// As [`run_tests`]; and when more than one recording of a hundred is left.
+pub(crate) fn sweep(root: &Path) -> Result<()> {
+    setup::tests(root)?;
+    step("Building prosescope", || {
+        run(cargo(root).args(["build", "-p", "prosescope-cli"]))
+    })?;
+    let mut test = cargo(root);
+    test.args(["test", "-p", "prosescope-tests", "--test", "sweep"])
+        // Each test runs two threads of its own.
+        .args(["--", "--nocapture", "--test-threads=1"])
+        .env(REQUIRE_ALL, "1")
+        .env("PROSE_SWEEP", "1");
+    step("Carrying out every program", || run(&mut test))
+}
+
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.
 ///
 /// # Errors

@@ -1,0 +1,202 @@
+//! The interpreter that knows nothing of programs: it runs what `next` offers, and fills in the words in capitals.
+
+use std::collections::BTreeMap;
+
+use crate::chance::Chance;
+use crate::driver::{Stop, Vm, words};
+use crate::log::option;
+use crate::plan::{After, Fail};
+
+/// Steps after which it takes what ends something wherever that is offered.
+const LONG: usize = 160;
+/// Most rounds of a loop, and items of a parallel.
+const MOST: usize = 3;
+
+struct State<'a> {
+    vm: &'a mut Vm,
+    chance: Chance,
+    fail: Option<Fail>,
+    steps: usize,
+    leaves: usize,
+    rounds: BTreeMap<String, usize>,
+    names: usize,
+    /// The failure moves outwards, until the run is opened again.
+    outwards: bool,
+    /// Executions that were begun again.
+    retried: Vec<String>,
+    thrown: bool,
+}
+
+/// Carries a run to its end.
+pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<(), Stop> {
+    let mut state = State {
+        vm,
+        chance: Chance::new(seed),
+        fail,
+        steps: 0,
+        leaves: 0,
+        rounds: BTreeMap::new(),
+        names: 0,
+        outwards: false,
+        retried: Vec::new(),
+        thrown: false,
+    };
+    while state.step()? {}
+    Ok(())
+}
+
+impl State<'_> {
+    /// Runs one command; false at the end of the run.
+    fn step(&mut self) -> Result<bool, Stop> {
+        self.steps += 1;
+        let next = self.vm.json("next")?;
+        let choices: Vec<String> = next["choices"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|choice| choice["command"].as_str().map(str::to_owned))
+            .collect();
+        if choices.is_empty() {
+            return match self.vm.log.finished.as_deref() {
+                Some("completed") => Ok(false),
+                _ => Err(Stop::new(
+                    "next",
+                    "offers nothing, and the run is not completed",
+                )),
+            };
+        }
+        let command = self.choose(&choices);
+        let command = self.filled(&command);
+        if command == "resume" {
+            return Err(Stop::new(
+                "next",
+                format!("does not know: {}", next["choices"][0]["why"]),
+            ));
+        }
+        if command.starts_with("finish --status failed") {
+            return self.finish_failed(&command);
+        }
+        let args = words(&command);
+        if let [verb, _, gate, ..] = args.as_slice()
+            && verb == "approve"
+        {
+            let gate = gate.clone();
+            self.vm.approve(&gate)?;
+            return Ok(true);
+        }
+        let input = if args.first().is_some_and(|word| word == "put") {
+            format!("value {}", self.steps)
+        } else {
+            String::new()
+        };
+        self.vm.go(&command, &input)?;
+        Ok(!command.starts_with("finish"))
+    }
+
+    /// A program that throws ends as failed; after a failure of ours it is taken up again, once.
+    fn finish_failed(&mut self, command: &str) -> Result<bool, Stop> {
+        self.vm.go(command, "")?;
+        if self.thrown && !self.outwards {
+            return Ok(false);
+        }
+        self.outwards = false;
+        let next = self.vm.json("next")?;
+        let offered = next["choices"][0]["command"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        if !offered.starts_with("prosescope resume --begin") {
+            return Err(Stop::new(
+                "next",
+                format!("after finish --status failed: {offered}"),
+            ));
+        }
+        self.vm.go("resume --begin", "")?;
+        Ok(true)
+    }
+
+    fn choose(&mut self, choices: &[String]) -> String {
+        if let Some(failed) = self.failure(choices) {
+            return failed;
+        }
+        let find = |part: &str| choices.iter().find(|choice| choice.contains(part)).cloned();
+        // A gate is approved.
+        if let Some(approve) = find("prosescope approve ") {
+            return approve;
+        }
+        if let Some(retry) = find(" exec retry ") {
+            let again = self.retried.contains(&retry);
+            let out = choices
+                .iter()
+                .find(|choice| !choice.contains(" exec retry "));
+            match out {
+                Some(out) if self.outwards || again => return out.clone(),
+                _ => {
+                    self.retried.push(retry.clone());
+                    return retry;
+                }
+            }
+        }
+        if let Some(throws) = choices
+            .first()
+            .filter(|choice| choice.contains(" exec fail "))
+        {
+            self.thrown |= !self.outwards;
+            return throws.clone();
+        }
+        // Rounds and items end.
+        let again = choices
+            .iter()
+            .find(|choice| choice.contains(" loop iterate ") || choice.contains("--item NAME"));
+        if let Some(again) = again {
+            let count = self.rounds.entry(again.clone()).or_default();
+            *count += 1;
+            let most = if self.steps > LONG { 0 } else { MOST - 1 };
+            let out = choices.iter().find(|choice| *choice != again);
+            return match out {
+                Some(out) if *count > most || self.chance.once_in(2) => out.clone(),
+                _ => again.clone(),
+            };
+        }
+        let last = choices.last().cloned().unwrap_or_default();
+        if self.steps > LONG && !self.chance.once_in(4) {
+            return last;
+        }
+        self.chance.one(choices).cloned().unwrap_or(last)
+    }
+
+    /// Fails a statement instead of ending it, when its turn is there.
+    fn failure(&mut self, choices: &[String]) -> Option<String> {
+        let id = choices.iter().find_map(|choice| {
+            let args = words(choice);
+            let is_put = args.get(1).is_some_and(|word| word == "put");
+            option(&args, "--execution")
+                .filter(|_| is_put)
+                .map(str::to_owned)
+        })?;
+        self.leaves += 1;
+        let fail = self.fail.filter(|fail| fail.nth == self.leaves)?;
+        self.fail = None;
+        self.outwards = fail.after == After::Outwards;
+        Some(format!("prosescope exec fail {id} --error boom"))
+    }
+
+    /// The words of a command without the name of the program, and with what it leaves open.
+    fn filled(&mut self, command: &str) -> String {
+        let words: Vec<String> = command
+            .split(' ')
+            .skip(1)
+            .filter(|word| !matches!(*word, "<" | "FILE"))
+            .map(|word| match word {
+                "NAME" => {
+                    self.names += 1;
+                    format!("item{}", self.names)
+                }
+                "TEXT" => "boom".to_owned(),
+                "RUN" => self.vm.run.clone(),
+                word => word.to_owned(),
+            })
+            .collect();
+        words.join(" ")
+    }
+}

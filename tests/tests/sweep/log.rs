@@ -1,0 +1,166 @@
+//! What an interpreter did: read from its commands and from the ids that they printed, and from nothing else.
+
+use std::collections::BTreeMap;
+
+/// What one execution, by its id, is expected to be in the trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Did {
+    pub(crate) line: Option<u32>,
+    pub(crate) status: &'static str,
+    pub(crate) attempts: u32,
+    pub(crate) rounds: u32,
+    /// Whether the last of these rounds is the one that failed.
+    in_round: bool,
+    pub(crate) branch: Option<String>,
+    pub(crate) wrote: Vec<String>,
+}
+
+/// Everything that was done in a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Log {
+    pub(crate) by_id: BTreeMap<i64, Did>,
+    /// Gates in order: id, line, decision.
+    pub(crate) gates: Vec<(String, Option<u32>, &'static str)>,
+    /// Items, by the line that began in them: an item begins with it and prints no id of its own.
+    pub(crate) items: Vec<(u32, String)>,
+    loops: Vec<i64>,
+    pub(crate) finished: Option<String>,
+}
+
+impl Log {
+    /// Adds what a command did that ended with 0.
+    pub(crate) fn note(&mut self, args: &[String], printed: &str) {
+        let word = |nth: usize| args.get(nth).map_or("", |word| &**word);
+        let number = |nth: usize| word(nth).parse::<i64>().unwrap_or(-1);
+        match (word(0), word(1)) {
+            ("exec", "run" | "begin") | ("loop", "begin") => {
+                if let (Some(line), Some(item)) = (option(args, "--line"), option(args, "--item"))
+                    && let Ok(line) = line.parse()
+                {
+                    self.items.push((line, item.to_owned()));
+                }
+                if word(0) == "loop" {
+                    self.loops.extend(first(printed));
+                }
+                self.begun(first(printed), args, None);
+            }
+            ("parallel", "run" | "begin") => {
+                self.begun(first(printed), args, None);
+                for line in printed.lines().skip(1) {
+                    if let Some((id, name)) = branch(line) {
+                        self.begun(Some(id), &[], Some(name));
+                    }
+                }
+            }
+            ("parallel", "branch") => {
+                self.begun(first(printed), args, Some(word(3).to_owned()));
+            }
+            ("parallel", "join") => self.ended(number(2), "completed"),
+            ("loop", "iterate") => self.round(number(2)),
+            ("loop", "exit") => {
+                if args.iter().any(|arg| arg == "--round") {
+                    self.round(number(2));
+                }
+                self.ended(number(2), "completed");
+            }
+            ("exec", "complete") => self.ended(number(2), "completed"),
+            ("exec", "fail") => {
+                // A loop that fails does so in a round.
+                if self.loops.contains(&number(2)) {
+                    self.round(number(2));
+                    if let Some(did) = self.by_id.get_mut(&number(2)) {
+                        did.in_round = true;
+                    }
+                }
+                self.ended(number(2), "failed");
+            }
+            ("exec", "retry") => {
+                if let Some(did) = self.by_id.get_mut(&number(2)) {
+                    did.attempts += 1;
+                    did.status = "executing";
+                }
+            }
+            ("put", _) => self.put(args, printed),
+            ("gate", "create") => {
+                let id = printed.lines().next().unwrap_or_default().trim().to_owned();
+                let line = option(args, "--line").and_then(|line| line.parse().ok());
+                self.gates.push((id, line, "pending"));
+            }
+            ("approve" | "reject", _) => {
+                let id = word(2);
+                let decided = if word(0) == "approve" {
+                    "approved"
+                } else {
+                    "rejected"
+                };
+                for gate in self.gates.iter_mut().filter(|gate| gate.0 == id) {
+                    gate.2 = decided;
+                }
+            }
+            ("finish", _) => self.finished = option(args, "--status").map(str::to_owned),
+            _ => {}
+        }
+    }
+
+    fn begun(&mut self, id: Option<i64>, args: &[String], branch: Option<String>) {
+        let Some(id) = id else { return };
+        let did = Did {
+            line: option(args, "--line").and_then(|line| line.parse().ok()),
+            status: "executing",
+            attempts: 1,
+            branch,
+            ..Did::default()
+        };
+        self.by_id.insert(id, did);
+    }
+
+    fn ended(&mut self, id: i64, status: &'static str) {
+        if let Some(did) = self.by_id.get_mut(&id) {
+            did.status = status;
+        }
+    }
+
+    fn round(&mut self, id: i64) {
+        if let Some(did) = self.by_id.get_mut(&id) {
+            // Another attempt goes on in the round that failed.
+            did.rounds += u32::from(!std::mem::take(&mut did.in_round));
+        }
+    }
+
+    fn put(&mut self, args: &[String], printed: &str) {
+        let id = option(args, "--execution").and_then(|id| id.parse::<i64>().ok());
+        let Some(did) = id.and_then(|id| self.by_id.get_mut(&id)) else {
+            return;
+        };
+        let name = printed
+            .lines()
+            .find_map(|line| line.strip_prefix("Binding written: "));
+        did.wrote.extend(name.map(str::to_owned));
+        if args.iter().any(|arg| arg == "--done") {
+            did.status = "completed";
+        }
+    }
+}
+
+/// The value of an option.
+pub(crate) fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
+    let at = args.iter().position(|arg| arg == name)?;
+    args.get(at + 1).map(|value| &**value)
+}
+
+/// The id on the first line of what begins something.
+pub(crate) fn first(printed: &str) -> Option<i64> {
+    printed
+        .lines()
+        .next()?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
+}
+
+/// A branch as `parallel run` lists it: its id and its name.
+pub(crate) fn branch(line: &str) -> Option<(i64, String)> {
+    let (id, name) = line.split_once(' ')?;
+    Some((id.parse().ok()?, name.trim().to_owned()))
+}

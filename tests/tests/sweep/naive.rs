@@ -1,0 +1,281 @@
+//! The naive interpreter: it knows what `help vm` says, the indentation of lines and their first words, and what commands print.
+
+use std::collections::BTreeMap;
+
+use crate::by_next;
+use crate::chance::Chance;
+use crate::driver::{Stop, Vm};
+use crate::lines::{Line, bound, names, read, word};
+use crate::log::{branch, first};
+use crate::plan::{After, Fail};
+
+/// How deep blocks call blocks; deeper ones end at once.
+const DEEPEST: usize = 3;
+
+/// How a statement ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Flow {
+    Done,
+    Failed,
+    /// The block hands back a value: what lies in it ends.
+    Returned,
+}
+
+pub(crate) struct Naive<'a> {
+    pub(crate) vm: &'a mut Vm,
+    pub(crate) chance: Chance,
+    blocks: BTreeMap<String, Vec<Line>>,
+    fail: Option<Fail>,
+    leaves: usize,
+    pub(crate) depth: usize,
+    /// The branch or item that statements run in.
+    pub(crate) item: Option<String>,
+    values: usize,
+    outwards: bool,
+}
+
+/// Carries a run to its end.
+pub(crate) fn interpret(
+    vm: &mut Vm,
+    program: &str,
+    seed: u64,
+    fail: Option<Fail>,
+) -> Result<(), Stop> {
+    let lines = read(program);
+    let mut naive = Naive {
+        vm,
+        chance: Chance::new(seed),
+        blocks: BTreeMap::new(),
+        fail,
+        leaves: 0,
+        depth: 0,
+        item: None,
+        values: 0,
+        outwards: false,
+    };
+    naive.declare(&lines);
+    if naive.body(&lines)? != Flow::Failed {
+        naive.vm.go("finish --status completed", "")?;
+        return Ok(());
+    }
+    naive.vm.go("finish --status failed", "")?;
+    if naive.outwards {
+        // `help vm` goes on so: open the run again, retry what failed, then `next`.
+        naive.vm.go("resume --begin", "")?;
+        return by_next::interpret(naive.vm, seed, None);
+    }
+    Ok(())
+}
+
+impl Naive<'_> {
+    fn declare(&mut self, lines: &[Line]) {
+        for line in lines {
+            if word(&line.text) == "block" {
+                self.blocks
+                    .insert(names(&line.text).to_owned(), line.below.clone());
+            }
+            self.declare(&line.below);
+        }
+    }
+
+    /// Runs the statements of a body, one after the other.
+    pub(crate) fn body(&mut self, lines: &[Line]) -> Result<Flow, Stop> {
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            let (_, what) = bound(&line.text);
+            let followers = lines.get(at + 1..).unwrap_or_default();
+            let belongs: usize = match word(what) {
+                "try" => followers
+                    .iter()
+                    .take_while(|l| is(l, &["catch", "finally"]))
+                    .count(),
+                "if" => followers
+                    .iter()
+                    .take_while(|l| is(l, &["elif", "else"]))
+                    .count(),
+                _ => followers
+                    .iter()
+                    .take_while(|l| l.text.starts_with('|'))
+                    .count(),
+            };
+            let group = lines.get(at..=at + belongs).unwrap_or_default();
+            let flow = self.statement(line, group)?;
+            if flow != Flow::Done {
+                return Ok(flow);
+            }
+            at += belongs + 1;
+        }
+        Ok(Flow::Done)
+    }
+
+    fn statement(&mut self, line: &Line, group: &[Line]) -> Result<Flow, Stop> {
+        let (name, what) = bound(&line.text);
+        let no = line.no;
+        let pipes = [" | map", " | filter", " | reduce", " | pmap"];
+        if pipes.iter().any(|pipe| line.text.contains(pipe)) {
+            return self.pipe(group, name);
+        }
+        match word(what) {
+            "agent" | "block" => Ok(Flow::Done),
+            "use" | "import" => {
+                self.vm
+                    .go(&format!("import add {}", names(&line.text)), "")?;
+                Ok(Flow::Done)
+            }
+            "input" => {
+                let value = self.value();
+                self.vm.go(&format!("put {}", names(&line.text)), &value)?;
+                Ok(Flow::Done)
+            }
+            "approve" | "gate" => self.gate(line),
+            "do" if what.starts_with("do:") => self.sequence(line, name),
+            "do" => self.call(line, name),
+            "if" => self.condition(group),
+            "choice" => self.choice(line),
+            "try" => self.attempt(group),
+            "loop" | "repeat" | "for" | "while" => self.looped(line),
+            "parallel" if what.contains(" for ") => self.parallel_for(line),
+            "parallel" => self.parallel(line),
+            "throw" => {
+                let id = self.run(no)?;
+                self.vm.go(&format!("exec fail {id} --error thrown"), "")?;
+                Ok(Flow::Failed)
+            }
+            "return" => {
+                let id = self.run(no)?;
+                self.vm.go(&format!("exec complete {id}"), "")?;
+                Ok(if self.depth > 0 {
+                    Flow::Returned
+                } else {
+                    Flow::Done
+                })
+            }
+            _ => {
+                let id = self.run(no)?;
+                self.leaf(id, line)
+            }
+        }
+    }
+
+    /// Ends a statement without a body by its value.
+    pub(crate) fn leaf(&mut self, id: i64, line: &Line) -> Result<Flow, Stop> {
+        let (name, what) = bound(&line.text);
+        self.leaves += 1;
+        if let Some(fail) = self.fail.filter(|fail| fail.nth <= self.leaves) {
+            self.fail = None;
+            self.vm.go(&format!("exec fail {id} --error boom"), "")?;
+            if fail.after == After::Outwards {
+                self.outwards = true;
+                return Ok(Flow::Failed);
+            }
+            self.vm.go(&format!("exec retry {id}"), "")?;
+        }
+        let runs = ["session", "resume", "exec", "do", "call"].contains(&word(what))
+            || what.contains("->");
+        self.end(id, name, runs)?;
+        Ok(Flow::Done)
+    }
+
+    /// Ends an execution: with its value, or with a value without a name, or with none.
+    pub(crate) fn end(&mut self, id: i64, name: Option<&str>, anonymous: bool) -> Result<(), Stop> {
+        let value = self.value();
+        match name {
+            Some(name) => self
+                .vm
+                .go(&format!("put {name} --execution {id} --done"), &value)?,
+            None if anonymous => self
+                .vm
+                .go(&format!("put --anon --execution {id} --done"), &value)?,
+            None => self.vm.go(&format!("exec complete {id}"), "")?,
+        };
+        Ok(())
+    }
+
+    /// Ends what holds others as they ended.
+    pub(crate) fn close(&mut self, id: i64, name: Option<&str>, flow: Flow) -> Result<Flow, Stop> {
+        match flow {
+            Flow::Failed => {
+                self.vm.go(&format!("exec fail {id} --error boom"), "")?;
+            }
+            _ => self.end(id, name, false)?,
+        }
+        Ok(flow)
+    }
+
+    /// Begins the statement of a line; its id.
+    pub(crate) fn run(&mut self, no: u32) -> Result<i64, Stop> {
+        let item = self.in_item();
+        self.begin(&format!("exec run --line {no}{item}"))
+            .map(|(id, _)| id)
+    }
+
+    /// Runs a command that prints an id on its first line; the id and the branches below it.
+    pub(crate) fn begin(&mut self, command: &str) -> Result<(i64, Vec<(i64, String)>), Stop> {
+        let printed = self.vm.go(command, "")?;
+        let id = first(&printed).ok_or_else(|| Stop::new(command, "prints no id"))?;
+        Ok((id, printed.lines().skip(1).filter_map(branch).collect()))
+    }
+
+    pub(crate) fn in_item(&self) -> String {
+        let item = self.item.as_ref();
+        item.map_or(String::new(), |name| format!(" --item '{name}'"))
+    }
+
+    fn call(&mut self, line: &Line, name: Option<&str>) -> Result<Flow, Stop> {
+        let id = self.run(line.no)?;
+        self.called(id, line, name)
+    }
+
+    /// Runs the block that a line calls, in an execution that has begun.
+    pub(crate) fn called(
+        &mut self,
+        id: i64,
+        line: &Line,
+        name: Option<&str>,
+    ) -> Result<Flow, Stop> {
+        let (_, what) = bound(&line.text);
+        let block = names(what.split(" as ").next().unwrap_or_default());
+        let body = self.blocks.get(block).cloned().unwrap_or_default();
+        let mut flow = Flow::Done;
+        if self.depth < DEEPEST {
+            self.depth += 1;
+            flow = self.body(&body)?;
+            self.depth -= 1;
+        }
+        if flow == Flow::Returned {
+            flow = Flow::Done;
+        }
+        self.close(id, name, flow)
+    }
+
+    /// Asks at a gate, and lets a person approve it. What the program does not say of it is given.
+    fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
+        let mut command = format!("gate create --line {}{}", line.no, self.in_item());
+        if names(&line.text).starts_with('*') {
+            command.push_str(&format!(" g{}", line.no));
+        }
+        if !line.below.iter().any(|below| word(&below.text) == "prompt") {
+            command.push_str(" --prompt Proceed?");
+        }
+        let printed = self.vm.go(&command, "")?;
+        let gate = printed.lines().next().unwrap_or_default().trim().to_owned();
+        self.vm.approve(&gate)?;
+        Ok(Flow::Done)
+    }
+
+    fn sequence(&mut self, line: &Line, name: Option<&str>) -> Result<Flow, Stop> {
+        let id = self.run(line.no)?;
+        let flow = self.body(&line.below)?;
+        self.close(id, name, flow)
+    }
+
+    pub(crate) fn value(&mut self) -> String {
+        self.values += 1;
+        format!("value {}", self.values)
+    }
+}
+
+/// Whether a line begins with one of these words.
+fn is(line: &Line, words: &[&str]) -> bool {
+    words.contains(&word(&line.text))
+}

@@ -1,0 +1,193 @@
+//! Which programs are recorded in which ways, on two threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::needs;
+
+use crate::chance::Chance;
+use crate::driver::{Form, Stop, Vm};
+use crate::not_yet::is_known;
+use crate::plan::{After, Fail};
+use crate::programs::{Program, below, made};
+use crate::report::{Ended, table};
+use crate::{by_next, compare, naive};
+
+/// Programs that are made for plain `cargo test`, and for the whole sweep.
+const MADE: (u64, u64) = (40, 300);
+
+/// Which interpreter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Indentation, and what `help vm` says.
+    Reading,
+    /// What `next` offers.
+    Next,
+}
+
+/// One recording of a program.
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    program: usize,
+    by: By,
+    form: Form,
+    fail: Option<After>,
+    seed: u64,
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn next_alone_carries_every_program_to_its_end() {
+    sweep(By::Next);
+}
+
+#[test]
+fn indentation_and_help_vm_carry_every_program_to_its_end() {
+    sweep(By::Reading);
+}
+
+fn sweep(by: By) {
+    let Some(prose) = needs::prose() else { return };
+    let seed = number("PROSE_SEED").unwrap_or(1);
+    let asked = std::env::var("PROSE_SWEEP").ok();
+    let whole = asked.is_some();
+    let all_ways = asked.is_some_and(|ways| ways != "once");
+    let count = number("PROSE_CASES").unwrap_or(if whole { MADE.1 } else { MADE.0 });
+    let mut programs = below(&needs::fixtures("programs"));
+    programs.extend(made(seed, count));
+    if whole && let Some(corpus) = needs::shared("corpus/programs") {
+        programs.extend(below(&corpus));
+    }
+    if let Ok(only) = std::env::var("PROSE_SWEEP_ONLY") {
+        programs.retain(|program| program.name.contains(&only));
+    }
+    let tasks = tasks(by, &programs, seed, all_ways);
+    let all = run(&programs, &tasks, &prose);
+    println!("seed {seed}\n{}", table(&all));
+    let left = all
+        .iter()
+        .filter(|one| !one.stops.iter().all(is_known))
+        .count();
+    assert!(left * 100 <= all.len(), "{left} of {} are left", all.len());
+}
+
+fn tasks(by: By, programs: &[Program], seed: u64, all_ways: bool) -> Vec<Task> {
+    let mut tasks = Vec::new();
+    for program in 0..programs.len() {
+        let mut add = |form, fail| {
+            tasks.push(Task {
+                program,
+                by,
+                form,
+                fail,
+                seed: seed.wrapping_add(u64::try_from(program).unwrap_or(0)),
+            });
+        };
+        let forms = [Form::Sqlite, Form::Folder];
+        if all_ways {
+            for form in forms {
+                for fail in [None, Some(After::Retry), Some(After::Outwards)] {
+                    add(form, fail);
+                }
+            }
+        } else {
+            let fail = [None, Some(After::Retry), Some(After::Outwards)][program % 3];
+            add(forms[program % 2], None);
+            add(forms[(program + 1) % 2], fail);
+        }
+        if program % 10 == 0 {
+            add(Form::Postgres, None);
+        }
+    }
+    tasks
+}
+
+fn run(programs: &[Program], tasks: &[Task], prose: &std::path::Path) -> Vec<Ended> {
+    let server = match tasks.iter().any(|task| task.form == Form::Postgres) {
+        true => Cluster::shared(),
+        false => None,
+    };
+    let (at, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(task) = tasks.get(at.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(program) = programs.get(task.program) else {
+                        break;
+                    };
+                    let server = server.filter(|_| task.form == Form::Postgres);
+                    if task.form == Form::Postgres && server.is_none() {
+                        continue;
+                    }
+                    let ended = record(program, *task, prose, server);
+                    all.lock().expect("no thread panics").push(ended);
+                }
+            });
+        }
+    });
+    let mut all = all.into_inner().expect("no thread panics");
+    all.sort_by(|a, b| (&a.program, &a.way).cmp(&(&b.program, &b.way)));
+    all
+}
+
+fn record(
+    program: &Program,
+    task: Task,
+    prose: &std::path::Path,
+    server: Option<&'static Cluster>,
+) -> Ended {
+    let fails = match task.fail {
+        None => "",
+        Some(After::Retry) => ", a failure, retried",
+        Some(After::Outwards) => ", a failure, outwards",
+    };
+    let mut commands = 0;
+    let stops =
+        carried(program, task, prose, server, &mut commands).unwrap_or_else(|stop| vec![stop]);
+    Ended {
+        program: program.name.clone(),
+        way: format!(
+            "{}, {}{fails}",
+            match task.by {
+                By::Reading => "help vm",
+                By::Next => "next",
+            },
+            task.form.word()
+        ),
+        stops,
+        commands,
+    }
+}
+
+fn carried(
+    program: &Program,
+    task: Task,
+    prose: &std::path::Path,
+    server: Option<&'static Cluster>,
+    commands: &mut usize,
+) -> Result<Vec<Stop>, Stop> {
+    // One database for all: a database takes several megabytes.
+    static DATABASE: OnceLock<String> = OnceLock::new();
+    let url = server.map(|server| DATABASE.get_or_init(|| server.database()).clone());
+    let mut chance = Chance::new(task.seed ^ 0x5eed);
+    let fail = task.fail.map(|after| Fail {
+        nth: 1 + chance.below(6),
+        after,
+    });
+    let mut vm = Vm::begin(prose, &program.text, task.form, url.as_deref())?;
+    let done = match task.by {
+        By::Next => by_next::interpret(&mut vm, task.seed, fail),
+        By::Reading => naive::interpret(&mut vm, &program.text, task.seed, fail),
+    };
+    let result = done.map(|()| compare::compare(&mut vm));
+    *commands = vm.commands;
+    let whole = result.as_ref().is_ok_and(Vec::is_empty);
+    if !whole && std::env::var_os("PROSE_SWEEP_KEEP").is_some() {
+        println!("{}, {:?}: {}", program.name, task.form, vm.keep());
+    }
+    result
+}
