@@ -118,8 +118,8 @@ fn the_doctor_names_a_foreign_prose_and_never_runs_it() {
     for (folders, state) in [
         (&[bin.clone()][..], "ok"),
         (&[bin.clone(), other.clone()], "warning"),
-        (&[other.clone(), bin.clone()], "warning"),
-        (&[other.clone()], "warning"),
+        (&[other.clone(), bin], "warning"),
+        (std::slice::from_ref(&other), "warning"),
         (&[at.join("nowhere")], "ok"),
     ] {
         let (text, check) = checked(at, folders);

@@ -126,6 +126,15 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
             .find(|row| meta(row).branch.as_deref() == Some(name));
         return Ok(named.map_or_else(|| new(name.to_owned()), |row| Where::In(row.id)));
     }
+    // What lies deeper, as an option in its choice, runs in what is open in its item.
+    let deeper = super::place::candidates(&source, &standing, &found);
+    if inner != statement
+        && deeper
+            .iter()
+            .any(|row| row.id != parallel.id && meta(row).branch.is_none())
+    {
+        return Ok(Where::Elsewhere);
+    }
     let mut free: Vec<&&Execution> = Vec::new();
     for item in items.iter().filter(|_| !alone) {
         if standing.inside(item.id).next().is_none() && !begun_in(facts, item.id, &found)? {

@@ -60,6 +60,7 @@ pub(crate) fn run_by(
             &Begin {
                 statement: statement(),
                 parent,
+                item: None,
                 block: None,
                 insist,
             },
@@ -87,6 +88,7 @@ pub(crate) fn run_by(
             let parallel = BeginParallel {
                 statement: statement(),
                 parent,
+                item: None,
                 branches: words[2].split(',').map(str::to_owned).collect(),
                 strategy: key("strategy").map(str::to_owned),
                 insist,
@@ -114,6 +116,7 @@ pub(crate) fn run_by(
             let begin = BeginLoop {
                 statement: statement(),
                 parent,
+                item: None,
                 max: key("max").map(|max| max.parse().unwrap()),
                 condition: Some("**done**".to_owned()),
                 insist,
@@ -184,6 +187,7 @@ pub(crate) fn run_by(
                 timeout: key("timeout").map(str::to_owned),
                 on_reject: key("on_reject").map(str::to_owned),
                 parent,
+                item: None,
                 line: None,
                 insist,
             };

@@ -98,6 +98,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     let begin = || Begin {
         statement: statement(),
         parent: given,
+        item: None,
         block: None,
         insist,
     };
@@ -119,6 +120,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
                 begin: begin(),
                 within: (step.insists == 5).then(|| LINES[step.two % LINES.len()]),
                 round: step.insists == 6,
+                close: step.insists == 7,
             };
             said(store, at, &run)
         }
