@@ -216,7 +216,6 @@ fn a_repaired_copy_lies_beside_the_run_and_the_run_stays() {
         (&["check", "done", "--fix"][..], 0),
         (&["check", "done", "--fix"], 6),
         (&["check", "done", "--fix", "--out", "elsewhere/copy"], 0),
-        (&["check", "--fix"], 2),
         (&["check", "done", "running", "--fix"], 2),
         (&["check", "done", "--out", "x"], 2),
     ] {

@@ -72,6 +72,8 @@ pub struct Meta {
     pub binding: Option<Text>,
     /// The frame of that binding; `None` is the root.
     pub binding_scope: Option<i64>,
+    /// Of a loop in place: its present round began with this id or a later one.
+    pub round_from: Option<i64>,
     /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
     pub in_place: bool,
 }

@@ -148,7 +148,12 @@ pub(super) fn begun_again(
 /// program's top.
 pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
     match parent {
-        Some(id) if facts.execution(id)?.is_some() => Ok(Instance::of(facts, id)?.last.id),
+        Some(id) if facts.execution(id)?.is_some() => {
+            let last = Instance::of(facts, id)?.last;
+            // In place no row of its own ends a round.
+            let round = meta(&last).round_from.map(|from| from.saturating_sub(1));
+            Ok(round.unwrap_or(last.id).max(last.id))
+        }
         Some(id) => Ok(id),
         None => Ok(0),
     }

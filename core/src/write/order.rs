@@ -81,9 +81,8 @@ impl Turn<'_> {
             again.filter(|row| row.status.is_terminal() && row.status != Status::Failed)
         {
             notes.push(format!(
-                "{} is {} already, outside of any loop: this records it once more",
-                at_line(self.found),
-                row.status.word()
+                "{} ended already in this sequence: this records it once more",
+                at_line(self.found)
             ));
             return Ok(notes);
         }

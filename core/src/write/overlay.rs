@@ -112,6 +112,7 @@ pub(super) fn updated(row: &mut Execution, update: &ExecutionUpdate) {
         meta.attempt = new.attempt.or(meta.attempt);
         meta.iteration = new.iteration.or(meta.iteration);
         meta.max = new.max.or(meta.max);
+        meta.round_from = new.round_from.or(meta.round_from);
         row.meta = Some(meta.into());
     }
 }

@@ -116,9 +116,10 @@ impl Record for Iterate {
         let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
         let keys = open.insisted.keys(keys);
         let change = if style == Style::InPlace {
+            let next = facts.next_execution()?;
             Change::UpdateExecution(ExecutionUpdate {
                 id,
-                metadata: keys.done(),
+                metadata: keys.number("round_from", Some(next)).done(),
                 ..ExecutionUpdate::default()
             })
         } else {

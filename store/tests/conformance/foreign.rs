@@ -153,8 +153,8 @@ fn a_database_of_other_things_holds_no_run() {
 #[test]
 fn a_missing_column_is_named() {
     let (_aside, dir) = database(
-        "CREATE TABLE run (id TEXT, updated_at TEXT, status TEXT);
-         INSERT INTO run VALUES ('r', NULL, 'running');
+        "CREATE TABLE run (id TEXT, program_source TEXT, updated_at TEXT, status TEXT);
+         INSERT INTO run VALUES ('r', NULL, NULL, 'running');
          CREATE TABLE bindings (name TEXT, execution_id INTEGER, kind TEXT, value TEXT)",
     );
     let refused = step(&dir, "put x: one").unwrap_err();

@@ -218,7 +218,7 @@ fn an_id_at_the_end_of_all_numbers_is_said() {
     )
     .unwrap();
     let before = fs::read(&log).unwrap();
-    let said = run.step("begin 10").unwrap_err();
+    let said = run.step("begin 10 force").unwrap_err();
     assert!(said.contains("no id comes behind"), "{said}");
     assert_eq!(fs::read(&log).unwrap(), before);
 }

@@ -235,7 +235,8 @@ fn branches_come_together() {
          complete 2 =a
          branch 1 b
          fail 4 no
-         join 1
+         join 1 !branch-failed
+         join 1 force
          branch 1 c !execution-closed
          parallel 12 a,b strategy=first !against-program
          parallel 12 a,b strategy=first override
@@ -373,12 +374,13 @@ fn a_run_ends_or_rests() {
          reopen !run-finished
          finish failed !run-finished",
     );
-    check("begin 7\nfail 1 no\nfinish failed");
+    check("begin 7\nfail 1 no\nfinish failed\nbegin 10 !run-finished\nreopen\nretry 1");
     check(
         "begin 7
-         parallel 12 a,b
+         parallel 12 a,b !out-of-turn
+         parallel 12 a,b force
          branch 2 a
-         loop 16
+         loop 16 force
          begin 17
          finish completed !statements-open
          finish completed force",

@@ -99,6 +99,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);
+    meta.round_from = first(&object, &["round_from"]);
     meta.depth = first(&object, &["depth"]);
     meta.count = first(&object, &["count"]).filter(|_| meta.parallel_id.is_some());
     meta.binding_scope = first(&object, &["binding_scope"]).filter(|_| meta.binding.is_some());

@@ -51,6 +51,7 @@ impl<'a> Sweep<'a, '_> {
             forced: Vec::new(),
             overridden: false,
             reopened: None,
+            round_from: None,
             binding: None,
             binding_scope: None,
             in_place: false,
