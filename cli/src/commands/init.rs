@@ -72,13 +72,18 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     };
     out::recorded();
     record::told(made);
+    // A run in PostgreSQL goes by the name that commands take.
+    let run = match state {
+        "postgres" => folder.clone(),
+        _ => id,
+    };
     out.show(
         &RunOpened {
-            run: id.clone(),
+            run: run.clone(),
             folder,
             state: state.to_owned(),
         },
-        || format!("{id}\n"),
+        || format!("{run}\n"),
     )
 }
 

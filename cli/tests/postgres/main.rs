@@ -36,9 +36,11 @@ fn a_run_in_postgresql_is_recorded_and_read() {
     };
     let project = Project::new(PROGRAM, &cluster.database());
     let id = project.prose(0, &["init", "p.prose", "--state", "postgres"], "");
-    let id = id.trim();
+    let run = id.trim().to_owned();
+    let id = run
+        .strip_prefix("postgres:")
+        .expect("the name that commands take");
     assert!(!project.path().join(".prose/runs").exists());
-    let run = format!("postgres:{id}");
     let prose = |code, args: &[&str], input| {
         let all = [args, &["--run", &run]].concat();
         project.prose(code, &all, input)

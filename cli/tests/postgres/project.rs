@@ -73,11 +73,7 @@ impl Project {
 
     /// Opens a run; gives what commands call it.
     pub(crate) fn init(&self, form: &str) -> String {
-        let id = self.line(&["init", "p.prose", "--state", form]);
-        match form {
-            "postgres" => format!("postgres:{id}"),
-            _ => id,
-        }
+        self.line(&["init", "p.prose", "--state", form])
     }
 }
 

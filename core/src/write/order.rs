@@ -77,9 +77,8 @@ impl Turn<'_> {
         };
         let since = begun_after(self.facts, self.parent)?;
         let again = self.begun(listing, statement, since)?;
-        if let Some(row) =
-            again.filter(|row| row.status.is_terminal() && row.status != Status::Failed)
-        {
+        let ended = |row: &Execution| row.status.is_terminal() && row.status != Status::Failed;
+        if again.is_some_and(|row| ended(&row)) {
             notes.push(format!(
                 "{} ended already in this sequence: this records it once more",
                 at_line(self.found)
