@@ -292,6 +292,8 @@ fn an_import_that_gave_nothing_is_without_a_result() {
         )
         .expect("written");
         project.does("import add research", &[]);
+        project.does("exec begin --line 2", &[]);
+        project.does("exec complete 1", &[]);
         project.does("finish --status completed", &[]);
         assert_eq!(
             project.issues(),

@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule::warning("import-without-result", "The run is completed, and a program that it imports left neither a run nor a value.")
         .fix("It was never called, or its run was not handed over. Remove the import if it is not needed.")
         .source("sqlite.md, Core Schema")
-        .sql("INSERT INTO run (id, status, program_source)\nVALUES ('r1', 'completed', 'use \"survey.prose\" as survey\nlet r = survey(topic: \"A\")');"),
+        .sql("INSERT INTO run (id, status, program_source)\nVALUES ('r1', 'completed', 'use \"survey.prose\" as survey\nlet r = survey(topic: \"A\")');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (2, 'let r = survey(topic: \"A\")', 'completed');"),
     Rule::warning(
         "unresolved-name",
         "A statement ahead uses a name that no binding has, and that no statement before it makes.",

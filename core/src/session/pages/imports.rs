@@ -4,6 +4,7 @@ use super::trace::binding_ref;
 use crate::model::{FolderForm, Form};
 use crate::program::StatementKind;
 use crate::session::{Opened, Options, Session};
+use crate::trace::NodeStatus;
 use crate::view::{ImportView, ImportsView};
 
 /// Nested deeper than this, an import is named and not opened (viewer.md).
@@ -115,15 +116,23 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
         .find(|target| is_import(target))
 }
 
-/// Whether the program calls an import, as far as it is known: a skill that is only made available leaves nothing.
+/// Whether a call of an import ran, as far as that is known: a skill that is only made available leaves nothing, and neither
+/// does a call on a way that was not taken.
 pub(super) fn is_called(session: &Session, alias: &str) -> bool {
-    session.listing.as_ref().is_none_or(|listing| {
-        let mut others = listing
-            .statements
-            .iter()
-            .filter(|s| s.kind != StatementKind::Use);
-        others.any(|s| s.target.as_deref() == Some(alias))
-    })
+    let Some(listing) = &session.listing else {
+        return true;
+    };
+    let ran = |line: u32| {
+        let mut nodes = session.trace.nodes.iter();
+        nodes.any(|node| {
+            node.line == Some(line) && !node.derived && node.status != NodeStatus::Skipped
+        })
+    };
+    let mut calls = listing
+        .statements
+        .iter()
+        .filter(|s| s.kind != StatementKind::Use && s.target.as_deref() == Some(alias));
+    calls.any(|call| ran(call.line))
 }
 
 /// Whether a call of an import gave its value to a name of this run: `report = research(…)`.
