@@ -6,7 +6,7 @@
 //! | [`Style::Positions`] | `[Position] Statement 3: …`, `[Success] …`, `[Error] …` | sqlite-earlier.md, postgres.md |
 //!
 //! Marks and words are those that [`crate::decode::compact_log`] reads. A run that a compact log records is told in the
-//! lines of that log ([`log`]): its numbers and rounds are its writer's, and a VM goes on from them.
+//! lines of that log (`log.rs`): its numbers and rounds are its writer's, and a VM goes on from them.
 //!
 //! `places` finds where a node stands, `compact` and `positions` write it in their style.
 
