@@ -5,7 +5,8 @@ use std::process::Command;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/recording.md");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
-const FENCE: &str = "```console\n";
+const FENCE: &str = "````console\n";
+const END: &str = "\n````\n";
 
 /// Runs each command of a session in one shell; gives the session as it is now.
 fn replayed(session: &str) -> String {
@@ -42,12 +43,20 @@ fn replayed(session: &str) -> String {
 fn the_page_on_recording_begins_with_what_really_happens() {
     let page = std::fs::read_to_string(PAGE).expect("the page");
     let (before, rest) = page.split_once(FENCE).expect("a session");
-    let (session, after) = rest.split_once("```\n").expect("its end");
+    let (session, after) = rest.split_once(END).expect("its end");
     let now = replayed(session);
     if std::env::var_os("PROSE_WRITE_DOCS").is_some() {
-        std::fs::write(PAGE, format!("{before}{FENCE}{now}```\n{after}")).expect("written");
+        std::fs::write(
+            PAGE,
+            format!("{before}{FENCE}{}{END}{after}", now.trim_end()),
+        )
+        .expect("written");
         return;
     }
-    assert_eq!(session, now, "PROSE_WRITE_DOCS=1 writes the page anew");
+    assert_eq!(
+        session,
+        now.trim_end(),
+        "PROSE_WRITE_DOCS=1 writes the page anew"
+    );
     assert!(now.contains("finish --status completed") && now.contains(" completed\n"));
 }
