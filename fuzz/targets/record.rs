@@ -235,6 +235,7 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
                 timeout: None,
                 on_reject: None,
                 parent: None,
+                item: None,
                 line: None,
                 insist,
             };
