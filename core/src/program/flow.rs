@@ -70,14 +70,6 @@ impl Listing {
         (matches!(kind, Kind::Elif | Kind::Else) && self.leader(next) == self.leader(way))
             .then_some(next)
     }
-
-    /// The `finally` of a `try`.
-    pub fn finally_of(&self, statement: u32) -> Option<u32> {
-        let siblings =
-            std::iter::successors(self.next_sibling(statement), |at| self.next_sibling(*at));
-        let mut own = siblings.take_while(|at| self.leader(*at) == statement);
-        own.find(|at| self.get(*at).is_some_and(|s| s.kind == Kind::Finally))
-    }
 }
 
 #[cfg(test)]

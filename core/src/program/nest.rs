@@ -197,6 +197,16 @@ impl Listing {
         std::iter::successors(first, move |at| self.next_sibling(*at))
     }
 
+    /// The statements of the body that it lies in, itself among them, in order.
+    pub fn siblings(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = match self.get(statement).map(|own| own.parent) {
+            Some(Some(parent)) => self.children(parent).next(),
+            Some(None) => Some(0),
+            None => None,
+        };
+        std::iter::successors(first, move |at| self.next_sibling(*at))
+    }
+
     /// The statement after it in the same body.
     pub fn next_sibling(&self, statement: u32) -> Option<u32> {
         let this = self.get(statement)?;

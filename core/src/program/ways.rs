@@ -19,8 +19,8 @@ impl StatementKind {
 }
 
 impl Listing {
-    /// The statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try` or `if` before it in the same body. Any
-    /// other statement belongs to itself.
+    /// The statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try`, `if` or loop before it in the same
+    /// body. Any other statement belongs to itself.
     pub fn leader(&self, statement: u32) -> u32 {
         let follows = |at: u32| {
             let kind = self.get(at).map(|s| s.kind);
@@ -32,25 +32,19 @@ impl Listing {
         if !follows(statement) {
             return statement;
         }
-        let parent = self.get(statement).and_then(|s| s.parent);
-        let mut leader = None;
-        let first = match parent {
-            Some(parent) => parent.checked_add(1),
-            None => Some(0),
+        let before = self
+            .siblings(statement)
+            .take_while(|at| *at < statement)
+            .filter(|at| !follows(*at))
+            .last();
+        let leads = |at: &u32| {
+            let kind = self.get(*at).map(|s| s.kind);
+            matches!(
+                kind,
+                Some(Kind::Try | Kind::If | Kind::Loop | Kind::For | Kind::Repeat)
+            )
         };
-        let mut at = first;
-        while let Some(now) = at.filter(|now| *now < statement) {
-            if !follows(now) {
-                let kind = self.get(now).map(|s| s.kind);
-                leader = matches!(
-                    kind,
-                    Some(Kind::Try | Kind::If | Kind::Loop | Kind::For | Kind::Repeat)
-                )
-                .then_some(now);
-            }
-            at = self.next_sibling(now);
-        }
-        leader.unwrap_or(statement)
+        before.filter(leads).unwrap_or(statement)
     }
 
     /// The ways of its statements.

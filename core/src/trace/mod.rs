@@ -70,7 +70,7 @@ use silence::Silence;
 pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
-pub(crate) use shape::{branch_text, may_hold_branches};
+pub(crate) use shape::{branch_text, is_branch_text, may_hold_branches};
 pub(crate) use verdict::STATE_FILE;
 
 /// Folds a run into what happened.
@@ -117,6 +117,13 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
 /// Where a run that had ended was taken up again: a remark after the row before.
 fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
     let mut remarks = Vec::new();
+    if !run
+        .executions
+        .iter()
+        .any(|row| rows::reopened(row).is_some())
+    {
+        return remarks;
+    }
     let mut before = None;
     for row in &run.executions {
         let Some(ended) = rows::reopened(row) else {

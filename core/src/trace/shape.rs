@@ -57,6 +57,14 @@ pub(crate) fn may_hold_branches(text: &str) -> bool {
     )
 }
 
+/// Whether a text only names its branch (see [`branch_text`]).
+pub(crate) fn is_branch_text(text: &str, branch: &str) -> bool {
+    let name = text
+        .strip_prefix("parallel:")
+        .or_else(|| text.strip_prefix("item:"));
+    name.is_some_and(|name| name.trim() == branch)
+}
+
 /// The text of a branch that is no statement itself: `parallel:a` (sqlite.md), and `item:a` in what is no parallel.
 pub(crate) fn branch_text(parallel: &Execution, branch: &str) -> String {
     match shape(parallel) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::rows::NONE;
+use super::shape::is_branch_text;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
@@ -128,11 +129,7 @@ impl<'a> Ties<'a> {
     /// first statement, an item's that of what it is an item of.
     fn scope(&self, parallel: (u32, bool), name: &str, row: &Execution) -> Option<Tie> {
         let program = self.program?;
-        let rest = row
-            .text
-            .strip_prefix("parallel:")
-            .or_else(|| row.text.strip_prefix("item:"));
-        if rest? != name || !self.learned.as_ref()?.counts_lines() {
+        if !is_branch_text(&row.text, name) || !self.learned.as_ref()?.counts_lines() {
             return None;
         }
         let line = u32::try_from(row.index?).ok()?;

@@ -35,12 +35,7 @@ impl Record for Begin {
     type Done = ExecutionBegun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let wanted = Wanted {
-            statement: &self.statement,
-            parent: self.parent,
-            item: self.item.as_deref(),
-            insist: self.insist,
-        };
+        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         match item::find(facts, wanted)? {
             Where::New {
                 parallel,
@@ -48,10 +43,14 @@ impl Record for Begin {
                 alone: true,
             } => item::begins(parallel, name, self.insist).plan(facts, at),
             place => {
-                let mut plan = item::inside(facts, at, wanted, |facts, parent| {
+                let begins = match &place {
+                    Where::New { name, .. } => Some(name.clone()),
+                    _ => None,
+                };
+                let mut plan = item::enter(facts, at, wanted, place, |facts, parent| {
                     self.plan_in(facts, at, parent)
                 })?;
-                if let (Where::New { name, .. }, Some(item)) = (place, plan.done.parent) {
+                if let (Some(name), Some(item)) = (begins, plan.done.parent) {
                     plan.done.notes.push(format!(
                         "item {name} is execution {item}: `prosescope exec complete {item}` ends it when its statements are done"
                     ));
@@ -77,7 +76,8 @@ impl Begin {
             self.insist,
             Command::Exec,
         )?;
-        let pipes = entry.has_items() && crate::trace::may_hold_branches(&entry.found.text);
+        let pipes = entry.source.has_items(&entry.found)
+            && crate::trace::may_hold_branches(&entry.found.text);
         let parallel_id = match pipes {
             true => Some(format!("p{}", facts.next_execution()?).into()),
             false => None,
@@ -279,13 +279,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Whether it runs its body once for each item.
-    fn has_items(&self) -> bool {
-        let listing = self.source.listing.as_ref();
-        let statement = listing.zip(self.found.statement);
-        statement.is_some_and(|(listing, at)| listing.has_items(at))
-    }
-
     /// Finds and places a statement; `word` stands for one that was not named.
     pub(super) fn open(
         facts: &dyn Facts,

@@ -3,6 +3,7 @@ use std::ops::ControlFlow;
 use super::Fault;
 use crate::gate::audit::Chain;
 use crate::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use crate::program::Statement;
 use crate::time::Stamp;
 
 /// How a store writes.
@@ -122,6 +123,15 @@ impl<'a> Place<'a> {
             parent: row.parent,
             index: row.index,
             text: &row.text,
+        }
+    }
+
+    /// The place of a program's statement in what it runs in.
+    pub(super) fn of_statement(parent: Option<i64>, own: &'a Statement) -> Place<'a> {
+        Place {
+            parent,
+            index: Some(own.line.into()),
+            text: &own.text,
         }
     }
 

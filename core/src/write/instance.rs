@@ -159,6 +159,42 @@ pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64,
     }
 }
 
+/// The newest row of a place, from `since` on.
+pub(super) fn newest_at(
+    facts: &dyn Facts,
+    place: &Place<'_>,
+    since: i64,
+) -> Result<Option<Execution>, WriteError> {
+    let mut found = None;
+    facts.executions_back(place, since, &mut |row| {
+        found = Some(row);
+        ControlFlow::Break(())
+    })?;
+    Ok(found)
+}
+
+/// What was recorded last directly in `parent`, after the row `since` and among the `far` newest rows of the run.
+pub(super) fn newest_in(
+    facts: &dyn Facts,
+    parent: Option<i64>,
+    since: i64,
+    far: usize,
+) -> Result<Option<Execution>, WriteError> {
+    let (mut found, mut looked) = (None, 0);
+    facts.newest(&mut |row| {
+        looked += 1;
+        if row.id <= since || looked > far {
+            return ControlFlow::Break(());
+        }
+        if row.parent == parent && meta(&row).reopened.is_none() {
+            found = Some(row);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
 /// Whether two rows of one parent speak of the same thing (trace.md 1).
 pub(super) fn same(a: &Execution, b: &Execution) -> bool {
     let (x, y) = (meta(a), meta(b));

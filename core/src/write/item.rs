@@ -1,10 +1,8 @@
 //! Items: what runs once for each, in a `parallel for` or a pipe. The branch is the item, and it begins with the first
 //! statement that runs in it.
 
-use std::ops::ControlFlow;
-
 use super::insist::Insist;
-use super::instance::{Instance, begun_after, meta};
+use super::instance::{Instance, begun_after, meta, newest_at};
 use super::overlay::Overlay;
 use super::place::{around, at_line, holds};
 use super::source::{Found, Named, Source};
@@ -20,6 +18,22 @@ pub(super) struct Wanted<'a> {
     /// The item or branch, by its name.
     pub(super) item: Option<&'a str>,
     pub(super) insist: Insist,
+}
+
+impl<'a> Wanted<'a> {
+    pub(super) fn new(
+        statement: &'a Named,
+        parent: Option<i64>,
+        item: &'a Option<String>,
+        insist: Insist,
+    ) -> Wanted<'a> {
+        Wanted {
+            statement,
+            parent,
+            item: item.as_deref(),
+            insist,
+        }
+    }
 }
 
 /// Where a statement begins.
@@ -44,7 +58,18 @@ pub(super) fn inside<D>(
     wanted: Wanted<'_>,
     plan: impl FnOnce(&dyn Facts, Option<i64>) -> Result<Plan<D>, WriteError>,
 ) -> Result<Plan<D>, WriteError> {
-    match find(facts, wanted)? {
+    enter(facts, at, wanted, find(facts, wanted)?, plan)
+}
+
+/// The same, where the place was found already.
+pub(super) fn enter<D>(
+    facts: &dyn Facts,
+    at: &At,
+    wanted: Wanted<'_>,
+    place: Where,
+    plan: impl FnOnce(&dyn Facts, Option<i64>) -> Result<Plan<D>, WriteError>,
+) -> Result<Plan<D>, WriteError> {
+    match place {
         Where::Elsewhere => plan(facts, wanted.parent),
         Where::In(id) => plan(facts, Some(id)),
         Where::New { parallel, name, .. } => {
@@ -216,14 +241,9 @@ fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteEr
         index: found.index(),
         text: &found.text,
     };
-    let mut begun = false;
     // What an earlier attempt of the item left behind is not part of this one.
     let since = begun_after(facts, Some(item))?;
-    facts.executions_back(&place, since, &mut |_| {
-        begun = true;
-        ControlFlow::Break(())
-    })?;
-    Ok(begun)
+    Ok(newest_at(facts, &place, since)?.is_some())
 }
 
 /// The name of the next item: the first one announced that has not begun, else the next number.

@@ -1,13 +1,11 @@
 //! Statements against the order of the program: what is refused, and what is recorded with a note.
 
-use std::ops::ControlFlow;
-
-use super::instance::{begun_after, meta, shown};
+use super::instance::{begun_after, newest_at, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, Place, WriteError};
 use crate::model::{Execution, Status};
-use crate::program::{Listing, StatementKind as Kind};
+use crate::program::{Listing, Statement, StatementKind as Kind};
 
 /// How far back the last statement of a sequence is looked for.
 const FAR: usize = 200;
@@ -26,32 +24,30 @@ impl Turn<'_> {
         let Some((listing, statement)) = self.straight() else {
             return Ok(());
         };
-        let ways = listing.ways();
-        let Some(choice) = ways.choice(statement) else {
+        let leader = listing.leader(statement);
+        let own = listing.get(statement);
+        let Some(own) = own.filter(|s| s.kind.is_way()) else {
             return Ok(());
         };
-        let parent = listing.get(statement).and_then(|s| s.parent);
-        let siblings: Vec<u32> = match parent {
-            Some(parent) => listing.children(parent).collect(),
-            None => {
-                let leader = listing.leader(statement);
-                std::iter::successors(Some(leader), |at| listing.next_sibling(*at))
-                    .take_while(|at| *at == leader || listing.leader(*at) == leader)
-                    .collect()
-            }
+        let same = |at: u32| match own.kind {
+            Kind::Option => true,
+            _ => listing.leader(at) == leader,
         };
         let since = begun_after(self.facts, self.parent)?;
-        for other in siblings {
-            if other == statement || ways.choice(other) != Some(choice) {
+        for other in listing
+            .siblings(statement)
+            .filter(|at| *at != statement && same(*at))
+        {
+            let Some(way) = listing.get(other).filter(|s| s.kind.is_way()) else {
                 continue;
-            }
-            if let Some(row) = self.begun(listing, other, since)? {
+            };
+            if let Some(row) = self.begun(way, since)? {
                 return Err(WriteError::refused(
                     "way-taken",
                     format!(
                         "{} is another way of what went by line {} already (execution {}: {})",
                         at_line(self.found),
-                        listing.get(other).map_or(0, |s| s.line),
+                        way.line,
                         row.id,
                         shown(&row.text)
                     ),
@@ -76,7 +72,10 @@ impl Turn<'_> {
             return Ok(notes);
         };
         let since = begun_after(self.facts, self.parent)?;
-        let again = self.begun(listing, statement, since)?;
+        let again = match listing.get(statement) {
+            Some(own) => self.begun(own, since)?,
+            None => None,
+        };
         let ended = |row: &Execution| row.status.is_terminal() && row.status != Status::Failed;
         if again.is_some_and(|row| ended(&row)) {
             notes.push(format!(
@@ -85,7 +84,7 @@ impl Turn<'_> {
             ));
             return Ok(notes);
         }
-        let Some(last) = self.last(since)? else {
+        let Some(last) = newest_in(self.facts, self.parent, since, FAR)? else {
             return Ok(notes);
         };
         let Some(before) = self
@@ -126,43 +125,8 @@ impl Turn<'_> {
     }
 
     /// The newest row of a statement in this sequence.
-    fn begun(
-        &self,
-        listing: &Listing,
-        statement: u32,
-        since: i64,
-    ) -> Result<Option<Execution>, WriteError> {
-        let Some(own) = listing.get(statement) else {
-            return Ok(None);
-        };
-        let place = Place {
-            parent: self.parent,
-            index: Some(own.line.into()),
-            text: &own.text,
-        };
-        let mut found = None;
-        self.facts
-            .executions_back(&place, since.saturating_add(1), &mut |row| {
-                found = Some(row);
-                ControlFlow::Break(())
-            })?;
-        Ok(found)
-    }
-
-    /// What was recorded last in this sequence, where that is not far back.
-    fn last(&self, since: i64) -> Result<Option<Execution>, WriteError> {
-        let (mut found, mut looked) = (None, 0);
-        self.facts.newest(&mut |row| {
-            looked += 1;
-            if row.id <= since || looked > FAR {
-                return ControlFlow::Break(());
-            }
-            if row.parent == self.parent && meta(&row).reopened.is_none() {
-                found = Some(row);
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(found)
+    fn begun(&self, own: &Statement, since: i64) -> Result<Option<Execution>, WriteError> {
+        let place = Place::of_statement(self.parent, own);
+        newest_at(self.facts, &place, since.saturating_add(1))
     }
 }

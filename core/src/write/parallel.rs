@@ -56,12 +56,7 @@ impl Record for BeginParallel {
                 "all, first or any",
             ));
         }
-        let wanted = Wanted {
-            statement: &self.statement,
-            parent: self.parent,
-            item: self.item.as_deref(),
-            insist: self.insist,
-        };
+        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
             self.plan_in(facts, at, parent)
         })

@@ -218,7 +218,7 @@ impl Put {
             _ => None,
         };
         let before = facts.binding(&name, frame)?;
-        let declared = declared(facts, &name, row.as_ref())?;
+        let declared = declared(&program, &name, row.as_ref());
         let source = self.source.clone().or_else(|| written_by(row.as_ref()));
         let source = source.or_else(|| declared.as_ref().map(|(_, text)| text.clone()));
         let kind = match (&self.kind, &before, &declared) {
@@ -333,22 +333,17 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
 
 /// How the program declares a name: its kind and its statement. That of the execution that writes it, when it binds the
 /// name; else the only one that does.
-fn declared(
-    facts: &dyn Facts,
-    name: &str,
-    row: Option<&Execution>,
-) -> Result<Option<(BindingKind, String)>, WriteError> {
-    let source = Source::of(facts)?;
+fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(BindingKind, String)> {
     let own = row
         .and_then(|row| source.of_row(row))
         .and_then(|at| source.get(at));
     let own =
         own.filter(|s| s.output().is_some_and(|(output, _)| output == name) && s.binds.is_some());
     let binder = own.or_else(|| source.listing.as_ref()?.binder(name));
-    Ok(binder.map(|statement| {
+    binder.map(|statement| {
         let kind = BindingKind::parse(statement.binds.as_deref().unwrap_or("let"));
         (kind, statement.text.clone())
-    }))
+    })
 }
 
 /// A statement of its own is the source; a frame or a construct only says where it ran.

@@ -34,12 +34,7 @@ impl Record for BeginLoop {
     type Done = ExecutionBegun;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<ExecutionBegun>, WriteError> {
-        let wanted = Wanted {
-            statement: &self.statement,
-            parent: self.parent,
-            item: self.item.as_deref(),
-            insist: self.insist,
-        };
+        let wanted = Wanted::new(&self.statement, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
             self.plan_in(facts, at, parent)
         })

@@ -1,9 +1,12 @@
 //! What the program says of the statement that a command names. The program is the source of everything that a command
 //! does not say: the command is refused where the two contradict each other (see [`super::Insist`]).
 
+use std::borrow::Cow;
+
 use super::{Facts, WriteError};
 use crate::model::Execution;
 use crate::program::{self, Listing, Statement, StatementKind as Kind};
+use crate::trace::is_branch_text;
 
 /// A statement as it was named: by its line in the program, by its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,7 +149,7 @@ impl Source {
         // A branch with a body is no execution of a statement; others have the line of their parallel where their own is not
         // known.
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
-        if let Some(branch) = branch.filter(|branch| is_scope(&row.text, branch)) {
+        if let Some(branch) = branch.filter(|branch| is_branch_text(&row.text, branch)) {
             let listing = self.listing.as_ref()?;
             let static_parallel = |at: &u32| {
                 statement.is_some_and(|s| s.kind == Kind::Parallel) && !listing.has_items(*at)
@@ -165,6 +168,14 @@ impl Source {
             let same_kind = |s: &Statement| program::classify(&row.text) == s.kind;
             at.filter(|_| statement.is_some_and(same_kind))
         })
+    }
+
+    /// A statement that was found, in its program; one that the program does not have by itself.
+    pub(super) fn listed(&self, found: &Found) -> (Cow<'_, Listing>, u32) {
+        match (&self.listing, found.statement) {
+            (Some(listing), Some(at)) => (Cow::Borrowed(listing), at),
+            _ => (Cow::Owned(program::scan(&found.text)), 0),
+        }
     }
 
     pub(super) fn get(&self, statement: u32) -> Option<&Statement> {
@@ -191,7 +202,8 @@ impl Source {
         listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
     }
 
-    fn has_items(&self, found: &Found) -> bool {
+    /// Whether a statement runs its body once for each item.
+    pub(super) fn has_items(&self, found: &Found) -> bool {
         let listing = self.listing.as_ref().zip(found.statement);
         listing.is_some_and(|(listing, at)| listing.has_items(at))
     }
@@ -314,12 +326,4 @@ impl Command {
             }
         }
     }
-}
-
-/// Whether a branch's text only names it (see [`crate::trace::branch_text`]): its statements run in it.
-pub(super) fn is_scope(text: &str, branch: &str) -> bool {
-    let rest = text
-        .strip_prefix("parallel:")
-        .or_else(|| text.strip_prefix("item:"));
-    rest.is_some_and(|rest| rest.trim() == branch)
 }

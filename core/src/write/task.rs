@@ -5,7 +5,7 @@ use super::instance::{depth, frame_of, meta};
 use super::source::{Found, Source};
 use super::{Facts, WriteError};
 use crate::model::Execution;
-use crate::program::{self, Listing, StatementKind as Kind};
+use crate::program::{Listing, StatementKind as Kind};
 use crate::render::brief::{AgentOfTask, FrameView, TaskView};
 use crate::trace::frame_block;
 
@@ -37,14 +37,8 @@ pub(super) fn task_of(
 ) -> Result<Option<TaskView>, WriteError> {
     let parent = row.parent;
     let branch = meta(row).branch;
-    let alone;
-    let (listing, at) = match (&source.listing, found.statement) {
-        (Some(listing), Some(at)) => (listing, at),
-        _ => {
-            alone = program::scan(&found.text);
-            (&alone, 0)
-        }
-    };
+    let (listing, at) = source.listed(found);
+    let listing = listing.as_ref();
     let Some(task) = TaskView::of(listing, at, source.listing.as_ref().unwrap_or(listing)) else {
         return Ok(None);
     };

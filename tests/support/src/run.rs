@@ -15,7 +15,7 @@ pub fn fed(command: &mut Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Runs a program to its end; returns how much memory it held at most, in bytes.
+/// Runs a program to its end; returns how much memory it held at most, in bytes: its own, without the pages of its file.
 ///
 /// # Panics
 /// When it fails.
@@ -30,12 +30,12 @@ pub fn most_memory(command: &mut Command) -> u64 {
     let mut most = 0;
     loop {
         let said = std::fs::read_to_string(&status).unwrap_or_default();
-        let peak = said.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
-        most = kilobytes.map_or(most, |n: u64| n * 1024);
+        let now = said.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+        let kilobytes = now.and_then(|now| now.trim().trim_end_matches(" kB").parse().ok());
+        most = most.max(kilobytes.map_or(0, |n: u64| n * 1024));
         match child.try_wait().expect("it is waited for") {
             Some(done) => break assert!(done.success(), "{command:?}"),
-            None => std::thread::sleep(std::time::Duration::from_millis(5)),
+            None => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
     }
     most

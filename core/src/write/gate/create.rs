@@ -8,7 +8,7 @@ use crate::gate::allow::{ANY_PERSON, Allow};
 use crate::gate::columns::Columns;
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus, Meta, Status};
-use crate::program::{Listing, StatementKind, fill, names_in_text};
+use crate::program::{Listing, Statement, StatementKind, fill, names_in_text};
 use crate::render::brief::InputState;
 use crate::time::Stamp;
 use crate::timeout::Timeout;
@@ -55,16 +55,12 @@ impl Record for CreateGate {
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<GateOpened>, WriteError> {
         running(facts)?;
         let source = Source::of(facts)?;
-        let line = self.statement(&source)?.and_then(|at| source.get(at));
-        let statement = line.map_or_else(Named::default, |s| Named::line(s.line));
-        let wanted = Wanted {
-            statement: &statement,
-            parent: self.parent,
-            item: self.item.as_deref(),
-            insist: self.insist,
-        };
+        let statement = self.statement(&source)?;
+        let own = statement.and_then(|at| source.get(at));
+        let named = own.map_or_else(Named::default, |s| Named::line(s.line));
+        let wanted = Wanted::new(&named, self.parent, &self.item, self.insist);
         item::inside(facts, at, wanted, |facts, parent| {
-            self.plan_in(facts, at, parent)
+            self.plan_in(facts, at, parent, statement, own)
         })
     }
 }
@@ -75,10 +71,9 @@ impl CreateGate {
         facts: &dyn Facts,
         at: &At,
         parent: Option<i64>,
+        statement: Option<u32>,
+        own: Option<&Statement>,
     ) -> Result<Plan<GateOpened>, WriteError> {
-        let source = Source::of(facts)?;
-        let statement = self.statement(&source)?;
-        let own = statement.and_then(|at| source.get(at));
         let name = own.and_then(|s| s.name.clone());
         let Some(base) = self.id.clone().or(name) else {
             return Err(WriteError::wrong(

@@ -2,19 +2,13 @@
 
 use super::super::source::{Found, Source};
 use super::ends::Ending;
-use crate::program::{self, Listing, StatementKind as Kind};
+use crate::program::{Listing, StatementKind as Kind};
 use crate::render::brief::{NextStep, shell};
 
 /// The next step of the execution `id`; `None` for a session, whose brief says it.
 pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
-    let alone;
-    let (listing, at) = match (&source.listing, found.statement) {
-        (Some(listing), Some(at)) => (listing, at),
-        _ => {
-            alone = program::scan(&found.text);
-            (&alone, 0)
-        }
-    };
+    let (listing, at) = source.listed(found);
+    let listing = listing.as_ref();
     let own = listing.get(at);
     let kind = own.map_or(Kind::Other, |s| s.kind);
     let target = own.and_then(|s| s.target.as_deref());

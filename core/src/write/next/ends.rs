@@ -1,6 +1,6 @@
 //! How what stands open ends: with its value, its last round, its branches, or a failure.
 
-use super::super::instance::{Instance, meta};
+use super::super::instance::{Instance, meta, newest_at};
 use super::super::task::output_of;
 use super::super::{Place, WriteError};
 use super::{Body, Last, Look, NextChoice};
@@ -305,16 +305,7 @@ impl Look<'_> {
         let Some(own) = self.listing.get(statement) else {
             return Ok(None);
         };
-        let place = Place {
-            parent: row.parent,
-            index: Some(own.line.into()),
-            text: &own.text,
-        };
-        let mut status = None;
-        self.facts.executions_back(&place, row.id, &mut |row| {
-            status = Some(row.status);
-            std::ops::ControlFlow::Break(())
-        })?;
-        Ok(status)
+        let newest = newest_at(self.facts, &Place::of_statement(row.parent, own), row.id)?;
+        Ok(newest.map(|row| row.status))
     }
 }

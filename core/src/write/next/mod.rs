@@ -16,15 +16,15 @@ use std::ops::ControlFlow;
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
-use super::instance::{begun_after, meta, same};
+use super::instance::{begun_after, meta, newest_in, same};
 use super::item::is_parallel;
-use super::source::{Source, is_scope};
+use super::source::Source;
 use super::standing::Standing;
 use super::{Facts, RunStore, WriteError};
 use crate::gate::visit;
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
-use crate::trace::{Shape, frame_block, shape};
+use crate::trace::{Shape, frame_block, is_branch_text, shape};
 
 /// What comes next in a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -181,7 +181,7 @@ impl Look<'_> {
             return Ok(self.listing.block_named(block).map(of));
         }
         let branch = meta(row).branch;
-        if branch.is_some_and(|branch| is_scope(&row.text, &branch)) {
+        if branch.is_some_and(|branch| is_branch_text(&row.text, &branch)) {
             let parallel = match row.parent {
                 Some(parent) => self.facts.execution(parent)?,
                 None => None,
@@ -232,18 +232,9 @@ impl Look<'_> {
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
         let since = begun_after(self.facts, parent)?;
-        let mut found = None;
-        self.facts.newest(&mut |row| {
-            if row.id <= since {
-                return ControlFlow::Break(());
-            }
-            if row.parent == parent && meta(&row).reopened.is_none() {
-                found = Some(row);
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
-        })?;
-        let Some(last) = found else { return Ok(None) };
+        let Some(last) = newest_in(self.facts, parent, since, usize::MAX)? else {
+            return Ok(None);
+        };
         let statement = self.source.of_row(&last);
         let failed = match &meta(&last).gate_id {
             Some(gate) => self.turned_down(gate, statement)?,
