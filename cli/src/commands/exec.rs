@@ -100,7 +100,12 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             brief::task(&recorder, id, &mut retried.task);
             let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
             out.show(&retried, || {
-                format!("{} attempt {}{of}\n", out.execution(id), retried.attempt)
+                let brief = brief::of_task(retried.task.as_ref());
+                format!(
+                    "{} attempt {}{of}\n{brief}",
+                    out.execution(id),
+                    retried.attempt
+                )
             })
         }
     }

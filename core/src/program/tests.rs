@@ -50,7 +50,7 @@ fn check(source: &str, expected: &[&str]) {
 fn heads_of_one_line() {
     for (source, expected) in [
         ("use \"@a/search\" as s", "1 use s @@a/search"),
-        ("use \"@a/search\"", "1 use @@a/search"),
+        ("use \"@a/search\"", "1 use search @@a/search"),
         (
             "import \"web\" from \"github:x/web\"",
             "1 use web @github:x/web",

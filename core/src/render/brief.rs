@@ -26,6 +26,8 @@ pub struct TaskView {
     pub agent: Option<AgentOfTask>,
     /// What the subagent is asked; `None` if the statement has no prompt.
     pub prompt: Option<String>,
+    /// Why the attempt before failed; `None` if this is the first one, or that did not say.
+    pub failed: Option<String>,
     /// The values that it is given: the names in its prompt and its context.
     pub inputs: Vec<InputOfTask>,
     /// The command that writes the output and completes the execution; the output is its standard input.
@@ -223,6 +225,9 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     }
     if let Some(prompt) = &task.prompt {
         let _ = writeln!(out, "Your task:\n\n{}\n", quoted(prompt));
+    }
+    if let Some(error) = &task.failed {
+        let _ = writeln!(out, "An earlier attempt failed:\n\n{}\n", quoted(error));
     }
     inputs(&mut out, &task.inputs);
     let _ = writeln!(out, "Your output is kept in:\n  {}\n", task.location);

@@ -35,7 +35,10 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
         let idle = matches!(node.status, NodeStatus::Skipped | NodeStatus::Pending);
-        let Some(at) = tied(node).filter(|_| !idle) else {
+        // Another attempt may take another way, and rows do not say of which they are.
+        let again =
+            (node.parent.and_then(|at| nodes.get(at))).is_some_and(|around| around.attempts > 1);
+        let Some(at) = tied(node).filter(|_| !idle && !again) else {
             continue;
         };
         // What lies in a loop or a parallel lies in that one's node.

@@ -138,7 +138,10 @@ impl Record for Retry {
             line,
             statement,
         };
-        let task = task_of(facts, &source, &found, &instance.first)?;
+        let mut task = task_of(facts, &source, &found, &instance.first)?;
+        if let Some(task) = &mut task {
+            task.failed = instance.last.error.as_deref().map(str::to_owned);
+        }
         Ok(Plan {
             changes,
             done: AttemptBegun {

@@ -24,14 +24,14 @@ impl Naive<'_> {
     fn held(&mut self, line: &Line) -> Result<Flow, Stop> {
         let id = self.run(line.no)?;
         let flow = self.body(&line.below)?;
-        self.close(id, None, flow)
+        self.close(id, bound(&line.text).0, flow)
     }
 
     pub(crate) fn choice(&mut self, line: &Line) -> Result<Flow, Stop> {
         let id = self.run(line.no)?;
         let option = self.chance.one(&line.below).cloned();
         let flow = option.map_or(Ok(Flow::Done), |option| self.held(&option))?;
-        self.close(id, None, flow)
+        self.close(id, bound(&line.text).0, flow)
     }
 
     pub(crate) fn attempt(&mut self, group: &[Line]) -> Result<Flow, Stop> {
@@ -46,7 +46,7 @@ impl Naive<'_> {
         {
             flow = self.held(catch)?;
         }
-        let flow = self.close(id, None, flow)?;
+        let flow = self.close(id, bound(&own.text).0, flow)?;
         if let Some(last) = find("finally") {
             self.held(last)?;
         }

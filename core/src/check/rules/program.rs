@@ -119,9 +119,9 @@ pub(super) const RULES: &[Rule] = &[
     .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session \"Plan\"\nsession \"Build\"\n  context: { plan, budget }');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session \"Plan\"', 'completed');\nINSERT INTO bindings (name, kind, value) VALUES ('plan', 'let', 'p');"),
     Rule::warning(
         "agent-without-memory",
-        "A statement ahead resumes an agent whose memory is not there.",
+        "A statement ahead resumes an agent that spoke in this run and whose memory is not there.",
     )
     .fix("Hand over the agent's memory: of scope project or user it lies outside of the run. Otherwise let a session begin it anew.")
     .source("filesystem.md, Memory Scoping for Persistent Agents")
-    .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session \"Plan\"\nresume: captain\n  prompt: \"Judge it\"');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session \"Plan\"', 'completed');"),
+    .sql("INSERT INTO run (id, program_source)\nVALUES ('r1', 'let plan = session: captain\nresume: captain\n  prompt: \"Judge it\"');\nINSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'let plan = session: captain', 'completed');"),
 ];

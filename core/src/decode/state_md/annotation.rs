@@ -84,7 +84,15 @@ pub(crate) fn write(
 
 /// Whether a source line can stand without an annotation as it is.
 fn stands_alone(source: &str) -> bool {
-    matches!(split(source), (same, None) if same == source)
+    matches!(split(source), (same, None) if same == source) && !elides(source)
+}
+
+/// Whether a line of a trace stands for several that were left out: `...remaining stages...`. A line of a prompt that looks
+/// so is protected by a bare `#`, as [`write`] does.
+pub(crate) fn elides(line: &str) -> bool {
+    let line = line.trim();
+    (line.starts_with("...") || line.starts_with('…'))
+        && (line.ends_with("...") || line.ends_with('…'))
 }
 
 fn write_plain(annotation: &Annotation) -> String {

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::annotation::{read_number, split};
+use super::annotation::{elides, read_number, split};
 use super::escape::unescape;
 use super::lines::{Lines, closes, fence, heading};
 use super::table::{
@@ -370,11 +370,8 @@ impl<'a> Reader<'a> {
             return;
         }
         let (source, annotation) = split(line);
-        let trimmed = source.trim();
-        // `...remaining stages...`: from here on nobody knows the numbers.
-        let stands_for_many = annotation.is_none()
-            && (trimmed.starts_with("...") || trimmed.starts_with('…'))
-            && (trimmed.ends_with("...") || trimmed.ends_with('…'));
+        // From here on nobody knows the numbers.
+        let stands_for_many = annotation.is_none() && elides(line);
         if stands_for_many && !self.elided {
             self.elided = true;
             self.issue(

@@ -62,6 +62,18 @@ impl Head {
         if let Some(alias) = line.after_word("as") {
             self.name = Some(alias.to_owned());
         }
+        // Without an alias it goes by the last part of what it names (openprose-lint, `valid/basic.prose`).
+        let last = self
+            .target
+            .as_deref()
+            .and_then(|from| from.rsplit('/').next());
+        let last = last.map(|last| last.trim_end_matches(".prose"));
+        let is_name = |name: &&str| {
+            name.starts_with(char::is_alphabetic) && !name.contains(char::is_whitespace)
+        };
+        if let (None, Some(last)) = (&self.name, last.filter(is_name)) {
+            self.name = Some(last.to_owned());
+        }
         Some(Kind::Use)
     }
 

@@ -261,7 +261,11 @@ fn choose(
         let spoken_of = all.binary_search(&statement).is_ok();
         let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
         return Some(match spoken_of {
-            true => tie(statement, found.exact && sure && there),
+            // A word alone (`break`) may be a name; with its line it is the statement.
+            true => tie(
+                statement,
+                (found.exact || found.by == TiedBy::Text) && sure && there,
+            ),
             false => by_index(statement),
         });
     }

@@ -93,7 +93,10 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
         // A statement's text may have several lines where there is no program: the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
         let first = parts.next().unwrap_or_default();
-        out.push_str(&trace_line(first, line.annotation.as_ref()));
+        match line.line.is_none() && line.annotation.is_none() && annotation::elides(first) {
+            true => out.push_str(first),
+            false => out.push_str(&trace_line(first, line.annotation.as_ref())),
+        }
         out.push('\n');
         for more in parts {
             out.push_str(&trace_line(more, None));

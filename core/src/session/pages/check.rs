@@ -8,7 +8,7 @@ use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
-use crate::program::StatementKind;
+use crate::program::{Listing, StatementKind};
 use crate::resume::{self, Facts, MemoryState, NeedState};
 use crate::session::summary::summary;
 use crate::session::values::inside;
@@ -219,7 +219,8 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
         ));
     }
     for memory in &plan.memories {
-        if memory.state == MemoryState::Nowhere {
+        // An agent that has said nothing yet has no memory to lose.
+        if memory.state == MemoryState::Nowhere && has_spoken(opened, listing, &memory.agent) {
             let line = memory.lines.first().copied().unwrap_or_default();
             let message = format!(
                 "line {line} is ahead and resumes agent {}, which has no memory",
@@ -233,6 +234,20 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
             ));
         }
     }
+}
+
+/// Whether a session of the agent ran in this run.
+fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
+    let of_agent = |line: u32| {
+        let statement = listing.statement_at(line).and_then(|at| listing.get(at));
+        statement.is_some_and(|s| s.target.as_deref() == Some(agent))
+    };
+    opened
+        .trace
+        .nodes
+        .iter()
+        .filter(|node| !node.derived)
+        .any(|node| node.line.is_some_and(of_agent))
 }
 
 /// The store's own look at itself.

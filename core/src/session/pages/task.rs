@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::trace::frame_of;
-use crate::model::Execution;
+use crate::model::{Execution, Status};
 use crate::scope;
 use crate::session::Opened;
 use crate::trace::NodeKind;
@@ -37,8 +37,15 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
         }),
         _ => None,
     });
+    let its = |id: i64| own.id == Some(id) || own.aliases.contains(&id);
+    let rows = opened.run().executions.iter().rev();
+    let failed = rows.filter(|row| row.status == Status::Failed && its(row.id));
     Some(TaskView {
         frame,
+        failed: failed
+            .take(1)
+            .find_map(|row| row.error.as_deref())
+            .map(str::to_owned),
         ..statement.unwrap_or_default()
     })
 }

@@ -49,6 +49,32 @@ fn what_was_printed_once_is_printed_so_again() {
 }
 
 #[test]
+fn a_line_of_a_program_that_looks_left_out_is_not() {
+    let trace = |text: &str, line| TraceLine {
+        line,
+        text: text.into(),
+        annotation: None,
+    };
+    let file = StateFile {
+        trace: vec![
+            trace("session \"\"\"", Some(1)),
+            trace("... and so on ...", Some(2)),
+            trace("\"\"\"", Some(3)),
+        ],
+        ..StateFile::default()
+    };
+    let (text, read) = stable(&file);
+    assert!(text.contains("... and so on ..."), "{text}");
+    assert_eq!(read.trace, file.trace);
+    // What a writer left out stays left out.
+    let file = StateFile {
+        trace: vec![trace("...remaining stages...", None)],
+        ..StateFile::default()
+    };
+    assert_eq!(stable(&file).1.trace, file.trace);
+}
+
+#[test]
 fn real_words_stay_as_they_were() {
     let real = concat!(
         "# Execution State\n\nrun: r\nstatus: completed\nmode: fast\n\n## Execution Trace\n\n```prose\n",
