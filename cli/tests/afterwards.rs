@@ -303,6 +303,30 @@ fn an_import_that_gave_nothing_is_without_a_result() {
     }
 }
 
+/// A second attempt may choose otherwise, and an agent that never spoke has no memory to lose.
+#[test]
+fn what_went_another_way_at_its_second_attempt_is_no_finding() {
+    let program = "agent judge:\n  persist: true\n\
+        choice **which**:\n  option \"A\":\n    session \"a\"\n  option \"B\":\n    session \"b\"\n\
+        resume: judge\n  prompt: \"Judge\"\n";
+    for form in FORMS {
+        let project = Project::new(form, program);
+        for line in ["3", "4", "5"] {
+            project.does("exec run --line", &[line]);
+        }
+        for id in ["3", "2", "1"] {
+            project.does("exec fail --error boom", &[id]);
+        }
+        project.does("finish --status failed", &[]);
+        assert_eq!(project.issues(), [""; 0], "{form}");
+        project.does("resume --begin", &[]);
+        project.does("exec retry 1", &[]);
+        project.does("exec run --line", &["6"]);
+        project.session("7", &[]);
+        assert_eq!(project.issues(), [""; 0], "{form}");
+    }
+}
+
 #[test]
 fn agents_shows_a_segment_in_one_line() {
     for form in FORMS {

@@ -269,6 +269,42 @@ fn an_item_is_told_with_its_round_and_an_error_with_its_text() {
 }
 
 #[test]
+fn another_attempt_is_told_why_the_one_before_failed() {
+    in_both_forms("session \"Risk\"\n  retry: 3\n", |project| {
+        project.does("exec run --line 1");
+        project.said("exec fail 1 --error", &["no\nkey"], "");
+        let why = "An earlier attempt failed:\n\n> no\n> key\n";
+        let brief = project.said("brief --execution 1", &[], "");
+        assert!(brief.contains(why), "{brief}");
+        let retried = project.said("exec retry 1", &[], "");
+        assert!(retried.starts_with("1 attempt 2/3\n\n"), "{retried}");
+        assert!(retried.contains(why), "{retried}");
+        assert!(retried.contains("put --anon --run r --execution 1 --done"));
+        project.said("exec fail 1 --error", &["late"], "");
+        let task = project.json("exec retry 1")["task"].clone();
+        assert_eq!(task["failed"], "late");
+    });
+}
+
+#[test]
+fn items_that_are_one_statement_are_told_apart_by_their_names() {
+    let program = "let c = session \"C\"\nparallel for y in c:\n  session \"p {y}\"\n";
+    in_both_forms(program, |project| {
+        project.said("put c", &[], "C");
+        project.does("parallel begin --line 2");
+        for item in ["u", "v"] {
+            let begun = project.json(&format!("exec run --line 3 --item {item}"));
+            project.does(&format!("put --anon --execution {} --done", begun["id"]));
+        }
+        let trace = project.said("trace", &[], "");
+        assert!(
+            trace.contains("item u") && trace.contains("item v"),
+            "{trace}"
+        );
+    });
+}
+
+#[test]
 fn an_item_of_a_parallel_is_told_with_its_branch_and_reads_its_own_values() {
     let program = "let c = session \"C\"\nparallel for y in c:\n  session \"p {y}\"\n\
         parallel for z in [c, \"b\"]:\n  let own = session \"q {z}\"\n  session \"r {z} {own}\"\n";

@@ -108,7 +108,7 @@ impl Naive<'_> {
             }
         }
         self.item = outer;
-        let passes = ["on-fail", "first", "any"]
+        let passes = ["continue", "ignore", "first", "any"]
             .iter()
             .any(|word| line.text.contains(word));
         if all == Flow::Failed && !passes {

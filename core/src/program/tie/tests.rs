@@ -358,3 +358,18 @@ fn many_rows_tie_in_no_time() {
         }
     }
 }
+
+/// `break` alone may be a name; with its line it is the statement.
+#[test]
+fn a_word_alone_is_sure_where_its_line_agrees() {
+    let listing = scan("session \"one\"\nloop:\n  session \"two\"\n  break\n");
+    let mut ties = listing.ties();
+    ties.learn([
+        ("session \"one\"", Some(1)),
+        ("loop:", Some(2)),
+        ("session \"two\"", Some(3)),
+    ]);
+    for (index, expected) in [(Some(4), 4), (None, -4)] {
+        assert_eq!(line(&listing, ties.tie("break", index)), expected);
+    }
+}

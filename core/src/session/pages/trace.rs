@@ -8,7 +8,7 @@ use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::session::{Opened, Session};
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, is_branch_text};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
@@ -347,6 +347,17 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
     let stated_max = |name: &str| stated.and_then(|s| s.number(name));
     let mut words: Vec<String> = Vec::new();
+    if let NodeKind::Branch { branch } = &node.kind
+        && !says_branch(&node.text, branch)
+    {
+        let holder = stated.and_then(|s| s.parent);
+        let is_item = opened
+            .listing()
+            .zip(holder)
+            .is_some_and(|(program, at)| program.has_items(at));
+        let what = if is_item { "item" } else { "branch" };
+        words.push(format!("{what} {}", short(branch, 40)));
+    }
     match &node.kind {
         NodeKind::Parallel => {
             let strategy = meta.and_then(|m| m.strategy.as_deref());
@@ -408,6 +419,13 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
         (None, remark) => remark,
     });
     words.join(" · ")
+}
+
+/// Whether the text of a branch says its name; that of an item is the same for each.
+fn says_branch(text: &str, branch: &str) -> bool {
+    let bound = text.split_once('=').map(|(name, _)| name);
+    let name = bound.and_then(|name| name.split_whitespace().next_back());
+    text.trim() == branch || name == Some(branch) || is_branch_text(text, branch)
 }
 
 /// What a log or a state file remarks after a node, or before the first.
