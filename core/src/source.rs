@@ -237,6 +237,44 @@ pub fn link(path: &str) -> Option<Issue> {
     })
 }
 
+/// What stands at a place that holds a plain file or a folder, and is neither, or the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// A pipe, a socket or a device.
+    Special,
+    /// A folder.
+    Folder,
+    /// A plain file.
+    File,
+}
+
+/// Says that something else stands where a part of a run would: what that part says is not known, and is not "nothing".
+pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
+    const FOLDERS: [&str; 5] = ["agents", "attachments", "bindings", "gates", "imports"];
+    const FILES: [&str; 5] = [
+        "program.prose",
+        "state.db",
+        "state.md",
+        "x_events.jsonl",
+        "audit.jsonl",
+    ];
+    const ENDS: [&str; 5] = [".md", ".json", ".jsonl", ".db", ".prose"];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (is_odd, what) = match found {
+        Odd::Special => (
+            FOLDERS.contains(&name) || ENDS.iter().any(|end| name.ends_with(end)),
+            "a pipe, a socket or a device",
+        ),
+        Odd::Folder => (FILES.contains(&name), "a folder, and no file"),
+        Odd::File => (FOLDERS.contains(&name), "a file, and no folder"),
+    };
+    is_odd.then(|| {
+        Issue::error("file-unreadable", format!("{path} is {what}"))
+            .at_file(path)
+            .hint("Put back what stood there; what it says is missing here.")
+    })
+}
+
 /// Says that a browser may have kept files of this folder back without a word.
 ///
 /// Chromium gives a page that was opened from disk only files with names that are harmless on every system, and tells it

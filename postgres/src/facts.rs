@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::schema::postgres_name;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
@@ -330,13 +330,13 @@ impl Facts for PostgresFacts<'_> {
         self.one(&sql, &[text(self.run), text(id)], rows::gate)
     }
 
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
-        let sql = "SELECT event_type FROM openprose.gate_audit_log
-                   WHERE run_id = $1 AND gate_id = $2 AND event_type <> 'viewed' ORDER BY id DESC LIMIT 1";
-        let kind = self.one(sql, &[text(self.run), text(gate)], |row| {
-            Ok(AuditKind::parse(get(row, 0)?))
-        })?;
-        Ok(kind)
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
+        let sql =
+            "SELECT id, gate_id, run_id, event_type, principal, comment, timestamp::text, metadata
+                   FROM openprose.gate_audit_log
+                   WHERE run_id = $1 AND gate_id = $2 AND event_type <> 'viewed' ORDER BY id";
+        let rows = self.rows(sql, &[text(self.run), text(gate)])?;
+        self.said(rows.iter().map(rows::event).collect())
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

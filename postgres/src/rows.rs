@@ -1,7 +1,7 @@
 //! Rows of the document's tables as the core's plain data, for writers.
 
 use prosescope_core::decode::rows::meta_of;
-use prosescope_core::model::{Execution, Gate, GateStatus, Status};
+use prosescope_core::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status};
 use prosescope_core::time::Stamp;
 use tokio_postgres::types::FromSql;
 use tokio_postgres::{Error, Row};
@@ -49,6 +49,22 @@ pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
         resolved_by: text(11)?.map(Into::into),
         comment: text(12)?.map(Into::into),
         metadata: text(13)?.map(Into::into),
+    })
+}
+
+/// A row of `gate_audit_log`.
+pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
+    let text = |at| row.try_get::<_, Option<&str>>(at);
+    Ok(AuditEvent {
+        id: row.try_get(0)?,
+        gate_id: text(1)?.unwrap_or_default().into(),
+        run_id: text(2)?.unwrap_or_default().into(),
+        kind: AuditKind::parse(text(3)?.unwrap_or_default()),
+        principal: text(4)?.map(Into::into),
+        comment: text(5)?.map(Into::into),
+        timestamp: stamp(row, 6)?,
+        metadata: text(7)?.map(Into::into),
+        row_json: None,
     })
 }
 

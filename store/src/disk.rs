@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
-use prosescope_core::source::{self, FileEntry, Source, SourceError};
+use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
 use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::time::Stamp;
 use rusqlite::Connection;
@@ -230,6 +230,15 @@ impl Disk {
         for Entry { name, kind, .. } in entries {
             let place = format!("{above}{}", name.to_string_lossy());
             let name = name.to_string_lossy();
+            let odd = match () {
+                () if kind.is_dir() => Some(Odd::Folder),
+                () if kind.is_file() => Some(Odd::File),
+                () if kind.is_symlink() => None,
+                () => Some(Odd::Special),
+            };
+            let odd = odd.filter(|_| wanted(&place));
+            self.issues
+                .extend(odd.and_then(|odd| source::misplaced(&place, odd)));
             if kind.is_dir() {
                 if place.matches('/').count() + 1 >= DEPTH || !wanted(&format!("{place}/")) {
                     continue;

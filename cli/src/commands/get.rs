@@ -1,6 +1,6 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::session::{Lookup, Session, ValueOf, pages};
-use prosescope_core::view::{NamedValue, Part, ResolutionView};
+use prosescope_core::view::{NamedValue, Part, ResolutionView, ValueView};
 
 use super::{ended, no_execution, unread};
 use crate::args::GetArgs;
@@ -23,10 +23,11 @@ pub(super) fn run(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         }
     };
     unread::of_value(&value)?;
-    // A missing attachment is said on standard error; the row's own value still goes to standard output.
-    if let Some(note) = value.value(0)?.note {
+    let head = value.value(IN_PLACE)?;
+    if let Some(note) = &head.note {
         unread::beside_value(&value)?;
-        say(&format!("{WAIT}note:{RESET} {}", escape(&note, true)));
+        there(&args.name, &head)?;
+        say(&format!("{WAIT}note:{RESET} {}", escape(note, true)));
     }
     let mut failed = None;
     if !out.terminal || args.raw {
@@ -91,8 +92,16 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let Some(winner) = winner.map(ValueOf::Binding) else {
         return Err(missing(&session, args, &resolution));
     };
+    let value = session.value(
+        &winner,
+        if out.json {
+            Out::MOST_OF_A_VALUE
+        } else {
+            IN_PLACE
+        },
+    )?;
+    there(&args.name, &value)?;
     if out.json {
-        let value = session.value(&winner, Out::MOST_OF_A_VALUE)?;
         Out::say_cut(&value);
         out.json(&NamedValue {
             value,
@@ -101,6 +110,23 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
         })?;
     }
     Ok(ended(&session))
+}
+
+/// Bytes of what a row holds in place of its value that an error shows.
+const IN_PLACE: usize = 200;
+
+/// Refuses a value that is not there: it is no empty one, and what its row holds in its place is another one.
+fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
+    let Some(why) = &value.missing else {
+        return Ok(());
+    };
+    let error = CliError::not_found(format!("the value of {name} is not there: {why}"));
+    let held = value.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let error = match held.is_empty() {
+        true => error,
+        false => error.hint(format!("its row holds in its place: {held}")),
+    };
+    Err(error.hint("`prosescope check RUN` says what else is missing"))
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {

@@ -166,9 +166,9 @@ fn gates(out: &mut String, view: &ResumeView, width: usize) {
         let about = fit(&about, room);
         let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
         for (name, text) in [
-            ("approved", &gate.approve),
-            ("rejected", &gate.reject),
-            ("timed out", &gate.timeout),
+            ("approved", &gate.if_approved),
+            ("rejected", &gate.if_rejected),
+            ("timed out", &gate.if_timed_out),
         ] {
             let text = wrap(text, width, "               ");
             let _ = writeln!(out, "    {FAINT}{name:<11}{RESET}{}", text.trim());
@@ -333,9 +333,9 @@ mod tests {
                 })
                 .to_vec(),
             gates: vec![GateOutcomeView {
-                approve: text(),
-                reject: text(),
-                timeout: text(),
+                if_approved: text(),
+                if_rejected: text(),
+                if_timed_out: text(),
                 gate: prosescope_core::view::GateView {
                     id: text(),
                     allow_words: text(),

@@ -24,7 +24,7 @@ fn an_attachment_in_the_runs_folder_on_this_machine_is_read() {
         elsewhere.contains("is not on this machine") && !elsewhere.contains("lost"),
         "{elsewhere}"
     );
-    let summary = project.prose(0, &["get", "report", "--run", &run], "");
+    let summary = project.prose(3, &["get", "report", "--run", &run], "");
     assert!(
         summary.contains("see attachment") && summary.contains("is not on this machine"),
         "{summary}"

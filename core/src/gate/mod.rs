@@ -23,6 +23,7 @@ mod samples;
 mod sealed;
 
 pub use issues::issues;
+pub(crate) use sealed::contradictions;
 
 use crate::model::{AuditEvent, Gate};
 use crate::text::hex;

@@ -164,9 +164,9 @@ pub fn prompt(view: &ResumeView) -> String {
                             .as_deref()
                             .map_or(String::new(), |r| format!("; {r}"))
                     ),
-                    format!("  approved: {}", g.approve),
-                    format!("  rejected: {}", g.reject),
-                    format!("  timed out: {}", g.timeout),
+                    format!("  approved: {}", g.if_approved),
+                    format!("  rejected: {}", g.if_rejected),
+                    format!("  timed out: {}", g.if_timed_out),
                 ]
             })
             .collect(),

@@ -21,14 +21,14 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
         }
         if gate.gate.overdue {
             add(
-                format!("Record that gate {id} timed out: {}.", gate.timeout),
+                format!("Record that gate {id} timed out: {}.", gate.if_timed_out),
                 Vec::new(),
             );
         } else {
             add(
                 format!(
                     "Have gate {id} decided by {}. Approved: {}. Rejected: {}.",
-                    gate.gate.allow_words, gate.approve, gate.reject
+                    gate.gate.allow_words, gate.if_approved, gate.if_rejected
                 ),
                 vec![
                     gate.gate.approve_command.clone(),

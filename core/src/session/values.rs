@@ -80,6 +80,8 @@ pub(super) struct Place {
     at: ValueAt,
     summary: Option<String>,
     note: Option<String>,
+    /// Why it is not there; what is given in its place is not the value.
+    missing: Option<String>,
 }
 
 impl Session {
@@ -184,19 +186,18 @@ impl Values {
             return own;
         };
         let Some((full, len)) = self.attachment(path) else {
-            let note = if inside(path).is_none() {
+            let why = if inside(path).is_none() {
                 format!("the attachment's path leaves the run and is not followed: {path}")
             } else if self.source.is_loose() {
-                format!(
-                    "the attachment {path} was not given: only the run's own file was opened; this is the row's own value"
-                )
+                format!("the attachment {path} was not given: only the run's own file was opened")
             } else if self.source.is_shared() {
-                format!("the attachment {path} is not on this machine; this is the row's own value")
+                format!("the attachment {path} is not on this machine")
             } else {
-                format!("the attachment {path} is not there; this is the row's own value")
+                format!("the attachment {path} is not there")
             };
             return Place {
-                note: Some(note),
+                note: Some(format!("{why}; this is the row's own value")),
+                missing: Some(why),
                 ..own
             };
         };
@@ -236,6 +237,7 @@ impl Values {
                 Some("it is named, but it is not there"),
             ),
         };
+        let is_missing = matches!(at, ValueAt::Missing);
         Place {
             title,
             from,
@@ -243,6 +245,7 @@ impl Values {
             at: at.clone(),
             summary: None,
             note: note.map(str::to_owned),
+            missing: note.filter(|_| is_missing).map(str::to_owned),
         }
     }
 
@@ -268,6 +271,7 @@ impl Values {
             from: place.from.clone(),
             summary: place.summary.clone(),
             note: (!notes.is_empty()).then(|| notes.join("; ")),
+            missing: place.missing.clone(),
         })
     }
 
@@ -518,6 +522,7 @@ impl Place {
             },
             summary: None,
             note: None,
+            missing: None,
         }
     }
 

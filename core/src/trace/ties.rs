@@ -55,14 +55,16 @@ impl<'a> Ties<'a> {
     }
 
     /// What runs in an instance: the body of its statement, or the block that it calls by name. `guessed` is about its
-    /// own tie.
+    /// own tie. A branch that is no statement itself (`scope`) holds its first statement and those that belong to that one.
     pub(super) fn within(
         &self,
         statement: u32,
         block: Option<&str>,
         guessed: bool,
+        scope: bool,
     ) -> Option<Within> {
-        let own = self.program?.get(statement);
+        let program = self.program?;
+        let own = program.get(statement);
         let called = own.and_then(|s| match s.kind {
             StatementKind::Do => s.target.as_deref(),
             _ => None,
@@ -70,11 +72,23 @@ impl<'a> Ties<'a> {
         if let Some(outer) = called.or(block).and_then(|name| self.blocks.get(name)) {
             return Some(Within {
                 outer: *outer,
+                last: *outer,
                 sure: called.is_some() && !guessed,
             });
         }
+        let followers = || {
+            std::iter::successors(program.next_sibling(statement), |at| {
+                program.next_sibling(*at)
+            })
+            .take_while(|at| program.leader(*at) == statement)
+        };
+        let last = match scope {
+            true => followers().last(),
+            false => None,
+        };
         own.filter(|s| s.kind.has_body()).map(|_| Within {
             outer: statement,
+            last: last.unwrap_or(statement),
             sure: !guessed,
         })
     }
@@ -120,7 +134,7 @@ impl<'a> Ties<'a> {
             if let Some(tie) = self.scope(parallel, name, row) {
                 return Some(tie);
             }
-            let within = self.within(parallel.0, None, parallel.1);
+            let within = self.within(parallel.0, None, parallel.1, false);
             self.row(row, within)
         })
     }
@@ -237,15 +251,15 @@ mod tests {
             row("a", None),
         ];
         let mut ties = Ties::new(Some(&program), &rows);
-        let in_call = ties.within(4, None, false);
+        let in_call = ties.within(4, None, false, false);
         let line = |tie: Option<Tie>| tie.map(|t| (t.statement, t.guessed));
         assert_eq!(line(ties.row(&rows[0], None)), Some((1, true)));
         assert_eq!(line(ties.row(&rows[0], in_call)), Some((3, false)));
         // An index that says something else, a call that is a guess, a block known by its name alone.
         assert_eq!(line(ties.row(&rows[1], in_call)), Some((3, true)));
-        let guess = ties.within(4, None, true);
+        let guess = ties.within(4, None, true, false);
         assert_eq!(line(ties.row(&rows[0], guess)), Some((3, true)));
-        let by_name = ties.within(NONE, Some("g"), false);
+        let by_name = ties.within(NONE, Some("g"), false, false);
         assert_eq!(line(ties.row(&rows[0], by_name)), Some((3, true)));
         // A branch is no surer than its parallel.
         assert_eq!(
@@ -253,6 +267,6 @@ mod tests {
             Some((8, false))
         );
         assert_eq!(line(ties.branch((7, true), "a", &rows[2])), Some((8, true)));
-        assert_eq!(ties.within(1, None, false), None);
+        assert_eq!(ties.within(1, None, false, false), None);
     }
 }

@@ -91,6 +91,8 @@ pub struct ValueView {
     pub summary: Option<String>,
     /// What to know: the attachment is missing, bytes were replaced.
     pub note: Option<String>,
+    /// Why the value is not there: `text` is then empty, or what the row has in its place.
+    pub missing: Option<String>,
 }
 
 /// What a name means in a frame, and why, in words and links.

@@ -184,11 +184,11 @@ pub struct GateOutcomeView {
     /// Its line in the program.
     pub line: Option<u32>,
     /// What happens when it is approved.
-    pub approve: String,
+    pub if_approved: String,
     /// What happens when it is rejected.
-    pub reject: String,
+    pub if_rejected: String,
     /// What happens when its deadline passes.
-    pub timeout: String,
+    pub if_timed_out: String,
 }
 
 /// Something that may have happened already.

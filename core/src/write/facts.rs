@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::Fault;
 use crate::gate::audit::Chain;
-use crate::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use crate::program::Statement;
 use crate::time::Stamp;
 
@@ -97,8 +97,8 @@ pub trait Facts {
         Ok(None)
     }
 
-    /// The last row of the audit log that speaks of a gate, other than that somebody looked at it.
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault>;
+    /// The rows of the audit log that speak of a gate, other than that somebody looked at it, in order of id.
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
 
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;

@@ -9,7 +9,7 @@ use super::{
     ImportFact, Place, Plan, Record, RunFact, Style, WriteError,
 };
 use crate::decode::rows::meta_of;
-use crate::model::{AuditKind, BindingKind, Execution, Gate, Status};
+use crate::model::{AuditEvent, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 
 /// Facts as they will be once the changes planned so far are made.
@@ -272,8 +272,8 @@ impl Facts for Overlay<'_> {
         self.facts.gate_elsewhere(id)
     }
 
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
-        self.facts.last_event(gate)
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
+        self.facts.gate_events(gate)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -8,7 +8,7 @@ use prosescope_test_support::chance::cases;
 
 use super::folder_state;
 use crate::decode::gates_json::events;
-use crate::model::{AuditKind, Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
+use crate::model::{AuditEvent, Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
@@ -159,8 +159,8 @@ impl Facts for Memory {
     fn gate(&self, _: &str) -> Result<Option<Gate>, Fault> {
         Ok(None)
     }
-    fn last_event(&self, _: &str) -> Result<Option<AuditKind>, Fault> {
-        Ok(None)
+    fn gate_events(&self, _: &str) -> Result<Vec<AuditEvent>, Fault> {
+        Ok(Vec::new())
     }
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         Ok(AuditTail::default())

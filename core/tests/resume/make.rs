@@ -118,7 +118,7 @@ pub(crate) fn told(view: &ResumeView) -> String {
         let _ = writeln!(
             out,
             "gate {}\n  + {}\n  - {}\n  t {}",
-            gate.gate.id, gate.approve, gate.reject, gate.timeout
+            gate.gate.id, gate.if_approved, gate.if_rejected, gate.if_timed_out
         );
     }
     for note in &view.notes {

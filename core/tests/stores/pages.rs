@@ -6,6 +6,7 @@ use std::rc::Rc;
 use prosescope_core::session::{Lookup, OneAgent, Options, Session, ValueOf, pages};
 use prosescope_core::source::Source;
 use prosescope_core::trace::NodeId;
+use prosescope_test_support::pages::assert_keys_once;
 use serde::Serialize;
 
 /// The pages of a session by name.
@@ -87,5 +88,7 @@ pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, St
 }
 
 fn page(name: &str, view: &impl Serialize) -> (String, String) {
-    (name.to_owned(), serde_json::to_string_pretty(view).unwrap())
+    let json = serde_json::to_string_pretty(view).unwrap();
+    assert_keys_once(&json);
+    (name.to_owned(), json)
 }

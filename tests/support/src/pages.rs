@@ -1,5 +1,9 @@
 //! Pages of runs, made comparable between stores.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 /// Of the form, of the clock, and of numbers that one reading gives.
@@ -31,5 +35,76 @@ pub fn without_form(value: Value) -> Value {
             .collect(),
         Value::Array(list) => list.into_iter().map(without_form).collect(),
         other => other,
+    }
+}
+
+/// Checks that no object of a JSON text has a key twice: readers keep one of the two values, each another one.
+///
+/// # Panics
+/// When one has, or the text is no JSON.
+#[track_caller]
+pub fn assert_keys_once(json: &str) {
+    let checked: Result<Once, _> = serde_json::from_str(json);
+    if let Err(error) = checked {
+        panic!("{error}: {json}");
+    }
+}
+
+/// Any JSON whose objects have each key once.
+struct Once;
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Once, D::Error> {
+        from.deserialize_any(Once)
+    }
+}
+
+impl<'de> Visitor<'de> for Once {
+    type Value = Once;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Once, E> {
+        Ok(Once)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Once, A::Error> {
+        while list.next_element::<Once>()?.is_some() {}
+        Ok(Once)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Once, A::Error> {
+        let mut keys = BTreeSet::new();
+        while let Some(key) = object.next_key::<String>()? {
+            object.next_value::<Once>()?;
+            if let Some(twice) = keys.replace(key) {
+                return Err(serde::de::Error::custom(format!(
+                    "the key {twice} comes twice"
+                )));
+            }
+        }
+        Ok(Once)
     }
 }

@@ -12,6 +12,7 @@ use prosescope_core::upkeep::doctor::Checkup;
 use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus};
 use prosescope_core::view;
 use prosescope_core::workflow;
+use prosescope_test_support::pages::assert_keys_once;
 use prosescope_test_support::run::fed;
 use prosescope_tests::needs;
 use serde::Serialize;
@@ -564,6 +565,7 @@ fn the_json_of_every_command_is_as_documented() {
                 let (out, said) = place.run(at, minute, &args, example.stdin);
                 let value: Value = serde_json::from_str(&out)
                     .unwrap_or_else(|error| panic!("{args:?}: {error}: {out}{said}"));
+                assert_keys_once(&out);
                 Some(value)
             }
         };

@@ -43,7 +43,7 @@ impl Stop {
 }
 
 /// Commands that one run may take: what takes more does not end.
-const MOST: usize = 2_000;
+const MOST: usize = 5_000;
 
 /// A folder with a program, and the run of it that is open.
 pub(crate) struct Vm {

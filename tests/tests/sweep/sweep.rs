@@ -77,14 +77,18 @@ fn sweep(by: By) {
 
 fn tasks(by: By, programs: &[Program], seed: u64, all_ways: bool) -> Vec<Task> {
     let mut tasks = Vec::new();
-    for program in 0..programs.len() {
+    for (program, Program { name, .. }) in programs.iter().enumerate() {
+        // By the name: what went wrong does so again when only that program is taken.
+        let own = name.bytes().fold(seed, |own, byte| {
+            own.wrapping_mul(31).wrapping_add(byte.into())
+        });
         let mut add = |form, fail| {
             tasks.push(Task {
                 program,
                 by,
                 form,
                 fail,
-                seed: seed.wrapping_add(u64::try_from(program).unwrap_or(0)),
+                seed: own,
             });
         };
         let forms = [Form::Sqlite, Form::Folder];

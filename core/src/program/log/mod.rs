@@ -185,7 +185,7 @@ impl<'a> LogTies<'a> {
             self.words.insert(label.to_owned(), Rc::clone(&found));
         }
         let all = found.statements.as_slice();
-        let there = scope.map(|(outer, _)| inside(self.listing, all, outer));
+        let there = scope.map(|(outer, _)| inside(self.listing, all, outer, outer));
         let list = there.filter(|list| !list.is_empty()).unwrap_or(all);
         let fitting = |id: &&u32| self.listing.get(**id).is_some_and(|s| fits(mark.kind, s));
         Some(Tie {

@@ -35,6 +35,8 @@ pub(super) struct Ready {
 pub(crate) struct Within {
     /// The statement whose body it is.
     pub(crate) outer: u32,
+    /// The last statement whose body belongs to it: another one in a branch that begins with a `try` or `if`.
+    pub(crate) last: u32,
     /// Whether that is no guess.
     pub(crate) sure: bool,
 }
@@ -153,7 +155,11 @@ impl Ties<'_> {
             && ranks.len() == found.statements.len()
             && let Ok(rank) = ranks.binary_search(&index)
             && let Some(statement) = found.statements.get(rank)
-            && within.is_none_or(|within| self.listing.contains(within.outer, *statement))
+            && within.is_none_or(|within| {
+                let outer = *statement > within.outer;
+                outer
+                    && (*statement <= within.last || self.listing.contains(within.last, *statement))
+            })
         {
             return Some(Tie {
                 statement: *statement,
@@ -255,7 +261,8 @@ fn choose(
         // The text says nothing.
         return hit.map(|(statement, _)| by_index(statement));
     };
-    let inside = within.map(|within| (inside(listing, all, within.outer), within.sure));
+    let inside =
+        within.map(|within| (inside(listing, all, within.outer, within.last), within.sure));
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, sure)) = hit {
         let spoken_of = all.binary_search(&statement).is_ok();
@@ -356,9 +363,9 @@ fn nearest(
 }
 
 /// Those of a list, in order of the program, that lie in a statement, or are it.
-pub(super) fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32) -> &'s [u32] {
+pub(super) fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
     let from = list.partition_point(|id| *id < outer);
     let rest = list.get(from..).unwrap_or_default();
-    let to = rest.partition_point(|id| *id == outer || listing.contains(outer, *id));
+    let to = rest.partition_point(|id| *id <= last || listing.contains(last, *id));
     rest.get(..to).unwrap_or_default()
 }

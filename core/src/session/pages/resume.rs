@@ -324,9 +324,9 @@ fn gate_outcomes(
             GateOutcomeView {
                 gate: view,
                 line: outcomes.line,
-                approve: outcomes.approve,
-                reject: outcomes.reject,
-                timeout: outcomes.timeout,
+                if_approved: outcomes.approve,
+                if_rejected: outcomes.reject,
+                if_timed_out: outcomes.timeout,
             }
         })
         .collect()

@@ -15,6 +15,7 @@ use std::collections::BTreeMap;
 
 use super::gates::ByRow;
 use super::rows::{NONE, Rows};
+use super::shape::is_branch_text;
 use super::ties::Ties;
 use super::words::{Lead, Words};
 use crate::model::{Execution, Status};
@@ -401,7 +402,14 @@ impl<'a> Sweep<'a, '_> {
                         Kind::Frame(name) => Some(name),
                         _ => None,
                     };
-                    self.ties.within(outer.stmt, block, outer.guessed)
+                    let scope = match outer.kind {
+                        Kind::Branch(name) => self
+                            .rows
+                            .get(outer.first)
+                            .is_some_and(|row| is_branch_text(&row.text, name)),
+                        _ => false,
+                    };
+                    self.ties.within(outer.stmt, block, outer.guessed, scope)
                 });
                 self.ties.row(row, within)
             }

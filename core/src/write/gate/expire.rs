@@ -1,3 +1,4 @@
+use super::as_sealed;
 use super::log::{Event, Log};
 use super::waits::resolved;
 use crate::gate::allow::RESERVED;
@@ -21,6 +22,7 @@ impl Record for ExpireGates {
         let mut all = Overlay::new(facts);
         let mut done = Vec::new();
         for gate in facts.gates()?.iter().filter(|gate| is_due(gate, at)) {
+            as_sealed(facts, gate)?;
             done.push(all.then(|facts| time_out(facts, at, gate, &mut log))?);
         }
         let mut plan = all.done(done);

@@ -29,6 +29,8 @@ pub(super) use resume::{forced_gates, resumed};
 use super::instance::shown;
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;
+use crate::gate::contradictions;
+use crate::issue::{Issue, Severity};
 use crate::model::Gate;
 
 /// The most bytes of a prompt, a comment or what is done on a rejection: a sealed row is read whole, so that it can be
@@ -51,6 +53,26 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     };
     let hint = "`prosescope gates RUN --all` lists its gates";
     Err(WriteError::not_found(message, hint))
+}
+
+/// Refuses to decide a gate that is not what its sealed rows record (docs/audit.md).
+fn as_sealed(facts: &dyn Facts, gate: &Gate) -> Result<(), WriteError> {
+    let events = facts.gate_events(&gate.id)?;
+    let issues = contradictions(std::slice::from_ref(gate), &events);
+    // Executions have other ids in a store that the run was moved to.
+    let may_differ = gate.execution_id.map(|_| "execution_id");
+    let counts = |issue: &&Issue| {
+        issue.severity == Severity::Error
+            && (may_differ.is_none() || issue.location.column.as_deref() != may_differ)
+    };
+    match issues.iter().find(counts) {
+        None => Ok(()),
+        Some(issue) => Err(WriteError::refused(
+            "gate-changed",
+            format!("{}: nothing was decided", issue.message),
+            "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and ask anew with `prosescope gate create`",
+        )),
+    }
 }
 
 /// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.

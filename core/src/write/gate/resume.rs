@@ -28,7 +28,11 @@ pub(in crate::write) fn resumed(
             continue;
         }
         // A decision is gone on from once; a run that did not rest goes on nowhere twice.
-        if !(pending && rested) && facts.last_event(&gate.id)? == Some(AuditKind::Resumed) {
+        let events = facts.gate_events(&gate.id)?;
+        let is_resumed = events
+            .last()
+            .is_some_and(|event| event.kind == AuditKind::Resumed);
+        if !(pending && rested) && is_resumed {
             continue;
         }
         let metadata = Keys::default()

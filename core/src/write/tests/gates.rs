@@ -310,6 +310,10 @@ fn who_may_not_decide_changes_nothing_g4() {
     }
     let mut run = run_with_gate(Style::AppendOnly);
     run.gates[0].allow = Some("ops-team".into());
+    // With its sealed rows it is a gate that was changed.
+    let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
+    assert_eq!(rule(&error), "gate-changed");
+    run.audit.clear();
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-allow-unreadable");
 }

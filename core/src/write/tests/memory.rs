@@ -368,14 +368,9 @@ impl Facts for Memory {
         Ok(self.gates.iter().find(|gate| *gate.id == *id).cloned())
     }
 
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
-        let mut own = self
-            .audit
-            .iter()
-            .rev()
-            .filter(|event| *event.gate_id == *gate);
-        let last = own.find(|event| event.kind != AuditKind::Viewed);
-        Ok(last.map(|event| event.kind.clone()))
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
+        let own = |event: &&AuditEvent| *event.gate_id == *gate && event.kind != AuditKind::Viewed;
+        Ok(self.audit.iter().filter(own).cloned().collect())
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

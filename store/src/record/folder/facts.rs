@@ -11,7 +11,9 @@ use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, Text};
+use prosescope_core::model::{
+    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, Text,
+};
 use prosescope_core::program;
 use prosescope_core::render::binding_md;
 use prosescope_core::session::{Options, Session};
@@ -458,20 +460,14 @@ impl Facts for FolderFacts<'_> {
         Ok(gate)
     }
 
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
         let run = self.id()?;
-        let of = |text: &str| {
-            let (events, _) = gates_json::audit(text);
-            let mut own = events.into_iter().rev().filter(|event| {
-                *event.run_id == *run && *event.gate_id == *gate && event.kind != AuditKind::Viewed
-            });
-            own.next().map(|event| event.kind)
-        };
-        let last = self.last_lines(AUDIT)?;
-        if let Some(kind) = last.and_then(|text| of(&text)) {
-            return Ok(Some(kind));
-        }
-        Ok(self.text(AUDIT)?.and_then(|text| of(&text)))
+        let text = self.text(AUDIT)?.unwrap_or_default();
+        let mut events = gates_json::audit(&text).0;
+        events.retain(|event| {
+            *event.run_id == *run && *event.gate_id == *gate && event.kind != AuditKind::Viewed
+        });
+        Ok(events)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
@@ -346,15 +346,15 @@ impl Facts for SqliteFacts<'_> {
         Ok(other.map(|run| run.to_string()))
     }
 
-    fn last_event(&self, gate: &str) -> Result<Option<AuditKind>, Fault> {
-        let kind = self.conn.query_row(
-            "SELECT event_type FROM gate_audit_log WHERE gate_id = ?1 AND run_id = ?2 AND event_type IS NOT 'viewed'
-             ORDER BY id DESC LIMIT 1",
-            [gate, self.run],
-            |row| rows::text(row, 0),
-        );
-        let kind = self.said(kind.optional())?.flatten();
-        Ok(kind.map(|word| AuditKind::parse(&word)))
+    fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
+        let events = || {
+            let mut statement = self.conn.prepare_cached(
+                "SELECT id, gate_id, run_id, event_type, principal, comment, timestamp, metadata FROM gate_audit_log
+                 WHERE gate_id = ?1 AND run_id = ?2 AND event_type IS NOT 'viewed' ORDER BY id",
+            )?;
+            rows::events(statement.query([gate, self.run])?)
+        };
+        self.said(events())
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -1,7 +1,7 @@
 //! Rows of a database as the core's plain data.
 
 use prosescope_core::decode::rows::meta_of;
-use prosescope_core::model::{Execution, Gate, GateStatus, Status, Text};
+use prosescope_core::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
 use prosescope_core::time::Stamp;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Row, Rows};
@@ -102,6 +102,33 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
         comment: text(row, 12)?,
         metadata: text(row, 13)?,
     })
+}
+
+/// All rows of the audit log that a statement finds.
+pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
+    let mut held = 0;
+    let mut rows = rows;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        held += len(row, 8);
+        if held > MOST_HELD {
+            let message = format!("the log of one gate takes more than {} MB", MOST_HELD >> 20);
+            return Err(too_long(0, message));
+        }
+        let word = |at| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_else(|| "".into()));
+        events.push(AuditEvent {
+            id: row.get(0)?,
+            gate_id: word(1)?,
+            run_id: word(2)?,
+            kind: AuditKind::parse(&word(3)?),
+            principal: text(row, 4)?,
+            comment: text(row, 5)?,
+            timestamp: stamp(row, 6)?,
+            metadata: text(row, 7)?,
+            row_json: None,
+        });
+    }
+    Ok(events)
 }
 
 /// A text, whatever type a hand-written row stored.
