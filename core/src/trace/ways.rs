@@ -34,12 +34,19 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     }
     let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
-        let idle = matches!(node.status, NodeStatus::Skipped | NodeStatus::Pending);
-        // Another attempt may take another way, and rows do not say of which they are.
-        let again =
-            (node.parent.and_then(|at| nodes.get(at))).is_some_and(|around| around.attempts > 1);
-        let Some(at) = tied(node).filter(|_| !idle && !again) else {
+        // What failed may have been tried again in another way.
+        let idle = matches!(
+            node.status,
+            NodeStatus::Skipped | NodeStatus::Pending | NodeStatus::Failed
+        );
+        let Some(at) = tied(node).filter(|_| !idle) else {
             continue;
+        };
+        // So may what it lies in, and rows do not say of which attempt they are.
+        let again = || {
+            std::iter::successors(node.parent, |at| nodes.get(*at)?.parent)
+                .take(DEEP)
+                .any(|at| nodes.get(at).is_some_and(|around| around.attempts > 1))
         };
         // What lies in a loop or a parallel lies in that one's node.
         let holds = |at: &u32| {
@@ -62,7 +69,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
                         node.text
                     )
                 });
-            } else if other != way {
+            } else if other != way && !again() {
                 note(node, ledger, || {
                     let (one, other) = (said(way), said(other));
                     format!(

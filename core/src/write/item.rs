@@ -125,14 +125,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
-    let lies_in = |inner: &Execution, outer: &Execution| {
-        inner.id == outer.id || standing.above(inner).any(|above| above.id == outer.id)
-    };
     // Of several that lie in each other, as in a recursion, the innermost; of others the parent decides, or says what is missing.
-    let innermost = open
-        .last()
-        .filter(|last| open.iter().all(|outer| lies_in(last, outer)));
-    let Some(parallel) = innermost else {
+    let Some(parallel) = standing.innermost(&open) else {
         return Ok(Where::Elsewhere);
     };
     let items: Vec<&Execution> = standing
@@ -149,7 +143,16 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         let named = items
             .iter()
             .find(|row| meta(row).branch.as_deref() == Some(name));
-        return Ok(named.map_or_else(|| new(name.to_owned()), |row| Where::In(row.id)));
+        return Ok(named.map_or_else(
+            || new(name.to_owned()),
+            |item| {
+                // What lies deeper runs in what is open in the item.
+                let deeper = super::place::candidates(&source, &standing, &found);
+                let own = |row: &&Execution| row.id == item.id || standing.lies_in(row, item.id);
+                let deeper: Vec<&Execution> = deeper.into_iter().filter(own).collect();
+                Where::In(standing.innermost(&deeper).map_or(item.id, |row| row.id))
+            },
+        ));
     }
     // What lies deeper, as an option in its choice, runs in what is open in its item.
     let deeper = super::place::candidates(&source, &standing, &found);
@@ -217,10 +220,10 @@ fn named_branch(
             .above(row)
             .any(|above| meta(above).branch.as_deref() == Some(name))
     };
-    let fit: Vec<&&Execution> = candidates.iter().filter(in_branch).collect();
-    match fit.as_slice() {
-        [one] => Ok(Where::In(one.id)),
-        [] => Err(WriteError::not_found(
+    let fit: Vec<&Execution> = candidates.iter().filter(in_branch).copied().collect();
+    match (fit.as_slice(), standing.innermost(&fit)) {
+        (_, Some(one)) => Ok(Where::In(one.id)),
+        ([], _) => Err(WriteError::not_found(
             format!("no open branch or item {name} holds {}", at_line(found)),
             "leave --item out, or name one that is open: `prosescope resume` lists what is",
         )),

@@ -57,10 +57,7 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
     let mut inner = statement;
     for outer in around(source, statement) {
         let Some(own) = source.get(outer) else { break };
-        let fit: Vec<&Execution> = standing
-            .rows()
-            .filter(|row| is_of(source, row, outer, inner))
-            .collect();
+        let fit = fitting(source, standing, outer, inner);
         if is_branch(source, outer, inner) && inner == statement {
             return Err(a_branch(source, standing, found, outer, statement));
         }
@@ -84,16 +81,37 @@ pub(super) fn candidates<'r>(
     let mut inner = found.statement;
     let outers = inner.map_or_else(Vec::new, |at| around(source, at));
     for outer in outers {
-        let fit = standing
-            .rows()
-            .filter(|row| inner.is_some_and(|inner| is_of(source, row, outer, inner)));
-        let fit: Vec<&Execution> = fit.collect();
+        let fit = inner.map_or_else(Vec::new, |inner| fitting(source, standing, outer, inner));
         if !fit.is_empty() {
             return fit;
         }
         inner = Some(outer);
     }
     Vec::new()
+}
+
+/// The open executions of `outer` that `inner`, directly in it, may run in.
+fn fitting<'r>(
+    source: &Source,
+    standing: &'r Standing,
+    outer: u32,
+    inner: u32,
+) -> Vec<&'r Execution> {
+    // Branches of two parallels may have one name and, where one parallel is the other's branch, one line.
+    let is_elsewhere = |row: &Execution| {
+        let above = standing.above(row).next();
+        let parallel = above.filter(|above| shape(above) == Shape::Parallel);
+        let parallel = parallel.and_then(|above| source.of_row(above));
+        let own = meta(row).branch.is_some() && holds_branches(source, outer);
+        own && parallel.is_some_and(|parallel| parallel != outer)
+    };
+    let fits = |row: &&Execution| is_of(source, row, outer, inner) && !is_elsewhere(row);
+    standing.rows().filter(fits).collect()
+}
+
+fn holds_branches(source: &Source, statement: u32) -> bool {
+    let own = source.get(statement);
+    own.is_some_and(|own| matches!(own.kind, Kind::Parallel | Kind::Pipe))
 }
 
 /// Whether a statement directly in a parallel is a branch itself, rather than something that runs in one.
@@ -157,6 +175,8 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
     match (fit, free.as_slice()) {
         ([], _) => Ok(None),
         (_, [one]) => Ok(Some(one.id)),
+        // In a recursion all wait: a `catch` belongs to the innermost.
+        (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
         _ => {
             let candidates: Vec<String> = fit.iter().map(|row| candidate(row)).collect();
             Err(WriteError::refused(

@@ -105,8 +105,15 @@ impl Standing {
         std::iter::successors(up(row.parent), move |at| up(at.parent)).take(self.rows.len() + 1)
     }
 
+    /// The one of several executions that lies in all others.
+    pub(super) fn innermost<'a>(&self, all: &[&'a Execution]) -> Option<&'a Execution> {
+        let last = all.last().copied()?;
+        let outer = |row: &&Execution| row.id == last.id || self.lies_in(last, row.id);
+        all.iter().all(outer).then_some(last)
+    }
+
     /// Whether an execution lies in another, at any depth.
-    fn lies_in(&self, row: &Execution, id: i64) -> bool {
+    pub(super) fn lies_in(&self, row: &Execution, id: i64) -> bool {
         let mut at = row;
         for _ in 0..=self.rows.len() {
             match at.parent.and_then(|parent| self.rows.get(&parent)) {

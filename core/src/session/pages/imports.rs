@@ -116,8 +116,8 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
         .find(|target| is_import(target))
 }
 
-/// Whether a call of an import ran, as far as that is known: a skill that is only made available leaves nothing, and neither
-/// does a call on a way that was not taken.
+/// Whether a call of an import came to its end, as far as that is known: a skill that is only made available leaves nothing,
+/// and neither does a call that failed, or one on a way that was not taken.
 pub(super) fn is_called(session: &Session, alias: &str) -> bool {
     let Some(listing) = &session.listing else {
         return true;
@@ -125,7 +125,7 @@ pub(super) fn is_called(session: &Session, alias: &str) -> bool {
     let ran = |line: u32| {
         let mut nodes = session.trace.nodes.iter();
         nodes.any(|node| {
-            node.line == Some(line) && !node.derived && node.status != NodeStatus::Skipped
+            node.line == Some(line) && !node.derived && node.status == NodeStatus::Completed
         })
     };
     let mut calls = listing
