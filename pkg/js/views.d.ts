@@ -1096,4 +1096,6 @@ export type ValueView = {
   summary: string | null;
   /** What to know: the attachment is missing, bytes were replaced. */
   note: string | null;
+  /** Why the value is not there: `text` is then empty, or what the row has in its place. */
+  missing: string | null;
 };
