@@ -265,6 +265,54 @@ fn what_cannot_be_understood_is_never_empty() {
     }
 }
 
+/// What is put in the place of a file or folder.
+#[cfg(unix)]
+fn replace(part: &Path, by: &str) {
+    match part.is_dir() {
+        true => fs::remove_dir_all(part).expect("removed"),
+        false => fs::remove_file(part).expect("removed"),
+    }
+    match by {
+        "a folder" => fs::create_dir(part).expect("made"),
+        "a file" => write(part, b"text"),
+        "a pipe" => {
+            let made = Command::new("mkfifo").arg(part).status();
+            assert!(made.expect("mkfifo runs").success());
+        }
+        _ => drop(std::os::unix::net::UnixListener::bind(part).expect("a socket")),
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_stands_in_the_place_of_something_else_is_never_empty() {
+    const SQLITE: &str = "sqlite";
+    const FOLDER: &str = "filesystem";
+    let gates: &[&[&[&str]]] = &[OF_GATES, OF_ALL];
+    let bindings: &[&[&[&str]]] = &[OF_BINDINGS, OF_ALL];
+    for (form, part, questions, by) in [
+        (
+            SQLITE,
+            "state.db",
+            EVERYTHING,
+            &["a folder", "a pipe", "a socket"][..],
+        ),
+        (FOLDER, "gates", gates, &["a file", "a pipe", "a socket"]),
+        (FOLDER, "gates/audit.jsonl", gates, &["a folder", "a pipe"]),
+        (FOLDER, "gates/deploy.pending.json", gates, &["a pipe"]),
+        (FOLDER, "bindings", bindings, &["a file", "a pipe"]),
+    ] {
+        for by in by {
+            let project = Project::new(form);
+            // What a database leaves beside it would show that there was one.
+            let _ = fs::remove_dir_all(project.folder().join("attachments"));
+            replace(&project.folder().join(part), by);
+            let named = part.rsplit('/').next().unwrap_or(part);
+            project.check(&format!("{part} is {by}"), questions, named, 6);
+        }
+    }
+}
+
 #[test]
 fn a_database_that_another_program_holds_is_never_an_empty_run() {
     if needs::sqlite3().is_none() {
