@@ -236,9 +236,8 @@ impl Disk {
                 () if kind.is_symlink() => None,
                 () => Some(Odd::Special),
             };
-            let odd = odd.filter(|_| wanted(&place));
-            self.issues
-                .extend(odd.and_then(|odd| source::misplaced(&place, odd)));
+            let odd = odd.and_then(|odd| source::misplaced(&place, odd));
+            self.issues.extend(odd.filter(|_| wanted(&place)));
             if kind.is_dir() {
                 if place.matches('/').count() + 1 >= DEPTH || !wanted(&format!("{place}/")) {
                     continue;

@@ -82,8 +82,8 @@ pub(super) fn task(recorder: &Recorder, id: i64, task: &mut Option<TaskView>) {
 
 /// After an empty line, the brief of what began; where no subagent carries it out, what to do next.
 pub(super) fn appended(begun: &ExecutionBegun) -> String {
-    if begun.task.is_some() {
-        return of_task(begun.task.as_ref());
+    if let Some(task) = &begun.task {
+        return of_task(task);
     }
     let next = begun.next.as_ref();
     next.map_or(String::new(), |NextStep { say, command }| {
@@ -92,8 +92,6 @@ pub(super) fn appended(begun: &ExecutionBegun) -> String {
 }
 
 /// After an empty line, the brief of a task.
-pub(super) fn of_task(task: Option<&TaskView>) -> String {
-    task.map_or(String::new(), |task| {
-        format!("\n{}", escape(&task.brief, true))
-    })
+pub(super) fn of_task(task: &TaskView) -> String {
+    format!("\n{}", escape(&task.brief, true))
 }

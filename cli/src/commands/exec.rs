@@ -100,7 +100,11 @@ pub(super) fn run(command: ExecCommand, out: &Out) -> Result<Exit, CliError> {
             brief::task(&recorder, id, &mut retried.task);
             let of = retried.max.map_or(String::new(), |max| format!("/{max}"));
             out.show(&retried, || {
-                let brief = brief::of_task(retried.task.as_ref());
+                let brief = retried
+                    .task
+                    .as_ref()
+                    .map(brief::of_task)
+                    .unwrap_or_default();
                 format!(
                     "{} attempt {}{of}\n{brief}",
                     out.execution(id),

@@ -92,14 +92,11 @@ fn explain(args: &GetArgs, out: &Out) -> Result<Exit, CliError> {
     let Some(winner) = winner.map(ValueOf::Binding) else {
         return Err(missing(&session, args, &resolution));
     };
-    let value = session.value(
-        &winner,
-        if out.json {
-            Out::MOST_OF_A_VALUE
-        } else {
-            IN_PLACE
-        },
-    )?;
+    let most = match out.json {
+        true => Out::MOST_OF_A_VALUE,
+        false => IN_PLACE,
+    };
+    let value = session.value(&winner, most)?;
     there(&args.name, &value)?;
     if out.json {
         Out::say_cut(&value);

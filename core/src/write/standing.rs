@@ -73,17 +73,14 @@ impl Standing {
             Shape::Loop => ("loop", "`prosescope loop begin --line N` begins one"),
             _ => ("statement", "`prosescope exec run --line N` begins one"),
         };
-        let Some(last) = fit.last() else {
+        if fit.is_empty() {
             return Err(WriteError::not_found(
                 format!("no {what} is open in this run"),
                 next,
             ));
-        };
-        let nested = fit
-            .iter()
-            .all(|row| row.id == last.id || self.lies_in(last, row.id));
-        if nested {
-            return Ok(last.id);
+        }
+        if let Some(innermost) = self.innermost(&fit) {
+            return Ok(innermost.id);
         }
         Err(WriteError::refused(
             "execution-ambiguous",

@@ -14,7 +14,6 @@ mod lines;
 mod log;
 mod naive;
 mod naive_control;
-mod not_yet;
 mod plan;
 mod programs;
 mod report;

@@ -60,11 +60,10 @@ fn as_sealed(facts: &dyn Facts, gate: &Gate) -> Result<(), WriteError> {
     let events = facts.gate_events(&gate.id)?;
     let issues = contradictions(std::slice::from_ref(gate), &events);
     // Executions have other ids in a store that the run was moved to.
-    let may_differ = gate.execution_id.map(|_| "execution_id");
-    let counts = |issue: &&Issue| {
-        issue.severity == Severity::Error
-            && (may_differ.is_none() || issue.location.column.as_deref() != may_differ)
+    let is_moved = |issue: &Issue| {
+        gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
     };
+    let counts = |issue: &&Issue| issue.severity == Severity::Error && !is_moved(issue);
     match issues.iter().find(counts) {
         None => Ok(()),
         Some(issue) => Err(WriteError::refused(

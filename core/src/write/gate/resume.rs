@@ -28,12 +28,12 @@ pub(in crate::write) fn resumed(
             continue;
         }
         // A decision is gone on from once; a run that did not rest goes on nowhere twice.
-        let events = facts.gate_events(&gate.id)?;
-        let is_resumed = events
-            .last()
-            .is_some_and(|event| event.kind == AuditKind::Resumed);
-        if !(pending && rested) && is_resumed {
-            continue;
+        if !(pending && rested) {
+            let events = facts.gate_events(&gate.id)?;
+            let last = events.last();
+            if last.is_some_and(|event| event.kind == AuditKind::Resumed) {
+                continue;
+            }
         }
         let metadata = Keys::default()
             .text("resume_source", Some(&at.client))

@@ -38,20 +38,31 @@ pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execu
 
 /// All gates that a statement finds.
 pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
-    let mut held = 0;
-    let mut rows = rows;
-    let mut gates = Vec::new();
+    all(rows, 14, "its gates take", gate)
+}
+
+/// All rows of the audit log that a statement finds.
+pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
+    all(rows, 8, "the log of one gate takes", event)
+}
+
+/// Rows of so many columns, as far as they can be held.
+fn all<T>(
+    mut rows: Rows<'_>,
+    columns: usize,
+    what: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    let (mut held, mut found) = (0, Vec::new());
     while let Some(row) = rows.next()? {
-        held += len(row, 14);
+        held += len(row, columns);
         if held > MOST_HELD {
-            return Err(too_long(
-                0,
-                format!("its gates take more than {} MB", MOST_HELD >> 20),
-            ));
+            let message = format!("{what} more than {} MB", MOST_HELD >> 20);
+            return Err(too_long(0, message));
         }
-        gates.push(gate(row)?);
+        found.push(read(row)?);
     }
-    Ok(gates)
+    Ok(found)
 }
 
 /// Bytes of the longest text that a writer takes of a row; what runs hold is a thousandth of it.
@@ -104,31 +115,19 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     })
 }
 
-/// All rows of the audit log that a statement finds.
-pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
-    let mut held = 0;
-    let mut rows = rows;
-    let mut events = Vec::new();
-    while let Some(row) = rows.next()? {
-        held += len(row, 8);
-        if held > MOST_HELD {
-            let message = format!("the log of one gate takes more than {} MB", MOST_HELD >> 20);
-            return Err(too_long(0, message));
-        }
-        let word = |at| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_else(|| "".into()));
-        events.push(AuditEvent {
-            id: row.get(0)?,
-            gate_id: word(1)?,
-            run_id: word(2)?,
-            kind: AuditKind::parse(&word(3)?),
-            principal: text(row, 4)?,
-            comment: text(row, 5)?,
-            timestamp: stamp(row, 6)?,
-            metadata: text(row, 7)?,
-            row_json: None,
-        });
-    }
-    Ok(events)
+fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
+    let word = |at| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_else(|| "".into()));
+    Ok(AuditEvent {
+        id: row.get(0)?,
+        gate_id: word(1)?,
+        run_id: word(2)?,
+        kind: AuditKind::parse(&word(3)?),
+        principal: text(row, 4)?,
+        comment: text(row, 5)?,
+        timestamp: stamp(row, 6)?,
+        metadata: text(row, 7)?,
+        row_json: None,
+    })
 }
 
 /// A text, whatever type a hand-written row stored.
