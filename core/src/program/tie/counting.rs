@@ -81,6 +81,10 @@ pub(super) struct Learned {
     pub(super) whole: bool,
     /// The lowest and the highest index among them.
     span: Option<(i64, i64)>,
+    /// Ways that some row speaks against, sure or not: the statement there has another text.
+    refuted: [bool; COUNTINGS.len()],
+    /// Rows that had a word in that.
+    heard: usize,
 }
 
 impl Learned {
@@ -92,6 +96,28 @@ impl Learned {
         }
         let (low, high) = self.span.unwrap_or((index, index));
         self.span = Some((low.min(index), high.max(index)));
+    }
+
+    /// A row with that index has the text of these statements, in order, and of no other.
+    pub(super) fn hear(&mut self, counted: &Counted, index: i64, spoken_of: &[u32]) {
+        self.heard += 1;
+        for (refuted, counting) in self.refuted.iter_mut().zip(COUNTINGS) {
+            let at = counted.at(counting, index);
+            *refuted |= at.is_none_or(|at| spoken_of.binary_search(&at).is_err());
+        }
+    }
+
+    /// Whether rows were heard, and all of them may count lines.
+    pub(super) fn may_be_lines(&self) -> bool {
+        self.heard > 0 && self.refuted.first() == Some(&false)
+    }
+
+    /// The ways in which all rows may count, where lines are one of them; else every way.
+    pub(super) fn possible(&self) -> impl Iterator<Item = Counting> + Clone {
+        let lines = self.may_be_lines();
+        let ways = COUNTINGS.into_iter().zip(self.refuted);
+        ways.filter(move |(_, refuted)| !(lines && *refuted))
+            .map(|(counting, _)| counting)
     }
 
     /// Weighs what was taken.

@@ -110,9 +110,13 @@ impl Ties<'_> {
             let counted = &self.listing.ready().counted;
             if let Some(sure) = self.sure(text) {
                 self.learned.take(counted, index, sure);
+                self.learned.hear(counted, index, &[sure]);
                 continue;
             }
             let found = self.find(text);
+            if found.exact {
+                self.learned.hear(counted, index, &found.statements);
+            }
             match found.statements.as_slice() {
                 [only] if found.is_sure() => {
                     self.learned.take(counted, index, *only);
@@ -202,9 +206,12 @@ impl Ties<'_> {
         })
     }
 
-    /// Whether the sure rows of the run say that indices are lines.
+    /// Whether the sure rows of the run say that indices are lines; without any, whether all others may say so.
     pub(crate) fn counts_lines(&self) -> bool {
-        self.learned.best.first() == Some(&COUNTINGS[0])
+        match self.learned.best.first() {
+            Some(best) => *best == COUNTINGS[0],
+            None => self.learned.may_be_lines(),
+        }
     }
 
     /// The statement that a text is surely of, without asking what else it may speak of.
@@ -291,11 +298,13 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     let counted = &listing.ready().counted;
     let all = found.statements.as_slice();
     let spoken_of = |statement: &u32| all.binary_search(statement).is_ok();
-    let any = COUNTINGS
-        .into_iter()
+    let any = learned
+        .possible()
         .filter_map(|counting| counted.at(counting, index));
     if learned.best.is_empty() {
-        let mut hits = any.clone();
+        let mut hits = COUNTINGS
+            .into_iter()
+            .filter_map(|counting| counted.at(counting, index));
         return match all {
             [] => hits.find(|statement| found.may_be(listing, *statement)),
             _ => hits.find(spoken_of),
@@ -328,8 +337,8 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
         .map(|statement| (statement, false))
 }
 
-/// Whether an index is the line of one of the statements that a text speaks of, and counted in another way names none of the
-/// others: then it tells them apart.
+/// Whether an index is the line of one of the statements that a text speaks of, and counted in another way that the rows of
+/// the run allow names none of the others: then it tells them apart.
 fn is_line(
     counted: &Counted,
     index: i64,

@@ -373,3 +373,24 @@ fn a_word_alone_is_sure_where_its_line_agrees() {
         assert_eq!(line(&listing, ties.tie("break", index)), expected);
     }
 }
+
+/// No text is of one statement alone: the rows allow one way of counting, though, once the second is there.
+#[test]
+fn rows_that_all_have_equals_tell_how_they_count() {
+    let listing = scan("parallel:\n  session \"x\"\n  session \"x\"\nparallel:\n  session \"x\"\n");
+    let tied = |rows: &[(&str, Option<i64>)], text, index| {
+        let mut ties = listing.ties();
+        ties.learn(rows.iter().copied());
+        line(&listing, ties.tie(text, Some(index)))
+    };
+    let lines = [("parallel:", Some(1)), ("parallel:", Some(4))];
+    assert_eq!(tied(&lines[..1], "parallel:", 1), -1);
+    assert_eq!(tied(&lines, "parallel:", 1), 1);
+    assert_eq!(tied(&lines, "parallel:", 4), 4);
+    assert_eq!(tied(&lines, "session \"x\"", 3), 3);
+    // Counted from 0, or in no way at all.
+    let from_0 = [("parallel:", Some(0)), ("parallel:", Some(3))];
+    assert!(tied(&from_0, "session \"x\"", 2) <= 0);
+    let odd = [("parallel:", Some(2)), ("parallel:", Some(3))];
+    assert!(tied(&odd, "session \"x\"", 2) <= 0);
+}
