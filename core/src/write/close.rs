@@ -83,7 +83,7 @@ impl Close {
         };
         // What fails may leave something behind that nobody ends any more.
         if status != "failed" {
-            open.no_child("execution", &format!("cannot be {status}"))?;
+            open.no_child(facts, "execution", &format!("cannot be {status}"))?;
         }
         Ok(Plan {
             changes: open.changes(
@@ -165,7 +165,7 @@ impl Ending {
     ) -> Result<Ending, WriteError> {
         let run = running(facts)?;
         let standing = Standing::of(facts)?;
-        let id = standing.pick(given, wanted)?;
+        let id = standing.pick(facts, given, wanted)?;
         let instance = Instance::of(facts, id)?;
         let meta = instance.meta();
         let other = match wanted {
@@ -204,8 +204,14 @@ impl Ending {
     }
 
     /// Refuses when something is still under way in it.
-    pub(super) fn no_child(&mut self, what: &str, verb: &str) -> Result<(), WriteError> {
-        let none = self.standing.no_child(self.instance.first.id, what, verb);
+    pub(super) fn no_child(
+        &mut self,
+        facts: &dyn Facts,
+        what: &str,
+        verb: &str,
+    ) -> Result<(), WriteError> {
+        let id = self.instance.first.id;
+        let none = self.standing.no_child(facts, id, what, verb);
         self.insisted.sequence(none).map(drop)
     }
 

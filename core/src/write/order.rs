@@ -1,6 +1,6 @@
 //! Statements against the order of the program: what is refused, and what is recorded with a note.
 
-use super::instance::{begun_after, newest_at, newest_in, shown};
+use super::instance::{begun_after, meta, newest_at, newest_in, shown};
 use super::place::at_line;
 use super::source::{Found, Source};
 use super::{Facts, Place, WriteError};
@@ -21,9 +21,13 @@ pub(super) struct Turn<'a> {
 impl Turn<'_> {
     /// Refuses another way of a choice of which one was taken.
     pub(super) fn other_way(&self) -> Result<(), WriteError> {
-        let Some((listing, statement)) = self.straight() else {
+        let Some((listing, statement)) = self.followed() else {
             return Ok(());
         };
+        // Among branches and items each goes its own way; within one of them one is taken.
+        if self.is_beside(listing, statement) && !self.in_scope()? {
+            return Ok(());
+        }
         let leader = listing.leader(statement);
         let own = listing.get(statement);
         let Some(own) = own.filter(|s| s.kind.is_way()) else {
@@ -113,15 +117,32 @@ impl Turn<'_> {
     /// The program and the statement, where statements follow each other as they stand: not where a gate leads back to a label,
     /// nor among branches and items.
     fn straight(&self) -> Option<(&Listing, u32)> {
+        self.followed()
+            .filter(|(listing, statement)| !self.is_beside(listing, *statement))
+    }
+
+    /// The program and the statement, where no gate leads back to a label.
+    fn followed(&self) -> Option<(&Listing, u32)> {
         let listing = self.source.listing.as_ref()?;
         let statement = self.found.statement?;
         let labels = listing.statements.iter().any(|s| s.kind == Kind::Label);
-        let beside = listing.get(statement)?.parent.is_some_and(|at| {
-            listing
-                .get(at)
-                .is_some_and(|s| matches!(s.kind, Kind::Parallel | Kind::Pipe))
-        });
-        (!labels && !beside).then_some((listing, statement))
+        (!labels).then_some((listing, statement))
+    }
+
+    /// Whether a statement lies directly in what has branches or items.
+    fn is_beside(&self, listing: &Listing, statement: u32) -> bool {
+        let outer = listing.get(statement).and_then(|own| own.parent);
+        let outer = outer.and_then(|at| listing.get(at));
+        outer.is_some_and(|s| matches!(s.kind, Kind::Parallel | Kind::Pipe))
+    }
+
+    /// Whether it runs in a branch or an item that has an execution of its own.
+    fn in_scope(&self) -> Result<bool, WriteError> {
+        let Some(parent) = self.parent else {
+            return Ok(false);
+        };
+        let row = self.facts.execution(parent)?;
+        Ok(row.is_some_and(|row| meta(&row).branch.is_some()))
     }
 
     /// The newest row of a statement in this sequence.

@@ -104,7 +104,7 @@ impl Put {
         if run.status.is_finished() {
             return Err(finished(&run));
         }
-        let id = match Standing::of(facts)?.pick(None, Shape::Statement) {
+        let id = match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
             Err(WriteError::Refused { rule, message, .. }) => {
                 return Err(WriteError::refused(
                     rule,

@@ -106,7 +106,7 @@ impl Record for Iterate {
         let rounds = ended_rounds(&open.instance).saturating_add(1);
         open.insisted
             .sequence(rounds_left(facts, &Source::of(facts)?, Some(id)))?;
-        open.no_child("the round of loop", "cannot end")?;
+        open.no_child(facts, "the round of loop", "cannot end")?;
         let style = facts.style();
         let keys = Keys::default().number(Word::Iteration.key(style), Some(rounds));
         let keys = open.insisted.keys(keys);
@@ -158,7 +158,7 @@ impl Record for ExitLoop {
             return Ok(all.done(exit));
         }
         let mut open = Ending::open(facts, self.id, Shape::Loop, self.insist)?;
-        open.no_child("loop", "cannot be left")?;
+        open.no_child(facts, "loop", "cannot be left")?;
         let rounds = ended_rounds(&open.instance);
         let keys = Keys::default()
             .number(Word::Iteration.key(facts.style()), Some(rounds))

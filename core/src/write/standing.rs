@@ -52,7 +52,12 @@ impl Standing {
     ///
     /// # Errors
     /// [`WriteError::NotFound`] when none stands open, a refusal that lists them when several do side by side.
-    pub(super) fn pick(&self, given: Option<i64>, wanted: Shape) -> Result<i64, WriteError> {
+    pub(super) fn pick(
+        &self,
+        facts: &dyn Facts,
+        given: Option<i64>,
+        wanted: Shape,
+    ) -> Result<i64, WriteError> {
         if let Some(id) = given {
             return Ok(id);
         }
@@ -82,6 +87,14 @@ impl Standing {
         if let Some(innermost) = self.innermost(&fit) {
             return Ok(innermost.id);
         }
+        let mut free = fit.clone();
+        if wanted == Shape::Statement {
+            let source = Source::of(facts)?;
+            free.retain(|row| self.handler(&source, row).is_none());
+        }
+        if let Some(innermost) = self.innermost(&free) {
+            return Ok(innermost.id);
+        }
         Err(WriteError::refused(
             "execution-ambiguous",
             format!("more than one {what} is open: {}", listed(&fit)),
@@ -94,6 +107,17 @@ impl Standing {
         self.rows
             .values()
             .filter(move |row| row.parent == Some(id) && row.id != id)
+    }
+
+    /// The `catch` or `finally` that is open beside its `try`, which waits for it.
+    pub(super) fn handler<'s>(&'s self, source: &Source, row: &Execution) -> Option<&'s Execution> {
+        let mut later = self.rows.range(row.id.saturating_add(1)..);
+        let (listing, own) = (source.listing.as_ref()?, source.of_row(row)?);
+        let belongs = |other: &Execution| {
+            let at = source.of_row(other).filter(|at| *at != own);
+            other.parent == row.parent && at.is_some_and(|at| listing.leader(at) == own)
+        };
+        later.find_map(|(_, other)| belongs(other).then_some(other))
     }
 
     /// What an execution lies in, as far as it is open: innermost first.
@@ -202,9 +226,24 @@ impl Standing {
         ))
     }
 
-    /// Refuses to end what something is still under way in.
-    pub(super) fn no_child(&self, id: i64, what: &str, verb: &str) -> Result<(), WriteError> {
-        let open: Vec<&Execution> = self.inside(id).collect();
+    /// Refuses to end what something is still under way in, or a `try` whose handler is.
+    pub(super) fn no_child(
+        &self,
+        facts: &dyn Facts,
+        id: i64,
+        what: &str,
+        verb: &str,
+    ) -> Result<(), WriteError> {
+        let mut open: Vec<&Execution> = self.inside(id).collect();
+        let own = self.rows.get(&id);
+        let beside = |row: &&Execution| {
+            self.rows
+                .values()
+                .any(|at| at.id > row.id && at.parent == row.parent)
+        };
+        if let Some(own) = own.filter(beside) {
+            open.extend(self.handler(&Source::of(facts)?, own));
+        }
         if open.is_empty() {
             return Ok(());
         }
