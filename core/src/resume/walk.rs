@@ -1,6 +1,6 @@
 //! The way from a position to the program's end.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
@@ -28,6 +28,8 @@ pub(super) struct Walk<'a> {
     pub(super) decided: Option<(NodeId, bool)>,
     /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
     calls: VecDeque<(u32, Inside)>,
+    /// The bindings that inputs ask for, by name and scope.
+    given: BTreeSet<(&'a str, Option<i64>)>,
 }
 
 /// What a statement ahead runs in.
@@ -53,6 +55,7 @@ impl<'a> Walk<'a> {
             stand: 0,
             decided: None,
             calls: VecDeque::new(),
+            given: given(facts, listing),
         }
     }
 
@@ -482,11 +485,19 @@ impl<'a> Walk<'a> {
                 false if at != statement && how == How::Here => How::Next,
                 false => how,
             };
-            if !this.kind.is_declaration() && !is_given(this) {
+            if !this.kind.is_declaration() && !self.is_given(this, around) {
                 self.add(at, how, around);
             }
             at += 1;
         }
+    }
+
+    /// Whether a statement asks for a value that is there.
+    fn is_given(&self, statement: &'a Statement, around: Inside) -> bool {
+        let name = statement.name.as_deref();
+        let name = name.filter(|_| statement.kind == Kind::Input);
+        let there = |scope| name.is_some_and(|name| self.given.contains(&(name, scope)));
+        there(None) || there(around.scope)
     }
 
     fn add(&mut self, statement: u32, how: How, around: Inside) {
@@ -527,6 +538,19 @@ impl<'a> Walk<'a> {
             self.calls.push_back((block, around));
         }
     }
+}
+
+/// The bindings that have the name of an input.
+fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Option<i64>)> {
+    let inputs = listing.statements.iter().filter(|s| s.kind == Kind::Input);
+    let names: BTreeSet<&str> = inputs.filter_map(|s| s.name.as_deref()).collect();
+    if names.is_empty() {
+        return BTreeSet::new();
+    }
+    let bindings = facts.run.bindings.iter();
+    bindings
+        .filter_map(|b| Some((*names.get(&*b.name)?, b.execution_id)))
+        .collect()
 }
 
 /// Whether an input is given when the program begins; one with a prompt (`input x: **Go on?**`) is asked for on the way.

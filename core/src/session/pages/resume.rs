@@ -189,10 +189,22 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
             .and_then(|at| plan.ahead.get(at))
             .and_then(|ahead| ahead_view(ahead, listing)),
         commands: match stand.stop {
-            Stop::Failed => attempts(session, node.and_then(|n| n.id)),
+            Stop::Failed => attempts(session, stand.node.and_then(|n| tried_again(session, n))),
             _ => Vec::new(),
         },
     }
+}
+
+/// The execution that another attempt begins with: what failed, or the outermost of what failed with it, since nothing runs
+/// in what is over.
+fn tried_again(opened: &Opened, node: NodeId) -> Option<i64> {
+    let trace = &opened.trace;
+    let failed = trace.upward(Some(node)).filter_map(|at| {
+        let own = trace.node(at)?;
+        let is = own.status == NodeStatus::Failed && !own.derived;
+        own.id.filter(|_| is)
+    });
+    failed.last().or(trace.node(node)?.id)
 }
 
 /// The commands that begin another attempt at what failed.

@@ -208,7 +208,11 @@ impl Writes {
                 continue;
             }
             let frame = frames.get(at).copied().flatten();
-            let (of, key) = match binds(trace, listing, node) {
+            // A branch is called by its number where its statement binds no name.
+            let is_branch = matches!(node.kind, NodeKind::Branch { .. });
+            let name = binds(trace, listing, node)
+                .filter(|name| !is_branch || there.contains(&(*name, frame)));
+            let (of, key) = match name {
                 Some(name) => (&mut named, name),
                 None => (&mut unnamed, node.text.trim()),
             };
