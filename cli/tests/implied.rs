@@ -1,4 +1,4 @@
-//! What a command works out by itself: the execution that is completed, the execution of a line that is skipped.
+//! What a command works out by itself: the execution that is completed, the line that is skipped or comes next, who wrote a value.
 
 use std::fs;
 use std::path::Path;
@@ -29,16 +29,18 @@ fn prose(dir: &Path, run: &str, code: i32, line: &str) -> String {
     run::said(code, &mut command)
 }
 
+/// A project with a run of each form.
 fn project() -> tempfile::TempDir {
+    project_of(PROGRAM)
+}
+
+/// The same of this program.
+fn project_of(program: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
-    fs::write(dir.path().join("p.prose"), PROGRAM).expect("written");
+    fs::write(dir.path().join("p.prose"), program).expect("written");
     for form in FORMS {
-        prose(
-            dir.path(),
-            form,
-            0,
-            &format!("init p.prose --state {form} --id {form}"),
-        );
+        let line = format!("init p.prose --state {form} --id {form}");
+        prose(dir.path(), form, 0, &line);
     }
     dir
 }
@@ -113,5 +115,152 @@ fn put_done_completes_the_one_statement_that_is_open() {
         ask(0, "finish --status failed");
         let said = ask(4, "put x --file p.prose --done");
         assert!(said.contains("is failed already"), "{said}");
+    }
+}
+
+/// A `try` waits for its handler: what is open in that is meant, and ends first.
+#[test]
+fn a_try_ends_after_its_handler() {
+    let dir = project_of(
+        "try:\n  session \"A\"\ncatch as e:\n  session \"B\"\nfinally:\n  session \"C\"\n",
+    );
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        let id = |said: String| said.lines().next().unwrap_or_default().to_owned();
+        let tried = id(ask(0, "exec begin --line 1"));
+        let failed = id(ask(0, "exec begin --line 2"));
+        ask(0, &format!("exec fail {failed} --error no"));
+        let handler = id(ask(0, "exec begin --line 3"));
+        let inner = id(ask(0, "exec begin --line 4"));
+        let said = ask(0, "put --anon --file p.prose --done");
+        assert!(
+            said.contains(&format!("Completed: execution {inner}")),
+            "{said}"
+        );
+        let said = ask(4, &format!("exec complete {tried}"));
+        assert!(
+            said.contains(&format!("execution {handler} is open (catch as e:)")),
+            "{said}"
+        );
+        assert_eq!(ask(0, "exec complete"), format!("{handler} completed\n"));
+        assert_eq!(ask(0, "exec complete"), format!("{tried} completed\n"));
+    }
+}
+
+/// Of the ways of an `if` one is taken, in whatever order they are tried, and in a branch as well.
+#[test]
+fn of_two_ways_one_is_taken_in_a_branch_too() {
+    let ways = "if **x**:\n  session \"A\"\nelse:\n  session \"B\"\n";
+    let inside = ways.replace("if", "  if").replace("else", "  else");
+    let inside = inside.replace("  session", "    session");
+    for (program, begin, lines) in [
+        (ways.to_owned(), None, [1, 3]),
+        (
+            format!("parallel:\n{inside}  session \"C\"\n"),
+            Some("parallel run --line 1"),
+            [2, 4],
+        ),
+        // Each item goes its own way.
+        (
+            format!("parallel for i in all:\n{inside}  session \"C\"\n"),
+            Some("parallel run --line 1 --branches p,q"),
+            [2, 4],
+        ),
+    ] {
+        for [first, other] in [lines, [lines[1], lines[0]]] {
+            let dir = project_of(&program);
+            for form in FORMS {
+                let ask = |code, line: &str| prose(dir.path(), form, code, line);
+                begin.inspect(|begin| drop(ask(0, begin)));
+                let own = match begin {
+                    Some(begin) if begin.contains("p,q") => " --item p",
+                    Some(_) => " --item branch_1",
+                    None => "",
+                };
+                ask(0, &format!("exec begin --line {first}{own}"));
+                let said = ask(4, &format!("exec begin --line {other}{own}"));
+                let says = format!("line {other} is another way of what went by line {first}");
+                assert!(said.contains(&says), "{program}{said}");
+                if own.ends_with('p') {
+                    ask(0, &format!("exec begin --line {other} --item q"));
+                }
+            }
+        }
+    }
+}
+
+/// What failed moved outwards: nothing runs in what is over, so that is tried again, as it was told.
+#[test]
+fn a_failed_run_goes_on_by_the_commands_that_resume_prints() {
+    let dir = project_of("block b(p):\n  session \"In {p}\"\ndo b(\"v\")\n");
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        ask(0, "exec begin --line 3");
+        ask(0, "exec begin --line 2");
+        ask(0, "exec fail 2 --error boom");
+        ask(0, "exec fail 1 --error boom");
+        ask(0, "finish --status failed");
+        let said = ask(0, "resume");
+        assert!(said.contains("boom") && said.contains("line 2"), "{said}");
+        let commands: Vec<&str> = said
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("$ prosescope "))
+            .collect();
+        assert_eq!(commands.len(), 2, "{said}");
+        for command in commands {
+            ask(0, command);
+        }
+        assert!(ask(0, "next").contains("exec run --line 2"));
+    }
+}
+
+/// An input that has its value is not asked for, one that has none is, whatever its form.
+#[test]
+fn an_input_on_the_way_is_asked_for_until_it_is_there() {
+    let dir = project_of(
+        "session \"A\"\ninput topic: \"t?\"\ninput level: **which level**\nsession \"B\"\n",
+    );
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        ask(0, "exec begin --line 1");
+        ask(0, "exec complete 1");
+        for (line, name) in [(2, "topic"), (3, "level")] {
+            let said = ask(0, "resume");
+            assert!(said.contains(&format!("line {line} comes next")), "{said}");
+            assert!(ask(0, "next").contains(&format!("prosescope put {name}")));
+            ask(0, &format!("put {name} --file p.prose"));
+        }
+        let said = ask(0, "resume");
+        assert!(said.contains("line 4 comes next"), "{said}");
+        assert!(ask(0, "next").contains("exec run --line 4"));
+    }
+}
+
+/// Programs repeat themselves; our own rows have their line, and the writer of a branch's value is known by its execution.
+#[test]
+fn rows_of_one_text_and_values_without_names_keep_their_place() {
+    let dir = project_of(
+        "parallel:\n  session \"same\"\n  session \"other\"\nparallel:\n  parallel:\n    session \"same\"\n  session \"same\"\nsession \"same\"\n",
+    );
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        ask(0, "parallel run --line 1");
+        for branch in [3, 2] {
+            ask(
+                0,
+                &format!("put --anon --file p.prose --execution {branch}"),
+            );
+            ask(0, &format!("exec complete {branch}"));
+        }
+        let said = ask(0, "bindings");
+        assert!(said.contains("written by #2"), "{said}");
+        assert!(said.contains("written by #3"), "{said}");
+        ask(0, "parallel join");
+        ask(0, "parallel run --line 4");
+        ask(0, "parallel run --line 5");
+        let said = ask(0, "trace");
+        assert!(!said.contains('?'), "{said}");
+        let said = ask(0, "check");
+        assert!(said.contains("nothing found"), "{said}");
     }
 }
