@@ -20,7 +20,7 @@ use super::text::is_nothing;
 use crate::decode::head::unbold;
 use crate::decode::sealed::is_sealed_bytes;
 use crate::issue::Issue;
-use crate::model::Text;
+use crate::model::{BindingKind, Text};
 use crate::time::Stamp;
 
 /// The first part of a file that is read for its header.
@@ -341,6 +341,11 @@ impl<'a> Reader<'a> {
         let text = || Some(unescape(value).into());
         match key {
             "kind" if self.head.kind.is_none() => self.head.kind = text(),
+            // Later writers have this key (contract 1: `binding: input`).
+            "binding" if self.head.kind.is_none() && is_kind(value) => {
+                self.known = true;
+                self.head.kind = text();
+            }
             "source" | "source_statement" if self.head.source.is_none() => {
                 self.head.source = Some(value.into());
             }
@@ -391,6 +396,11 @@ fn is_known(key: &str) -> bool {
         key,
         "kind" | "source" | "execution_id" | "parent_execution_id"
     )
+}
+
+/// Whether a value is one of the kinds that a binding may have.
+fn is_kind(value: &str) -> bool {
+    !matches!(BindingKind::parse(value), BindingKind::Other(_))
 }
 
 /// `---`, of any length.
@@ -469,6 +479,16 @@ mod tests {
                 "v",
             ),
             ("# result\n\n---\n\nvalue", "name result", "value"),
+            (
+                "# topic\n\nbinding: input\nsource: caller\n\n---\n\nv",
+                "name topic, kind input, source \"caller\"",
+                "v",
+            ),
+            (
+                "# a\nkind: let\nbinding: loose\n---\nv",
+                "name a, kind let, binding \"loose\"",
+                "v",
+            ),
             (
                 "# a\nkind: let\nexecution_id: forty\n---\nv",
                 "name a, kind let, execution_id \"forty\", unreadable-frame",

@@ -74,6 +74,30 @@ pub struct LogLine {
     pub raw: Text,
 }
 
+impl LogLine {
+    /// The word in brackets before the name of a statement: `input` of `1→ [input] topic ✓`.
+    pub fn tag(&self) -> Option<&str> {
+        let LogEvent::Statement { .. } = &self.event else {
+            return None;
+        };
+        let (before, rest) = self.raw.split_once('[')?;
+        let word = before.split_whitespace().next_back().unwrap_or_default();
+        let begins = word.ends_with(['→', '>']) || word.starts_with('#') || word.is_empty();
+        let (tag, _) = rest.split_once(']').filter(|_| begins)?;
+        Some(tag.trim())
+    }
+
+    /// Whether it tells of what was there or was looked at before the first statement ran: an input, a check of the
+    /// surroundings.
+    pub fn is_given(&self) -> bool {
+        let is = |tag: &str| {
+            let tag = tag.to_ascii_lowercase().replace('-', "");
+            tag.starts_with("input") || tag.starts_with("preflight")
+        };
+        self.tag().is_some_and(is)
+    }
+}
+
 /// What a line of a compact log tells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEvent {

@@ -220,7 +220,7 @@ impl Reader {
             }
             "started" => log.started = log.started.take().or_else(time),
             "updated" | "completed" => log.ended = log.ended.take().or_else(time),
-            "status" if log.head.is_none() => {
+            "status" | "outcome" if log.head.is_none() => {
                 log.head = word(value).map(|value| run_status(&value));
             }
             _ if keep && log.facts.len() < MOST_FACTS => {
@@ -285,6 +285,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> (CompactLog, Vec<Issue>) {
+        self.last_word();
         headings::read(&mut self.log);
         let reopened = self.after_the_end();
         // What a head says of the time before a resumption is over, unless it names the end of it all.
@@ -296,6 +297,18 @@ impl Reader {
             log.ended = self.ended.take();
         }
         (self.log, self.issues)
+    }
+
+    /// `- outcome: shortfall` as the last line says what a head would say of the run.
+    fn last_word(&mut self) {
+        let last = self.log.lines.last();
+        let pair = last.filter(|line| line.event == LogEvent::Note);
+        if let Some(pair) = pair.and_then(|line| head::pair(&line.raw))
+            && pair.key.eq_ignore_ascii_case("outcome")
+            && self.log.head.is_none()
+        {
+            self.log.head = word(pair.value).map(|value| run_status(&value));
+        }
     }
 
     /// Statements behind `---end` or `---error`, and no `---resume` between: the run went on, and no end of that is

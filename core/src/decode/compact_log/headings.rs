@@ -3,7 +3,11 @@
 //! ```text
 //! ### planner — completed
 //! ### searcher — failed (no network)
+//! ### digest → Shortfall
 //! ```
+//!
+//! What such a heading says of a name is its outcome. One whose word is not known is an outcome all the same where other
+//! headings of its level have known ones: it is kept as written.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +18,7 @@ use crate::model::words as listed;
 use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 
 /// Between a name and how it stands.
-const DASHES: &[&str] = &[" — ", " – ", " -- ", " - "];
+const DASHES: &[&str] = &[" — ", " – ", " -- ", " - ", " → ", " -> "];
 
 /// What may follow a status word: a reason, or how it came about.
 const FOLLOWS: &[&str] = &[
@@ -47,10 +51,23 @@ pub(super) fn read(log: &mut CompactLog) {
     let named: BTreeSet<Text> = log.lines.iter().filter_map(name).collect();
     let error = log.facts.iter().find(|(key, _)| &**key == "error");
     let error = error.map_or("", |(_, error)| error);
+    let all: Vec<_> = log
+        .lines
+        .iter()
+        .map(|line| heading(&line.raw).zip(record(&line.raw, error)))
+        .collect();
+    let is_known = |record: &Told<'_>| !matches!(record.status(), Some(Status::Other(_)));
+    let known = all.iter().flatten().filter(|(_, record)| is_known(record));
+    let levels: BTreeSet<usize> = known.map(|((level, _), _)| *level).collect();
     let records: Vec<_> = log
         .lines
         .iter()
-        .map(|line| Some(record(&line.raw, error)?.at(line.line, &line.raw)))
+        .zip(all)
+        .map(|(line, found)| {
+            let ((level, _), record) = found?;
+            let counts = is_known(&record) || levels.contains(&level);
+            counts.then(|| record.at(line.line, &line.raw))
+        })
         .map(|record| record.filter(|record| name(record).is_some_and(|own| !named.contains(&own))))
         .collect();
     if records.iter().all(Option::is_none) {
@@ -84,7 +101,7 @@ fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
         .and_then(|e| e.strip_prefix(['.', ':']))
     {
         Some(error) if error.trim() == rest => (Status::Failed, rest),
-        _ => status(rest)?,
+        _ => status(rest).or_else(|| other(rest))?,
     };
     let text = name.into();
     let status = Some(status);
@@ -93,6 +110,17 @@ fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
         LogEvent::Statement { text, status },
         Some(note),
     ))
+}
+
+/// `AllCallsFailed`, `Shortfall (2 of 9)`: one word that no list has, and what follows.
+fn other(text: &str) -> Option<(Status, &str)> {
+    let ends = FOLLOWS.iter().filter_map(|word| text.find(word)).min();
+    let (word, note) = text.split_at_checked(ends.unwrap_or(text.len()))?;
+    let word = word.trim();
+    let is_word = !word.is_empty() && !word.contains(char::is_whitespace);
+    // `fetch — 12` counts something.
+    let names = word.chars().any(char::is_alphabetic) && listed::status(word).is_none();
+    (is_word && names).then(|| (Status::Other(word.into()), plain_reason(note)))
 }
 
 /// `failed (no network)`, `✓ done`: how a statement stands, and the reason.

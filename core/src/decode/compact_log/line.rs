@@ -39,6 +39,14 @@ impl<'t> Told<'t> {
         self.event != LogEvent::Note
     }
 
+    /// How the statement that it tells of stands.
+    pub(super) fn status(&self) -> Option<&Status> {
+        match &self.event {
+            LogEvent::Statement { status, .. } => status.as_ref(),
+            _ => None,
+        }
+    }
+
     pub(super) fn at(self, line: u32, raw: &str) -> LogLine {
         let note = self.note.map(str::trim).filter(|n| !n.is_empty());
         let skipped = self.event.is_skipped();
@@ -116,7 +124,8 @@ fn ending(text: &str) -> Option<RunStatus> {
     listed::run_status(word).filter(|status| is_run && status.is_finished())
 }
 
-/// `3→ a ✓ | b ✓`: several statements in one line, each under its number. Empty when there is one.
+/// `3→ a ✓ | b ✓`: several statements in one line, each under its number. Empty when there is one. Where `(parallel)` ends
+/// the line they are branches, between the marks of a parallel.
 pub(super) fn pieces(line: &str) -> Vec<String> {
     let Some((_, _, rest)) = numbered(line).filter(|_| line.contains(SEVERAL)) else {
         return Vec::new();
@@ -126,7 +135,17 @@ pub(super) fn pieces(line: &str) -> Vec<String> {
         return Vec::new();
     }
     let before = line.strip_suffix(rest).unwrap_or_default();
-    pieces.map(|piece| format!("{before}{piece}")).collect()
+    let Some(rest) = rest.strip_suffix("(parallel)") else {
+        return pieces.map(|piece| format!("{before}{piece}")).collect();
+    };
+    let branches = || rest.split(SEVERAL).map(str::trim);
+    let names = branches().filter_map(|piece| Some(marked(piece)?.0));
+    let names: Vec<&str> = names.collect();
+    let mark = words::PARALLEL.first().copied().unwrap_or_default();
+    let mut all = vec![format!("{before}{mark}start {}", names.join(","))];
+    all.extend(branches().map(|piece| format!("{before}{piece}")));
+    all.push(format!("{before}{mark}done"));
+    all
 }
 
 /// Whether a line is an event with a number and an arrow.

@@ -166,7 +166,8 @@ impl Head {
             "resume" => self.resume(line),
             "do" => self.invoke(line),
             "exec" => self.exec(line),
-            "call" => self.service(line),
+            // A service is run by either word.
+            "call" | "run" => self.service(line),
             "return" => self.hand_back(line),
             "throw" => self.throw(line),
             "parallel" => self.parallel(line),

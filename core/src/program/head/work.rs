@@ -76,7 +76,7 @@ impl Head {
         Some(Kind::Throw)
     }
 
-    /// `call reviewer`
+    /// `call reviewer`, `run reviewer`
     pub(super) fn service(&mut self, line: Line<'_>) -> Option<Kind> {
         let name = line.word(1)?;
         if !matches!(
@@ -93,7 +93,7 @@ impl Head {
     pub(super) fn hand_back(&mut self, line: Line<'_>) -> Option<Kind> {
         let what = line.from(1);
         let runs = match what.word(0) {
-            Some("call") => self.service(what),
+            Some("call" | "run") => self.service(what),
             _ => self.action_word(what),
         };
         let value = match (what.tok(0), what.len()) {
