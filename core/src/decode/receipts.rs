@@ -384,7 +384,7 @@ const ALTERED: &str = "Compare it with a copy of the run: what it holds is not w
 fn changed(number: i64, which: &str) -> Issue {
     let message =
         format!("{which} was altered: what it holds does not have the hash that it records");
-    Issue::warning("receipt-altered", message)
+    Issue::error("receipt-altered", message)
         .hint(ALTERED)
         .at_line(u32::try_from(number).unwrap_or(u32::MAX))
 }
@@ -402,7 +402,7 @@ fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> 
 }
 
 fn chain(message: String) -> Issue {
-    Issue::warning("receipt-chain", message)
+    Issue::error("receipt-chain", message)
         .hint("Receipts were changed, removed, added or reordered; what each holds is shown.")
 }
 

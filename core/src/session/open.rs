@@ -156,9 +156,30 @@ fn open_file(source: Rc<dyn Source>, path: &str, options: &Options) -> Result<Pa
         let run = folder::lone_state_file(path, &String::from_utf8_lossy(&bytes));
         return Ok(Parts::new(run, source, join(split(path).0, ""), None));
     }
+    if is_reactor(&head) {
+        return Err(reactor(path.to_owned()));
+    }
     // Not a database and not a state file: the SQLite decoder knows how to say what it is instead.
     let error = sqlite_header::not_sqlite(&head, len);
     Err(SourceError::of_database(path, &error).into())
+}
+
+/// Whether a file begins as the list of receipts that a reactor keeps.
+fn is_reactor(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    text.trim_start().starts_with(['[', '{']) && text.contains("\"openprose.receipt\"")
+}
+
+fn reactor(place: String) -> OpenError {
+    OpenError::NoRun {
+        place,
+        found:
+            "it holds the receipts of a reactor (schema openprose.receipt), which is not one run: \
+                nodes of a standing system, each with receipts of its own"
+                .to_owned(),
+        next: "give the folder of a run; the receipts are a JSON list, which any JSON tool shows"
+            .to_owned(),
+    }
 }
 
 fn open_database(
@@ -216,6 +237,10 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     let form = FolderForm::Bare;
     let recognised = run.form != Form::Folder { form } && run.form != Form::Unknown;
     if empty && !recognised {
+        let receipts = source.read(&format!("{root}receipts.json"), 0, 4096);
+        if receipts.is_ok_and(|head| is_reactor(&head)) {
+            return Err(reactor(place()));
+        }
         return Err(refused.unwrap_or_else(|| OpenError::NoRun {
             place: place(),
             found: format!(

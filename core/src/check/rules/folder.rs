@@ -67,14 +67,14 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Open a run folder or a database itself.")
         .source("reliability, untrusted files")
         .told("A folder with thousands of databases beside each other.", "core/src/session/survey.rs"),
-    Rule::warning("receipt-altered", "What a receipt holds does not have the hash that it records.")
+    Rule::error("receipt-altered", "What a receipt holds does not have the hash that it records.")
         .fix("Compare the line of receipts.jsonl with a copy of the run: it was changed after it was written. The hash is SHA-256 over the receipt as compact JSON with sorted keys, without `content_hash`.")
         .source("measured on the receipts of a real project")
         .files(&[(
             "receipts.jsonl",
             "{\"content_hash\": \"sha256:0000000000000000000000000000000000000000000000000000000000000000\", \"prev\": null, \"statement_id\": \"s001\"}\n",
         )]),
-    Rule::warning("receipt-chain", "Receipts do not name the one before them, or run.json names another end than they have.")
+    Rule::error("receipt-chain", "Receipts do not name the one before them, or run.json names another end than they have.")
         .fix("Find out who changed, removed or reordered lines of receipts.jsonl. What receipts hold is shown.")
         .source("dialects, D")
         .files(&[
