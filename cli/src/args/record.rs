@@ -455,9 +455,9 @@ pub(crate) enum ImportCommand {
 pub(crate) struct NarrateArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
-    /// Only this execution and those in it
+    /// Only this execution and those in it: its id, or ~N, its place in the trace
     #[arg(long, value_name = "EXECUTION_ID")]
-    pub(crate) execution: Option<i64>,
+    pub(crate) execution: Option<String>,
     /// The form of the markers
     #[arg(long, value_enum, default_value_t = Markers::Compact)]
     pub(crate) style: Markers,

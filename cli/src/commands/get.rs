@@ -127,8 +127,10 @@ fn there(name: &str, value: &ValueView) -> Result<(), CliError> {
 }
 
 fn missing(session: &Session, args: &GetArgs, resolution: &ResolutionView) -> CliError {
-    let parts = [Part::Statements, Part::Bindings, Part::Imports];
-    if let Err(unread) = unread::whole(session, &parts) {
+    // What ran decides which frames lie around one; at the root the bindings alone say what is there.
+    let around = args.from.map(|_| Part::Statements);
+    let parts = [Part::Bindings, Part::Imports].into_iter().chain(around);
+    if let Err(unread) = unread::whole(session, &parts.collect::<Vec<_>>()) {
         return unread;
     }
     let bindings = &session.run().bindings;

@@ -45,6 +45,8 @@ use std::path::Path;
 use prosescope_core::session::Session;
 use prosescope_core::time::Stamp;
 use prosescope_core::timeout::Timeout;
+use prosescope_core::trace::NodeId;
+use prosescope_core::view::Part;
 use prosescope_core::write::Fault;
 
 use crate::args::{Command, VM};
@@ -115,13 +117,50 @@ fn ended(session: &Session) -> Exit {
     }
 }
 
+/// The node that a name means: the id of an execution (`43`), or a place in the trace (`~7`), as `trace` lists them.
+/// `parts` are those that have to be read before a node is said to be missing.
+fn node_named(
+    session: &Session,
+    option: &str,
+    name: &str,
+    parts: &[Part],
+) -> Result<NodeId, CliError> {
+    let place = name.strip_prefix('~');
+    let number = place.unwrap_or_else(|| name.trim_start_matches('#'));
+    let number: i64 = number.parse().map_err(|_| {
+        let message = format!("{option} {name} is neither an execution id (43) nor a place (~7)");
+        CliError::usage(message).hint("`prosescope trace RUN` lists both")
+    })?;
+    let found = match place {
+        Some(_) => u32::try_from(number).ok().map(NodeId::new),
+        None => session.node_of_row(number),
+    };
+    if let Some(node) = found.filter(|node| session.trace().node(*node).is_some()) {
+        return Ok(node);
+    }
+    unread::whole(session, parts)?;
+    Err(match place {
+        Some(_) => CliError::not_found(format!(
+            "there is no node {name} in the trace of run {}",
+            session.run().id
+        ))
+        .hint("`prosescope trace RUN` lists the nodes with their places"),
+        None => no_execution(session, number),
+    })
+}
+
 /// An execution was named by an id that nothing has.
 fn no_execution(session: &Session, id: i64) -> CliError {
-    CliError::not_found(format!(
+    let error = CliError::not_found(format!(
         "there is no execution {id} in run {}",
         session.run().id
-    ))
-    .hint("`prosescope trace RUN` lists the executions with their ids")
+    ));
+    match session.trace().by_row.is_empty() {
+        true => error.hint(
+            "this run records no execution ids: `prosescope trace RUN` lists its rows as ~0, ~1, …",
+        ),
+        false => error.hint("`prosescope trace RUN` lists the executions with their ids"),
+    }
 }
 
 /// A gate was named that the run does not have.

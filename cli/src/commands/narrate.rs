@@ -2,7 +2,7 @@ use prosescope_core::render::narration::{Style, narrate};
 use prosescope_core::render::text::escape;
 use prosescope_core::view::{Narration, Part};
 
-use super::{ended, no_execution, unread};
+use super::{ended, node_named, unread};
 use crate::args::record::{Markers, NarrateArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -12,14 +12,10 @@ use crate::out::Out;
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     unread::whole(&session, &[Part::Statements])?;
-    let only = match args.execution {
-        Some(id) => Some(
-            session
-                .node_of_row(id)
-                .ok_or_else(|| no_execution(&session, id))?,
-        ),
-        None => None,
-    };
+    let name = args.execution.as_deref();
+    let only = name
+        .map(|name| node_named(&session, "--execution", name, &[]))
+        .transpose()?;
     let style = match args.style {
         Markers::Compact => Style::Compact,
         Markers::Positions => Style::Positions,

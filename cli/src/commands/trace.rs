@@ -3,10 +3,9 @@ use std::collections::BTreeSet;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::session::{Session, pages};
 use prosescope_core::timeout::Timeout;
-use prosescope_core::trace::NodeId;
 use prosescope_core::view::Part;
 
-use super::{ended, millis, no_execution, unread};
+use super::{ended, millis, node_named, unread};
 use crate::args::{TraceArgs, TraceSort};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -70,32 +69,9 @@ fn choice(args: &TraceArgs) -> Result<TraceChoice, CliError> {
 /// One node, by its execution id or by its place.
 fn node(session: &Session, name: &str, out: &Out) -> Result<Exit, CliError> {
     let parts = [Part::Statements, Part::Bindings];
-    let found = match name.strip_prefix('~') {
-        Some(place) => place.parse().ok().map(NodeId::new),
-        None => {
-            let id = name.trim_start_matches('#').parse().map_err(|_| {
-                CliError::usage(format!(
-                    "--node {name} is neither an execution id (43) nor a place (~7)"
-                ))
-                .hint("`prosescope trace RUN` lists the executions with their ids")
-            })?;
-            match session.node_of_row(id) {
-                Some(node) => Some(node),
-                None => {
-                    unread::whole(session, &parts)?;
-                    return Err(no_execution(session, id));
-                }
-            }
-        }
-    };
-    let Some(detail) = found.and_then(|node| pages::node_detail(session, node)) else {
-        unread::whole(session, &parts)?;
-        let message = format!(
-            "there is no node {name} in the trace of run {}",
-            session.run().id
-        );
-        return Err(CliError::not_found(message)
-            .hint("`prosescope trace RUN --json` has the place of each node (`node`)"));
+    let node = node_named(session, "--node", name, &parts)?;
+    let Some(detail) = pages::node_detail(session, node) else {
+        return Err(CliError::not_found(format!("there is no node {name}")));
     };
     out.show(&detail, || print::node(&detail, out.width))?;
     unread::whole(session, &parts)?;

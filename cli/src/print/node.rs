@@ -13,9 +13,7 @@ pub(crate) fn node(view: &NodeDetail, width: usize) -> String {
     let mut out = String::new();
     let row = &view.row;
     let tone = of(&row.status);
-    let id = row
-        .id
-        .map_or_else(|| format!("~{}", row.node), |id| format!("#{id}"));
+    let id = super::trace::number(row);
     let _ = writeln!(
         out,
         "{tone}{} {}{RESET}  {BOLD}{}{RESET}  {FAINT}{id}{RESET}",

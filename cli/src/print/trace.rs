@@ -22,12 +22,8 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     } else if view.rows.is_empty() {
         out.push_str("no statement is recorded\n");
     }
-    let ids = view
-        .rows
-        .iter()
-        .filter_map(|r| r.id)
-        .max()
-        .map_or(0, |id| id.to_string().len() + 1);
+    let ids = view.rows.iter().map(|row| number(row).len()).max();
+    let ids = ids.unwrap_or(0);
     let times = view.rows.iter().any(|r| r.duration.is_some());
     let right = ids + 2 + if times { TOOK + 2 } else { 0 };
     let room = width.saturating_sub(STATUS + 2 + right).max(16);
@@ -84,9 +80,7 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
     if times {
         let _ = write!(tail, "  {:>TOOK$}", row.duration.as_deref().unwrap_or(""));
     }
-    if let Some(id) = row.id {
-        let _ = write!(tail, "  {FAINT}{:>ids$}{RESET}", format!("#{id}"));
-    }
+    let _ = write!(tail, "  {FAINT}{:>ids$}{RESET}", number(row));
     if !tail.trim().is_empty() {
         let _ = write!(out, "{}{}", pad(filled, room), tail.trim_end());
     }
@@ -102,6 +96,12 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
     for remark in &row.remarks {
         let _ = writeln!(out, "{below}{FAINT}· {}{RESET}", escape(remark, false));
     }
+}
+
+/// The number that commands take for a row: its execution's, else its place.
+pub(super) fn number(row: &TreeRow) -> String {
+    let place = || format!("~{}", row.node);
+    row.id.map_or_else(place, |id| format!("#{id}"))
 }
 
 fn notes(row: &TreeRow) -> Vec<String> {
