@@ -26,20 +26,28 @@ use crate::text::Text;
 pub enum Stamp {
     /// Milliseconds since 1970-01-01 UTC.
     At(i64),
+    /// A time of day that names no zone (`2026-02-10T23:32:23`): milliseconds since 1970-01-01 as if that were UTC.
+    Zoneless(i64),
     /// What could not be read as a time, as written.
     Odd(Text),
 }
 
 impl Stamp {
-    /// Reads a time. Without an offset it is UTC, as SQLite's `datetime('now')` writes it.
+    /// Reads a time. A blank before the time of day makes it UTC, as SQLite's `datetime('now')` writes it; a `T` does so
+    /// with an offset or a `Z` alone.
     pub fn parse(text: &str) -> Stamp {
-        parse_millis(text.trim()).map_or_else(|| Stamp::Odd(text.into()), Stamp::At)
+        let trimmed = text.trim();
+        match parse_millis(trimmed) {
+            Some(ms) if names_no_zone(trimmed) => Stamp::Zoneless(ms),
+            Some(ms) => Stamp::At(ms),
+            None => Stamp::Odd(text.into()),
+        }
     }
 
     /// Milliseconds since 1970 UTC, when it could be read.
     pub fn millis(&self) -> Option<i64> {
         match self {
-            Stamp::At(ms) => Some(*ms),
+            Stamp::At(ms) | Stamp::Zoneless(ms) => Some(*ms),
             Stamp::Odd(_) => None,
         }
     }
@@ -60,6 +68,7 @@ impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stamp::Odd(text) => f.write_str(text),
+            Stamp::Zoneless(ms) => f.write_str(Stamp::At(*ms).to_string().trim_end_matches('Z')),
             Stamp::At(ms) => match DateTime::from_timestamp_millis(*ms) {
                 Some(at) if ms % 1000 == 0 => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%SZ")),
                 Some(at) => write!(f, "{}", at.format("%Y-%m-%dT%H:%M:%S%.3fZ")),
@@ -94,6 +103,14 @@ impl<'de> Deserialize<'de> for Stamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Stamp::parse(&String::deserialize(deserializer)?))
     }
+}
+
+/// Whether a time has a `T` before its time of day, and nothing behind it.
+fn names_no_zone(text: &str) -> bool {
+    let of_day = text.split_once('T').map(|(_, of_day)| of_day);
+    of_day.is_some_and(|of_day| {
+        !of_day.contains(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')))
+    })
 }
 
 fn parse_millis(text: &str) -> Option<i64> {
@@ -207,6 +224,23 @@ mod tests {
             Stamp::parse("2026-01-15").to_string(),
             "2026-01-15T00:00:00Z"
         );
+    }
+
+    #[test]
+    fn a_time_without_a_zone_gets_none() {
+        for (text, shown) in [
+            ("2026-02-10T23:32:23", "2026-02-10T23:32:23"),
+            ("2026-02-10T23:32", "2026-02-10T23:32:00"),
+            ("2026-02-10T23:32:23.5", "2026-02-10T23:32:23.500"),
+            ("2026-02-10T23:32:23Z", "2026-02-10T23:32:23Z"),
+            ("2026-02-10T23:32:23-05:00", "2026-02-11T04:32:23Z"),
+            ("2026-02-10 23:32:23", "2026-02-10T23:32:23Z"),
+            ("2026-02-10T23:32:23 UTC", "2026-02-10T23:32:23Z"),
+        ] {
+            let stamp = Stamp::parse(text);
+            assert_eq!(stamp.to_string(), shown, "{text}");
+            assert_eq!(Stamp::parse(shown), stamp, "{text}");
+        }
     }
 
     #[test]

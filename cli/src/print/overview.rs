@@ -162,7 +162,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
         "started",
         match (&view.started, &view.started_from) {
             (Some(at), Some(from)) => {
-                format!("{} (from {from})", at.to_string().trim_end_matches('Z'))
+                format!("{at} (from {from})")
             }
             (Some(at), None) => at.to_string(),
             (None, _) => none(),

@@ -70,7 +70,7 @@ pub struct Run {
 impl Run {
     /// When the run started, by its id (`20260115-143052-a7b3c9`): for runs that record no start.
     pub fn started_by_id(&self) -> Option<Stamp> {
-        RunId::parse(&self.id).started().map(Stamp::At)
+        RunId::parse(&self.id).started().map(Stamp::Zoneless)
     }
 
     /// Whether rows say what ran; else a state file, a log or the bindings of a folder do.

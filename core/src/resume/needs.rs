@@ -227,6 +227,18 @@ impl Names<'_> {
                     .trim_start()
                     .starts_with(|c: char| c == '"' || c.is_ascii_digit())
             });
+        let bindings = &self.facts.run.bindings;
+        let given = |name: &str| {
+            bindings
+                .iter()
+                .position(|b| b.is_written() && *b.name == *name)
+        };
+        if this.kind == Kind::Input
+            && let Some(binding) = given(&format!("caller/{name}"))
+        {
+            let reason = "the caller gave it".to_owned();
+            return NeedState::There { binding, reason };
+        }
         if this.kind == Kind::Input {
             return NeedState::Given(format!(
                 "line {} takes it as an input, and no binding records what was given",

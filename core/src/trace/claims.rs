@@ -5,7 +5,7 @@ use super::lower::disk::Stale;
 use super::lower::facts::Facts;
 use super::verdict::{Claim, recorded};
 use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
-use crate::model::{Run, RunStatus};
+use crate::model::{BindingKind, Run, RunStatus};
 
 /// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
 ///
@@ -107,31 +107,39 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     if !verdict.claims.iter().any(|(source, _)| source == told_by) {
         verdict.claims.push(claim(told_by, said.to_owned()));
     }
+    let rounds = (!stale.rounds.is_empty()).then(|| match stale.reached {
+        0 => format!("the {told_by} counts no round"),
+        n => format!("the {told_by} stopped at round {n}"),
+    });
     let markers = match stale.overruled.as_slice() {
-        [] if stale.unmarked == 0 => {
-            format!("the {told_by} counts fewer rounds than bindings record")
-        }
-        [] => format!("the {told_by} does not mark every statement whose binding is written"),
-        [one] => format!("{one} is under way"),
-        [first, more @ ..] => format!("{first} and {} others are under way", more.len()),
+        [] if stale.unmarked.is_empty() => None,
+        [] => Some(format!(
+            "the {told_by} does not mark every statement whose binding is written"
+        )),
+        [one] => Some(format!("{one} is under way")),
+        [first, second] => Some(format!("{first} and {second} are under way")),
+        [first, more @ ..] => Some(format!("{first} and {} others are under way", more.len())),
     };
+    let markers: Vec<String> = rounds.into_iter().chain(markers).collect();
+    let markers = markers.join("; ");
     let known = |(source, _): &(String, String)| source == "execution markers";
     if !stale.overruled.is_empty() || !verdict.claims.iter().any(known) {
         verdict.claims.push(claim("execution markers", markers));
     }
-    let mut disk: Vec<String> = Vec::new();
-    let written = stale.overruled.len() + stale.unmarked;
-    if written > 0 {
-        disk.push(format!(
-            "{written} of the statements have written their binding"
-        ));
-    }
+    let files = run
+        .bindings
+        .iter()
+        .filter(|b| b.is_written() && b.kind != BindingKind::Input);
+    let mut disk = vec![match files.count() {
+        1 => "1 is written".to_owned(),
+        n => format!("{n} are written"),
+    }];
     disk.extend(
         stale
             .rounds
             .iter()
             .take(3)
-            .map(|round| format!("{round} is written")),
+            .map(|round| format!("up to {round}")),
     );
     verdict
         .claims

@@ -47,6 +47,16 @@ pub(crate) fn finish(
     } else {
         positions(&nodes, &rows, &mut ledger)
     };
+    let mut positions = positions;
+    if run.log.is_some() && run.state_file.is_none() && !run.told_by_rows() {
+        // A log is written as things end: an outcome in words of its own is no place where the run stands.
+        let odd = |at: &NodeId| {
+            nodes
+                .get(*at)
+                .is_some_and(|n| matches!(n.status, NodeStatus::Other(_)))
+        };
+        positions.retain(|at| !odd(at));
+    }
     let verdict = verdict::verdict(run, &nodes, &positions, claims, open, now, &mut ledger);
     let mut by_row: Vec<(i64, NodeId)> = Vec::with_capacity(run.executions.len());
     for (at, node) in nodes.iter_enumerated() {

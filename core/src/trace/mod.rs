@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, TiedBy, scan};
+use crate::program::{Listing, StatementKind, TiedBy, scan};
 use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -71,7 +71,7 @@ pub use arena::{NodeId, NodeSlice, Nodes};
 pub(crate) use lower::disk::{named_round, round_of};
 pub use shape::{Shape, frame_block, shape};
 pub(crate) use shape::{branch_text, is_branch_text, may_hold_branches};
-pub(crate) use verdict::STATE_FILE;
+pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 
 /// Folds a run into what happened.
 ///
@@ -403,6 +403,21 @@ impl Node {
     fn is_error(&self, run: &Run) -> bool {
         let end = run.log.as_ref().and_then(|log| log.trailer);
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
+    }
+
+    /// What a compact log has in brackets before its name: `input`, `preflight`.
+    pub fn tag<'a>(&self, run: &'a Run) -> Option<&'a str> {
+        self.log_line(run)?.tag()
+    }
+
+    /// Whether it was there before the first statement ran, and is none itself: an input, a check of the surroundings.
+    pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
+        let own = || {
+            let program = program?;
+            program.get(program.statement_at(self.line.filter(|_| !self.line_guessed)?)?)
+        };
+        self.log_line(run).is_some_and(LogLine::is_given)
+            || own().is_some_and(|own| own.kind == StatementKind::Input)
     }
 
     /// Whether its condition held, as a compact log says it.

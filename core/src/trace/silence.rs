@@ -47,7 +47,9 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
         *passed |= above;
         // A gate's own record says how it stands, and an announced branch ran nowhere.
         let waits = matches!(node.kind, NodeKind::Gate { .. }) && !node.derived;
-        if !node.status.is_open() || waits {
+        // An outcome in words that are not understood is one all the same.
+        let odd = matches!(&node.status, NodeStatus::Other(word) if !word.trim().is_empty());
+        if !node.status.is_open() || waits || odd {
             continue;
         }
         let announced = node.status == NodeStatus::Pending && node.derived;

@@ -1,10 +1,13 @@
 //! What is believed of the run's status, and why (trace.md 10).
 
 use super::rows::Ledger;
-use super::{NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
+use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
 use crate::issue::{Issue, Severity};
 use crate::model::{AgentScope, Form, Run, RunStatus};
 use crate::time::Stamp;
+
+/// What [`Verdict::source`] says where a statement ended in a word that is not understood, and nothing else tells.
+pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
 
 /// What one source says of the run's status.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,11 +113,25 @@ pub(super) fn verdict(
         }
         // What a log without an end leaves open may be over: only rows and markers of a state file say running.
         None if nodes.is_empty() || open == 0 || run.log.is_some() => {
-            verdict.source = "nothing".to_owned();
-            verdict.reason = match &run.sealed {
-                Some(file) => format!("{file} is not readable: it is encrypted"),
-                None => "nothing in the run records how it stands".to_owned(),
+            let word = |node: &Node| match &node.status {
+                NodeStatus::Other(word) if !word.is_empty() => Some(format!(
+                    "{} ended as {word}, a word that no document lists",
+                    node.text
+                )),
+                _ => None,
             };
+            let (source, reason) = match (&run.sealed, nodes.iter().rev().find_map(word)) {
+                (Some(file), _) => (
+                    "nothing",
+                    format!("{file} is not readable: it is encrypted"),
+                ),
+                (None, Some(said)) => (NOT_UNDERSTOOD, said),
+                (None, None) => (
+                    "nothing",
+                    "nothing in the run records how it stands".to_owned(),
+                ),
+            };
+            (verdict.source, verdict.reason) = (source.to_owned(), reason);
         }
         claim => running(&mut verdict, run, claim.map(|(_, claim)| claim), now),
     }
@@ -275,12 +292,13 @@ pub(crate) const STATE_FILE: &str = "state file";
 /// The latest time in any row of the run. The dates of its files are none: copies and checkouts reset them. Agents of
 /// the project and the user live on in other runs, so their times say nothing of this one.
 pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
-    let mut latest: Option<(i64, From<'a>)> = None;
+    let mut latest: Option<(Stamp, From<'a>)> = None;
     let mut see = |stamp: &Option<Stamp>, from: From<'a>| {
-        if let Some(ms) = stamp.as_ref().and_then(Stamp::millis)
-            && latest.as_ref().is_none_or(|(best, _)| ms > *best)
+        let before = latest.as_ref().and_then(|(best, _)| best.millis());
+        if let Some(stamp) = stamp
+            && stamp.millis() > before
         {
-            latest = Some((ms, from));
+            latest = Some((stamp.clone(), from));
         }
     };
     // A folder's run has its times from its state file: of two equal ones, the first seen is named.
@@ -314,7 +332,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             see(&segment.timestamp, From::Agent(&agent.name));
         }
     }
-    let (ms, from) = latest?;
+    let (at, from) = latest?;
     let from = match from {
         From::Run if run.log.is_some() => "log".to_owned(),
         From::Run if matches!(run.form, Form::Folder { .. }) => STATE_FILE.to_owned(),
@@ -326,7 +344,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
         From::Audit(id) => format!("audit row {id}"),
         From::Agent(name) => format!("agent {name}"),
     };
-    Some((Stamp::At(ms), from))
+    Some((at, from))
 }
 
 #[cfg(test)]

@@ -68,7 +68,9 @@ pub(super) fn scope(word: &mut String) -> Option<Vec<u8>> {
 pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;
     match Stamp::parse(&was) {
-        at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
+        at @ (Stamp::At(_) | Stamp::Zoneless(_)) => {
+            *value = Some(at.to_string().trim_end_matches('Z').to_owned())
+        }
         Stamp::Odd(_) => return Some(was.into_bytes()),
     }
     None

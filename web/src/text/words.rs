@@ -71,11 +71,15 @@ pub(crate) fn day(stamp: &Stamp) -> String {
     at(stamp).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
 }
 
-/// Day and time in UTC, `25 Jan 2026, 12:55:06 UTC`; what is no time as it was written.
+/// Day and time, `25 Jan 2026, 12:55:06 UTC`; a time that names no zone without one, and what is no time as it was written.
 pub(crate) fn moment(stamp: &Stamp) -> String {
+    let zone = match stamp {
+        Stamp::At(_) => " UTC",
+        _ => "",
+    };
     at(stamp).map_or_else(
         || stamp.to_string(),
-        |at| at.format("%-d %b %Y, %H:%M:%S UTC").to_string(),
+        |at| format!("{}{zone}", at.format("%-d %b %Y, %H:%M:%S")),
     )
 }
 

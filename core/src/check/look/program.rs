@@ -1,8 +1,8 @@
 use super::run::one_line;
 use super::{Findings, Looked};
 use crate::issue::Issue;
-use crate::model::Form;
-use crate::program::{Listing, Statement, StatementKind};
+use crate::model::{Form, Run};
+use crate::program::{Listing, Statement, StatementKind, TiedBy};
 use crate::trace::{Node, NodeKind};
 
 /// How what ran is tied to the program.
@@ -28,7 +28,9 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let mut untied: Vec<&Node> = Vec::new();
     for node in &at.trace.nodes {
         match (node.line, node.line_guessed) {
-            (Some(line), true) => findings.add(guessed(node, line, listing)),
+            (Some(line), true) if !fits(node, line, listing) => {
+                findings.add(guessed(at.run, node, line, listing));
+            }
             (None, _) if node.kind == NodeKind::Statement && node.first_row.is_some() => {
                 untied.push(node);
             }
@@ -54,7 +56,40 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
 }
 
-fn guessed(node: &Node, line: u32, listing: &Listing) -> Issue {
+/// Whether what a log or a state file calls the statement fits its line and the line's kind, so that there is nothing to
+/// look at: the trace marks the line as a guess all the same. A row has the statement's text, which is more than a name.
+fn fits(node: &Node, line: u32, listing: &Listing) -> bool {
+    let own = listing.statement_at(line).and_then(|at| listing.get(at));
+    let Some(own) = own.filter(|_| node.first_row.is_none()) else {
+        return false;
+    };
+    let same = match node.kind {
+        NodeKind::Gate { .. } => own.kind == StatementKind::Gate,
+        NodeKind::Parallel => own.kind == StatementKind::Parallel,
+        NodeKind::Loop => own.kind.is_loop(),
+        _ => false,
+    };
+    match node.line_by {
+        Some(TiedBy::Name | TiedBy::Target) => true,
+        Some(TiedBy::Number) => same,
+        Some(TiedBy::Kind) => {
+            let of_kind = listing.statements.iter().filter(|s| s.kind == own.kind);
+            same && of_kind.count() == 1
+        }
+        _ => false,
+    }
+}
+
+/// What a record says of a node, as it stands there: the line of a log or a state file, else the text of a row.
+fn said<'r>(run: &'r Run, node: &'r Node) -> &'r str {
+    let line = node.state_line.map(|line| line as usize);
+    let log = run.log.as_ref().filter(|_| run.state_file.is_none());
+    let of_log = || Some(&*log?.lines.get(line?)?.raw);
+    let of_file = || Some(&*run.state_file.as_ref()?.trace.get(line?)?.text);
+    of_log().or_else(of_file).unwrap_or(&node.text)
+}
+
+fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
     let source = (line as usize)
         .checked_sub(1)
         .and_then(|at| listing.lines.get(at))
@@ -63,7 +98,7 @@ fn guessed(node: &Node, line: u32, listing: &Listing) -> Issue {
         "guessed-tie",
         format!(
             "`{}` is taken for line {line}, `{}`",
-            one_line(&node.text),
+            one_line(said(run, node)),
             one_line(source)
         ),
     )

@@ -1,9 +1,9 @@
 use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
-use crate::model::{BindingKind, Run, RunStatus};
+use crate::model::{BindingKind, Run, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
 use crate::text::cut;
-use crate::time::Stamp;
+use crate::time::{Stamp, human_duration};
 
 /// The run's status against what it left.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
@@ -14,7 +14,8 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             Issue::warning(
                 "no-sign-of-life",
                 format!(
-                    "the run is said to be running; its last sign of life was at {} ({})",
+                    "the run is taken for running by the {}; its last sign of life was at {} ({})",
+                    verdict.source,
                     last.unwrap_or_default(),
                     verdict.last_sign_from.as_deref().unwrap_or("unknown"),
                 ),
@@ -22,6 +23,8 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             .hint("It was probably cut off."),
         );
     }
+    backwards(at, findings);
+    empty(at.run, findings);
     if let Some(cause) = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n))
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
     {
@@ -40,6 +43,44 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
     if verdict.status == RunStatus::Completed.word() {
         outputs(at, findings);
+    }
+}
+
+/// Files of bindings that hold no byte of a value: their statement is told as completed all the same.
+fn empty(run: &Run, findings: &mut Findings) {
+    for binding in run.bindings.iter().filter(|b| !b.superseded) {
+        let ValueAt::File { path, len: 0, .. } = &binding.value else {
+            continue;
+        };
+        let message = format!("the file of {} holds no value", binding.name);
+        let issue = Issue::info("empty-value", message)
+            .hint("Its statement counts as completed: whether it wrote nothing, or was cut off, is not recorded.");
+        findings.add(issue.at_file(path.strip_prefix(&*run.root).unwrap_or(path)));
+    }
+}
+
+/// An end that lies before the start.
+fn backwards(at: Looked<'_>, findings: &mut Findings) {
+    let run = at.run;
+    let what = match RunStatus::parse(&at.trace.verdict.status).is_finished() {
+        true => "end",
+        false => "last update",
+    };
+    let by_id = run.started_by_id().filter(|_| run.started.is_none());
+    let from = by_id.as_ref().map_or("", |_| ", from the run's id");
+    let (Some(start), Some(end)) = (run.started.as_ref().or(by_id.as_ref()), &run.updated) else {
+        return;
+    };
+    let before = start
+        .millis()
+        .zip(end.millis())
+        .map(|(start, end)| start - end);
+    if let Some(before) = before.filter(|ms| *ms > 0) {
+        let before = human_duration(before);
+        let message = format!("the {what}, {end}, is {before} before the start, {start}{from}");
+        findings.add(Issue::warning("end-before-start", message).hint(
+            "Local time that is written as UTC is the usual cause. How long the run took is not told.",
+        ));
     }
 }
 

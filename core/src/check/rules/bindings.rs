@@ -54,6 +54,13 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Only its owner can open it. Decrypt the run's copy before sending it, if it should be read.")
         .source("dialects, bindings")
         .files(&[("bindings/a.md", "{\n\t\"data\": \"ENC[AES256_GCM,data:AAAA,tag:BBBB,type:str]\",\n\t\"sops\": {\"version\": \"3.9.0\"}\n}\n")]),
+    Rule::info("empty-value", "The file of a binding holds no value.")
+        .fix("Look whether its statement was to write nothing; else run that statement again.")
+        .source("filesystem.md, bindings/{name}.md")
+        .files(&[
+            ("state.md", "# Execution State\n\nrun: r1\nprogram: p.prose\n"),
+            ("bindings/result.md", "# result\n\nkind: let\n\n---\n\n"),
+        ]),
     Rule::warning("bindings-cut", "There are more binding files than are read.")
         .fix("The others are listed as files; open one to read it.")
         .source("reliability, untrusted files")

@@ -68,10 +68,14 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Nothing has to be done.")
         .source("trace rule 4")
         .sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000),\n  b(list) AS (SELECT json_group_array('b' || i) FROM n)\nINSERT INTO execution (statement_text, status, metadata)\nSELECT 'parallel:', 'started', '{\"parallel_id\": \"' || p || '\", \"branches\": ' || list || '}'\nFROM b, (SELECT 'p1' AS p UNION ALL SELECT 'p2');"),
-    Rule::warning("no-sign-of-life", "The run is said to be running, but nothing was written for a day or longer.")
+    Rule::warning("no-sign-of-life", "The run was left running by a record of it, or by what it marks as under way, and nothing was written for a day or longer.")
         .fix("`prosescope resume` says where it stands and what to do next. Mark it as interrupted.")
         .source("trace rule 10")
         .sql("INSERT INTO run (id, status, started_at, updated_at)\nVALUES ('r1', 'running', '2026-01-15 10:00:00', '2026-01-15 10:00:00');\nINSERT INTO execution (statement_text, status, started_at)\nVALUES ('session \"A\"', 'executing', '2026-01-15 10:00:00');"),
+    Rule::warning("end-before-start", "The recorded end of the run lies before its start.")
+        .fix("Correct the time that is wrong, or write both in UTC.")
+        .source("dialects.md, B")
+        .sql("INSERT INTO run (id, status, started_at, updated_at)\nVALUES ('r1', 'completed', '2026-01-15 10:49:00', '2026-01-15 10:00:00');"),
     Rule::info("failure-without-message", "What failed first left no message.")
         .fix("Its binding or its agent's last segment may tell why. Writers should record error_message.")
         .source("sqlite.md, Error Handling")

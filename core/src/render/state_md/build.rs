@@ -10,7 +10,7 @@ use crate::model::{
     StateFile, Status, Text, TraceLine, ValueAt,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
-use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, source_of_trace};
+use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, recorded, source_of_trace};
 
 /// Lines ahead of what ran: at least so many, and so many at most.
 const AHEAD: (usize, usize) = (5, 10);
@@ -53,7 +53,10 @@ pub fn state_file_of(
             .updated
             .clone()
             .or_else(|| trace.verdict.last_sign.clone()),
-        status: word.map(RunStatus::parse).or_else(|| run.status.clone()),
+        // What only follows from marks and files is not written as if somebody had recorded it.
+        status: word
+            .filter(|_| !recorded(run).is_empty())
+            .map(RunStatus::parse),
         bindings: bindings(run),
         agents: agents(run, program),
         call_stack: call_stack(trace),
@@ -80,8 +83,22 @@ pub fn state_file_of(
         }
     };
     let marks = Marks::new(run, trace, listing, lines.as_ref());
-    let window = Window::new(&marks, &file, options.whole_program || program.is_none());
+    let beyond = match program {
+        Some(_) if !run.told_by_rows() => marks.beyond_program(),
+        _ => Vec::new(),
+    };
+    let whole = options.whole_program || program.is_none() || !beyond.is_empty();
+    let mut window = Window::new(&marks, &file, whole);
+    // What comes after a line that the program does not have is not known.
+    let last = trace
+        .nodes
+        .iter()
+        .rfind(|node| node.state_line.is_some() && !node.kind.is_round());
+    if !beyond.is_empty() && last.is_some_and(|last| last.line.is_none()) {
+        window.ahead.clear();
+    }
     file.trace = window.lines(&marks);
+    file.trace.extend(beyond);
     constructs(&marks, &window, &mut file);
     file
 }

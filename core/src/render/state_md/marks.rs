@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use typed_index_collections::TiVec;
 
-use crate::model::{Annotation, Binding, Run, Status, Text, ValueAt};
-use crate::program::{Listing, StatementKind};
+use crate::model::{Annotation, Binding, Run, Status, Text, TraceLine, ValueAt};
+use crate::program::{Listing, StatementKind, classify};
 use crate::render::binding_md::file_name;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
@@ -186,9 +186,13 @@ impl<'a> Marks<'a> {
         if let Some(binding) = named.or_else(|| self.anonymous.get(&statement)) {
             return Some(self.paths.of(binding));
         }
-        // What a state file said and nothing else knows.
+        self.own_path(node?)
+    }
+
+    /// What a state file said and nothing else knows.
+    fn own_path(&self, node: &Node) -> Option<Text> {
         let file = self.run.state_file.as_ref()?;
-        let line = file.trace.get(node?.state_line? as usize)?;
+        let line = file.trace.get(node.state_line? as usize)?;
         line.annotation.as_ref()?.path.clone()
     }
 
@@ -213,6 +217,39 @@ impl<'a> Marks<'a> {
                 ..Annotation::default()
             });
         };
+        self.annotation_of(node, kind, || self.path(statement, Some(node)))
+    }
+
+    /// What a state file or a log tells of and no line of the program has, as lines behind the program.
+    pub(super) fn beyond_program(&self) -> Vec<TraceLine> {
+        let live = live(self.trace);
+        let holds = self.trace.above(|_, node| node.line.is_some());
+        let nodes = self.trace.nodes.iter_enumerated();
+        let told = nodes.filter(|(at, node)| {
+            let told = node.state_line.is_some() && !node.derived;
+            let is_line = node.line.is_none() && told && !node.kind.is_round();
+            let given = node.is_given(self.run, None);
+            is_line && !given && holds.get(*at) == Some(&false) && live.get(*at) == Some(&true)
+        });
+        told.filter_map(|(_, node)| {
+            let text = node.text.lines().next().map(str::trim)?;
+            let kind = classify(text);
+            let annotation = self.annotation_of(node, kind, || self.own_path(node));
+            (!text.is_empty()).then(|| TraceLine {
+                line: None,
+                text: text.into(),
+                annotation,
+            })
+        })
+        .collect()
+    }
+
+    fn annotation_of(
+        &self,
+        node: &Node,
+        kind: StatementKind,
+        path: impl FnOnce() -> Option<Text>,
+    ) -> Option<Annotation> {
         let holds = matches!(node.kind, NodeKind::Parallel | NodeKind::Loop);
         let branch = matches!(node.kind, NodeKind::Branch { .. });
         let attempt = (node.attempts > 1)
@@ -224,7 +261,7 @@ impl<'a> Marks<'a> {
         };
         match &node.status {
             NodeStatus::Completed => {
-                said.path = self.path(statement, Some(node));
+                said.path = path();
                 let plain = said.path.is_some() && !branch && attempt.is_none();
                 said.status = (!plain).then_some(Status::Completed);
             }

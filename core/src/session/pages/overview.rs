@@ -7,7 +7,7 @@ use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
-use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status};
+use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status, ValueAt};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -19,6 +19,8 @@ use crate::view::{Failure, Overview, StatusCount};
 const LINKS: usize = 20;
 /// The form of a store of agents, in words.
 pub(super) const AGENTS: &str = "agents";
+/// Nodes before a gate that are asked for the value that it judged.
+const JUDGED: usize = 100;
 /// How many facts of a record are shown, and how much of each.
 const FACTS: usize = 50;
 const FACT: usize = 200;
@@ -61,7 +63,11 @@ pub(super) fn overview_of(
         stale: line.stale,
         duration_ms: line.duration_ms,
         duration: line.duration,
-        bindings: run.bindings.len() as u32,
+        bindings: run
+            .bindings
+            .iter()
+            .filter(|b| b.value != ValueAt::Missing)
+            .count() as u32,
         bindings_bytes: run.bindings.iter().filter_map(|b| b.value.len()).sum(),
         attachments: run
             .bindings
@@ -136,8 +142,29 @@ pub(super) fn overview_of(
         view.headline = "Said to be running, and only bindings tell what ran".to_owned();
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);
+    view.story.extend(judged(session));
     answer::add(&mut view, session, facts, plan);
     view
+}
+
+/// What stood before a gate that ended the run: the last value, and how its command ended.
+fn judged(session: &Session) -> Option<String> {
+    let cause = session.trace.first_cause?;
+    session
+        .node(cause)
+        .filter(|node| matches!(node.kind, NodeKind::Gate { .. }))?;
+    let before = NodeId::new(0).to(cause).rev().take(JUDGED);
+    let mut wrote = before.filter_map(|at| super::writes::wrote(session, at).pop());
+    let value = wrote.next()?;
+    let binding = session.run.bindings.get(value.binding as usize)?;
+    let code = binding.fields.iter().find(|(key, _)| **key == *"exit_code");
+    let code = code.map_or(String::new(), |(_, code)| {
+        format!(", with exit_code {}", short(code, 20))
+    });
+    Some(format!(
+        "The value before this gate is `{}`{code}.",
+        short(&value.name, 80)
+    ))
 }
 
 /// What failed because of the first cause, and what was stopped.
@@ -162,7 +189,9 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
     for (at, node) in opened.trace.nodes.iter_enumerated() {
         // A block is what lies in it: it counts where nothing does, or where it failed by itself.
         let is_leaf = opened.index.children_of(at) == 0;
-        if matches!(node.kind, NodeKind::Round { .. }) || !(is_leaf || is_cause(opened, at, node)) {
+        let given = node.is_given(&opened.run, opened.listing());
+        let holds = matches!(node.kind, NodeKind::Round { .. }) || !is_leaf;
+        if (holds || given) && !(is_cause(opened, at, node) && !node.kind.is_round()) {
             continue;
         }
         let word = status_word(node);

@@ -3,8 +3,10 @@
 use super::index::short;
 use super::overview::AGENTS;
 use super::program::statements;
-use super::trace::count;
+use super::trace::{RECOVERED, count};
 use super::work::sentence;
+use crate::time::Stamp;
+use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 use crate::view::{NodeRef, Overview, Part};
 
 /// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
@@ -33,7 +35,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
             [gate] => {
                 let since = match (&gate.remaining, &gate.created) {
                     (Some(remaining), _) if gate.overdue => format!(", which {remaining}"),
-                    (_, Some(since)) if since.millis().is_some() => {
+                    (_, Some(since @ Stamp::At(_))) => {
                         format!(" since {} UTC", since.minute())
                     }
                     (_, Some(since)) => format!(" since {since}"),
@@ -65,6 +67,9 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
         }
         "" | "unknown" if view.is_unread(Part::Statements) => {
             "Status unknown: the run could not be read".to_owned()
+        }
+        "" | "unknown" if view.status_source == NOT_UNDERSTOOD => {
+            format!("Status unknown: {}", view.status_reason)
         }
         "" | "unknown" => "Status unknown: nothing in the run records it".to_owned(),
         other => format!("Status: {other}"),
@@ -151,9 +156,17 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         (None, true) => "; others could not be read".to_owned(),
         (None, false) => String::new(),
     };
+    let is_known = |word: &str| {
+        word == RECOVERED || NodeStatus::KNOWN.iter().any(|known| known.word() == word)
+    };
+    let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
+    let odd = match odd.map(|of| of.count).sum() {
+        0 => String::new(),
+        n => format!("; how {} ended is not understood", statements(n)),
+    };
     Some(match done {
-        0 => format!("No statement finished{unread}."),
-        _ => format!("{} finished{unread}.", statements(done)),
+        0 => format!("No statement finished{unread}{odd}."),
+        _ => format!("{} finished{unread}{odd}.", statements(done)),
     })
 }
 

@@ -347,6 +347,7 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
     let stated_text = |name: &str| stated.and_then(|s| s.property(name));
     let stated_max = |name: &str| stated.and_then(|s| s.number(name));
     let mut words: Vec<String> = Vec::new();
+    words.extend(node.tag(&opened.run).map(|tag| short(tag, 40)));
     if let NodeKind::Branch { branch } = &node.kind
         && !says_branch(&node.text, branch)
     {
@@ -454,9 +455,15 @@ fn told_row(line: &LogLine) -> RowView {
 }
 
 pub(in crate::session) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Option<i64> {
-    let (from, to) = (from.as_ref()?.millis()?, to.as_ref()?.millis()?);
+    let (from, to) = match (from.as_ref()?, to.as_ref()?) {
+        (Stamp::At(from), Stamp::At(to)) | (Stamp::Zoneless(from), Stamp::Zoneless(to)) => {
+            (from, to)
+        }
+        // How far a time without a zone is from one of UTC is not known.
+        _ => return None,
+    };
     // Two equal times are one moment that was recorded twice, not a duration of nothing.
-    (to > from).then_some(to - from)
+    (to > from).then(|| to - from)
 }
 
 /// `1 branch`, `3 branches`.

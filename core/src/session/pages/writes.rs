@@ -28,6 +28,9 @@ use crate::view::BindingRef;
 /// the value.
 const TAIL_MOST: u64 = 1 << 20;
 
+/// Under this name the values lie that a run was called with.
+const CALLER: &str = "caller";
+
 /// How many nodes without both times are asked whether one of their times contradicts a write.
 const UNTIMED_MOST: usize = 1_000;
 
@@ -292,10 +295,14 @@ fn frame_of(trace: &Trace, binding: &Binding) -> Option<Option<NodeId>> {
 }
 
 /// What may name the statement that wrote a binding: its name, or that of the service whose output it is
-/// (`researcher/findings`).
+/// (`researcher/findings`), or the input that the caller gave (`caller/topic`).
 fn names_of(binding: &Binding) -> [Option<&str>; 2] {
-    let service = binding.name.split_once('/').map(|(service, _)| service);
-    [Some(&binding.name), service]
+    let parts = binding.name.split_once('/');
+    let other = parts.map(|(service, name)| match service {
+        CALLER => name,
+        service => service,
+    });
+    [Some(&binding.name), other]
 }
 
 /// The texts of the session without a name that may have written an anonymous binding: the source that it names, whose

@@ -11,21 +11,26 @@ use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
+/// Bindings that a message names.
+const NAMED: usize = 5;
+
 /// Where the state file and the disk disagree.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Stale {
     /// Statements that are marked as running, or not marked at all, whose binding is written.
     pub(in crate::trace) overruled: Vec<String>,
-    /// Statements that nothing but a binding speaks of.
-    pub(in crate::trace) unmarked: usize,
+    /// Names of bindings that nothing but themselves speaks of.
+    pub(in crate::trace) unmarked: Vec<String>,
     /// Rounds that the disk has and the state file has not reached.
     pub(in crate::trace) rounds: Vec<String>,
+    /// The round of such a loop that the state file has reached; 0: it counts none.
+    pub(in crate::trace) reached: u32,
 }
 
 impl Stale {
     /// Whether the disk is ahead of the state file anywhere.
     pub(in crate::trace) fn any(&self) -> bool {
-        !self.overruled.is_empty() || self.unmarked > 0 || !self.rounds.is_empty()
+        !self.overruled.is_empty() || !self.unmarked.is_empty() || !self.rounds.is_empty()
     }
 }
 
@@ -35,8 +40,11 @@ pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Bindin
 /// Ties what is written (one-fold.md, rule 2): by the source that its header quotes, else by a name that one statement alone binds.
 pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
+    // What the program takes from outside is not a statement that wrote something.
+    let wrote = |statement: &Statement| statement.kind != StatementKind::Input;
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
-        if let (Some(name), Some(fact)) = (statement.bound(), facts.get(at)) {
+        if let (Some(name), Some(fact), true) = (statement.bound(), facts.get(at), wrote(statement))
+        {
             let of = binders.entry((name, fact.block.is_some())).or_default();
             of.push(at);
         }
@@ -57,7 +65,7 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
             (_, [one]) => Some((*one, TiedBy::Name)),
             (_, []) if frame.is_none() => first
                 .and_then(|first| ties.tie(first, None))
-                .filter(|tie| !tie.guessed)
+                .filter(|tie| !tie.guessed && facts.statement(tie.statement).is_some_and(wrote))
                 .map(|tie| (tie.statement, tie.by)),
             _ => None,
         };
@@ -77,8 +85,7 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
         ..
     } = told;
     let mut stale = Stale::default();
-    rounds(run, facts, &mut stale, ledger);
-    let mut last: Option<(u32, &Binding)> = None;
+    let mut last = rounds(run, facts, &mut stale, ledger);
     for (&(at, frame), &(binding, by)) in &*written {
         let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
@@ -105,8 +112,8 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
                 overrule(run, statement, &marker, &but, &mut stale, ledger);
             }
             None => {
-                stale.unmarked += 1;
-                if frame.is_none() {
+                stale.unmarked.push(binding.name.to_string());
+                if frame.is_none() && last.is_none_or(|(last, _)| last < at) {
                     last = Some((at, binding));
                 }
             }
@@ -115,22 +122,34 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
     if let Some(last) = last {
         passed(run, facts, last, &mut stale, ledger);
     }
-    unmarked(run, stale.unmarked, ledger);
+    unmarked(run, &stale.unmarked, ledger);
     stale
 }
 
-/// Notes how many bindings are written of which nothing is told.
-pub(in crate::trace) fn unmarked(run: &Run, count: usize, ledger: &mut Ledger) {
+/// Notes which bindings are written of which nothing is told. Their number is not said: rounds and frames have written
+/// others.
+pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
     // What stands in an envelope may well tell of them.
     let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
-    if count == 0 || !told {
+    if names.is_empty() || !told {
         return;
     }
     let (file, teller) = teller(run);
     ledger.note(Severity::Warning, "state-file-behind", || {
-        let message = match count {
-            1 => format!("a binding is written whose statement the {teller} does not mark"),
-            n => format!("{n} bindings are written whose statements the {teller} does not mark"),
+        let message = match names {
+            [one] => format!("{one} is written, and the {teller} does not mark its statement"),
+            names => {
+                let first = names.iter().take(NAMED).map(String::as_str);
+                let first = first.collect::<Vec<_>>().join(", ");
+                let more = if names.len() > NAMED {
+                    " and others"
+                } else {
+                    ""
+                };
+                format!(
+                    "{first}{more} are written, and the {teller} does not mark their statements"
+                )
+            }
         };
         Issue::info("", message)
             .at_file(file)
@@ -228,25 +247,34 @@ pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BT
     of
 }
 
-/// Files of a later round than the state file says: `verify_round4` while it stands at round 1.
-fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledger) {
-    let mut names: BTreeMap<&str, (u32, &str)> = BTreeMap::new();
+/// Files of a later round than the state file says: `verify_round4` while it stands at round 1. Returns the last statement
+/// of the program that wrote one, and its file.
+fn rounds<'r>(
+    run: &'r Run,
+    facts: &mut Facts<'_>,
+    stale: &mut Stale,
+    ledger: &mut Ledger,
+) -> Option<(u32, &'r Binding)> {
+    let mut names: BTreeMap<&str, (u32, &Binding)> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
         if let Some((base, round)) = round_of(binding) {
-            let known = names.entry(base).or_insert((round, &binding.name));
+            let known = names.entry(base).or_insert((round, binding));
             if round > known.0 {
-                *known = (round, &binding.name);
+                *known = (round, binding);
             }
         }
     }
+    let mut last = None;
     if names.is_empty() {
-        return;
+        return last;
     }
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
-        let Some(&(round, name)) = statement.name.as_deref().and_then(|n| names.get(n)) else {
+        let Some(&(round, binding)) = statement.name.as_deref().and_then(|n| names.get(n)) else {
             continue;
         };
-        let Some(inside) = facts.get(at).and_then(|f| f.in_loop) else {
+        let own = facts.get(at);
+        let at_root = own.is_some_and(|own| own.block.is_none());
+        let Some(inside) = own.and_then(|own| own.in_loop) else {
             continue;
         };
         let Some(fact) = facts.of.get_mut(inside as usize) else {
@@ -255,6 +283,10 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
         let said = fact.round.unwrap_or(0);
         if round <= said {
             continue;
+        }
+        let name = &binding.name;
+        if at_root {
+            last = Some((at, binding));
         }
         fact.round = Some(round);
         fact.ahead = false;
@@ -265,6 +297,7 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
         let (file, teller) = teller(run);
         if run.state_file.is_some() || run.log.is_some() {
             stale.rounds.push(format!("round {round} ({name})"));
+            stale.reached = stale.reached.max(said);
             ledger.note(Severity::Warning, "round-behind-disk", || {
                 let message = match said {
                     0 => format!("the {teller} counts no round of a loop, but {name} is written"),
@@ -276,6 +309,7 @@ fn rounds(run: &Run, facts: &mut Facts<'_>, stale: &mut Stale, ledger: &mut Ledg
             });
         }
     }
+    last
 }
 
 /// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A

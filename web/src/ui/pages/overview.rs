@@ -290,11 +290,9 @@ fn Glance(overview: Overview) -> impl IntoView {
     }
     let started = overview.started.as_ref();
     let last = overview.last_sign.as_ref();
-    // The time in an id names no zone.
-    let zone = if overview.started_from.is_some() {
-        ""
-    } else {
-        ", UTC"
+    let zone = match started {
+        Some(Stamp::At(_)) => ", UTC",
+        _ => "",
     };
     let started_more = started.map_or_else(String::new, |s| format!("{}{zone}", words::day(s)));
     let started_more = words::joined([&started_more, &by(overview.started_from.as_deref())]);

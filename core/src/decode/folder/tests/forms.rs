@@ -179,7 +179,7 @@ fn a_log_of_form_c_in_the_words_of_form_b_is_read_and_services_write_their_outpu
         .iter()
         .map(|row| (row.text.as_str(), row.bindings.len()))
         .collect();
-    assert_eq!(wrote, [("question", 0), ("researcher", 1), ("critic", 0)]);
+    assert_eq!(wrote, [("question", 1), ("researcher", 1), ("critic", 0)]);
     assert_eq!(page.rows[2].error.as_deref(), Some("no-results"));
     let facts = pages::overview(&session, None).facts;
     assert_eq!(

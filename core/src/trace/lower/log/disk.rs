@@ -9,23 +9,23 @@ use crate::trace::lower::disk;
 use crate::trace::lower::site::{self, tied};
 
 impl Lowering<'_, '_, '_> {
-    /// How many there are.
-    pub(super) fn disk(&mut self, run: &Run) -> usize {
+    /// Their names.
+    pub(super) fn disk(&mut self, run: &Run) -> Vec<String> {
         let told: BTreeSet<u32> = self
             .ties
             .iter()
             .flatten()
             .map(|tie| tie.statement)
             .collect();
-        let mut count = 0;
-        for ((statement, frame), (_, by)) in disk::written(run, self.facts) {
+        let mut names = Vec::new();
+        for ((statement, frame), (binding, by)) in disk::written(run, self.facts) {
             if frame.is_none() && !told.contains(&statement) && !self.lies_in_not_run(statement) {
-                count += 1;
+                names.push(binding.name.to_string());
                 self.written(statement, by);
             }
         }
-        disk::unmarked(run, count, self.ledger);
-        count
+        disk::unmarked(run, &names, self.ledger);
+        names
     }
 
     /// Whether a statement lies in a body whose condition did not hold.

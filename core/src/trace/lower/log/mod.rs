@@ -43,8 +43,8 @@ pub(in crate::trace) struct Lowered {
     pub(in crate::trace) beside: Vec<Beside>,
     /// Lines that record no statement: the position of the record before each, and the line.
     pub(in crate::trace) remarks: Vec<(Option<u32>, u32)>,
-    /// Statements that nothing but their binding tells of.
-    pub(in crate::trace) unmarked: usize,
+    /// Bindings that nothing but themselves tells of.
+    pub(in crate::trace) unmarked: Vec<String>,
 }
 
 /// Lowers a log.

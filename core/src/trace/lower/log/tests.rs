@@ -353,7 +353,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
     assert_eq!(rules(&trace), ["state-file-behind"], "{:?}", trace.issues);
     assert_eq!(
         trace.issues[0].message,
-        "2 bindings are written whose statements the log does not mark"
+        "plan, b are written, and the log does not mark their statements"
     );
     let claims: Vec<(&str, &str)> = trace
         .verdict
@@ -369,10 +369,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
                 "execution markers",
                 "the log does not mark every statement whose binding is written"
             ),
-            (
-                "bindings on disk",
-                "2 of the statements have written their binding"
-            ),
+            ("bindings on disk", "2 are written"),
         ]
     );
     // The header alone, and nothing on disk: nobody knows.

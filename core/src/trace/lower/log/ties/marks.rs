@@ -50,11 +50,8 @@ fn words(text: &str) -> (Option<Kind>, &str) {
 
 /// `[input] topic ✓`: the tag says what is named.
 fn is_input(line: &LogLine) -> bool {
-    let tag = line
-        .raw
-        .split_once('[')
-        .and_then(|(_, rest)| rest.split_once(']'));
-    tag.is_some_and(|(tag, _)| tag.trim().eq_ignore_ascii_case("input"))
+    line.tag()
+        .is_some_and(|tag| tag.eq_ignore_ascii_case("input"))
 }
 
 /// `reviewer (final)`: a name, and which of the statements of that name.
