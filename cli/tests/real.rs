@@ -5,38 +5,54 @@ use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 const RUN: &str = "20260104-101500-case01";
 
 /// The files of a case in a run folder of a project, read by each command: all that they print.
 fn printed(files: &Value) -> String {
-    let project = tempfile::tempdir().expect("a folder");
-    let run = project.path().join(".prose/runs").join(RUN);
-    for (path, text) in files.as_object().expect("paths and texts") {
-        let path = run.join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-        fs::write(path, text.as_str().expect("a text")).expect("written");
-    }
+    let texts = files.as_object().expect("paths and texts").iter();
+    let texts = texts.map(|(path, text)| (&**path, text.as_str().expect("a text")));
+    let project = project(texts);
     let mut printed = String::new();
     for command in ["show", "trace", "resume", "check"] {
-        let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
-            .args([command, RUN])
-            .current_dir(project.path())
-            .env("HOME", project.path().join("home"))
-            .env_remove("PROSE_NOW")
-            .env_remove("PROSE_RUN")
-            .stdin(Stdio::null())
-            .output()
-            .expect("prosescope runs");
-        let said = format!(
-            "$ prosescope {command}\n{}{}",
-            String::from_utf8_lossy(&out.stdout),
-            String::from_utf8_lossy(&out.stderr)
-        );
-        assert!(matches!(out.status.code(), Some(0 | 1)), "{said}");
+        let (code, said) = said(&project, &[command, RUN]);
+        assert!(matches!(code, 0 | 1), "{said}");
         printed.push_str(&said);
     }
     printed
+}
+
+/// A project with one run of these files.
+fn project<'t>(files: impl IntoIterator<Item = (&'t str, &'t str)>) -> TempDir {
+    let project = tempfile::tempdir().expect("a folder");
+    let run = project.path().join(".prose/runs").join(RUN);
+    for (path, text) in files {
+        let path = run.join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+    }
+    project
+}
+
+/// The exit code of a command in a project, and all that it prints.
+fn said(project: &TempDir, args: &[&str]) -> (i32, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+        .args(args)
+        .current_dir(project.path())
+        .env("HOME", project.path().join("home"))
+        .env_remove("PROSE_NOW")
+        .env_remove("PROSE_RUN")
+        .stdin(Stdio::null())
+        .output()
+        .expect("prosescope runs");
+    let said = format!(
+        "$ prosescope {}\n{}{}",
+        args.join(" "),
+        String::from_utf8_lossy(&out.stdout),
+        String::from_utf8_lossy(&out.stderr)
+    );
+    (out.status.code().unwrap_or(-1), said)
 }
 
 fn texts<'c>(expect: &'c Value, key: &str) -> Vec<&'c str> {
@@ -86,6 +102,147 @@ fn what_a_person_reads_from_real_habits_is_printed() {
             .collect();
         if !there.is_empty() {
             problem("text_absent", format!("{there:?} is printed"));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+const LOG: &[(&str, &str)] = &[
+    (
+        "program.prose",
+        "let a = session \"A\"\nlet b = session \"B\"\nlet c = session \"C\"\n",
+    ),
+    (
+        "state.md",
+        "# run:20260104-101500-case01 p.prose\n7→ a ✓\n9→ loop:1/4\n9→ b ✓\n9→ loop:2/4\n8→ c ⊘ deferred (no key)\n",
+    ),
+];
+
+const FOREIGN: &[(&str, &str)] = &[
+    ("program.prose", "let a = session \"A\"\n"),
+    (
+        "state.md",
+        "# Execution State\n\nrun: 20260104-101500-case01\nprogram: p.prose\n\n## Execution Trace\n\n```prose\nfetch the list   # (complete)\nlet b = session \"B\"   # --> bindings/b.md\nsort it   # <-- EXECUTING\n```\n",
+    ),
+];
+
+const SEALED: &[(&str, &str)] = &[
+    (
+        "state.md",
+        "{\n\t\"data\": \"ENC[AES256_GCM,data:x]\",\n\t\"sops\": {}\n}\n",
+    ),
+    ("bindings/plan.md", "A plan.\n"),
+];
+
+const RECEIPTS: &[(&str, &str)] = &[
+    (
+        "run.json",
+        "{\"run_id\": \"20260104-101500-case01\", \"status\": \"completed\", \"receipt_count\": 3}\n",
+    ),
+    (
+        "receipts.jsonl",
+        "{\"content_hash\": \"sha256:1\", \"prev\": null}\n{\"content_hash\": \"sha256:2\", \"prev\": \"sha256:1\"}\n",
+    ),
+];
+
+const REACTOR: &[(&str, &str)] = &[(
+    "receipts.json",
+    "[{\"content_hash\":\"sha256:1\",\"schema\":\"openprose.receipt\"}]\n",
+)];
+
+/// Exit codes, and what commands print of runs that no fact of the other cases speaks of.
+#[test]
+fn commands_say_what_is_there_and_end_so() {
+    type Files = &'static [(&'static str, &'static str)];
+    let cases: &[(Files, &[&str], i32, &[&str], &[&str])] = &[
+        // A log's own numbers, rounds and stops, and nothing that it does not say (W5).
+        (
+            LOG,
+            &["narrate", RUN],
+            0,
+            &["7→ a ✓\n9→ loop:1/4\n9→ b ✓\n9→ loop:2/4\n8→ c ⊘ deferred (no key)\n"],
+            &["exit", "⟳"],
+        ),
+        // Marks whose statement the program does not have are kept, and no status is made up (W6).
+        (
+            FOREIGN,
+            &["state", RUN],
+            0,
+            &[
+                "fetch the list",
+                "# --> bindings/b.md",
+                "sort it",
+                "# <-- EXECUTING",
+            ],
+            &["status:", "[...next...]"],
+        ),
+        // A ledger that lacks a receipt is an error (W8).
+        (RECEIPTS, &["check", RUN], 1, &["counts 3 receipts"], &[]),
+        // Rows of a folder have a number, and commands take it (W11).
+        (LOG, &["trace", RUN], 0, &["~0", "~1"], &[]),
+        (
+            LOG,
+            &["trace", RUN, "--node", "~0"],
+            0,
+            &["let a = session"],
+            &[],
+        ),
+        (
+            LOG,
+            &["narrate", RUN, "--execution", "~0"],
+            0,
+            &["7→ a ✓"],
+            &["loop"],
+        ),
+        (LOG, &["trace", RUN, "--node", "1"], 3, &["~0, ~1"], &[]),
+        (
+            LOG,
+            &["trace", RUN, "--node", "~99"],
+            3,
+            &["no node ~99"],
+            &[],
+        ),
+        // What ran is not readable, and which files there are is (W12).
+        (SEALED, &["get", "plan", "--run", RUN], 0, &["A plan."], &[]),
+        (
+            SEALED,
+            &["get", "nope", "--run", RUN],
+            3,
+            &["no binding nope"],
+            &[],
+        ),
+        (
+            SEALED,
+            &["get", "nope", "--run", RUN, "--from", "4"],
+            5,
+            &["encrypted"],
+            &[],
+        ),
+        // The receipts of a reactor are named as what they are (W14).
+        (
+            REACTOR,
+            &["show", ".prose/runs/20260104-101500-case01/receipts.json"],
+            5,
+            &["receipts of a reactor"],
+            &[],
+        ),
+    ];
+    let mut problems = Vec::new();
+    for (files, args, code, wanted, unwanted) in cases {
+        let project = project(files.iter().copied());
+        let (got, said) = said(&project, args);
+        let missing: Vec<_> = wanted
+            .iter()
+            .filter(|text| !said.contains(**text))
+            .collect();
+        let there: Vec<_> = unwanted
+            .iter()
+            .filter(|text| said.contains(**text))
+            .collect();
+        if got != *code || !missing.is_empty() || !there.is_empty() {
+            problems.push(format!(
+                "{code} wanted, {got} got; {missing:?} missing, {there:?} there:\n{said}"
+            ));
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
