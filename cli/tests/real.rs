@@ -118,6 +118,28 @@ const LOG: &[(&str, &str)] = &[
     ),
 ];
 
+const BESIDE: &[(&str, &str)] = &[(
+    "state.md",
+    "# run:20260104-101500-case01 p.prose\n1→ a ✓ | b ✓ (parallel)\n2→ c ✓\n",
+)];
+
+const BARE: &[(&str, &str)] = &[(
+    "bindings/a.md",
+    "# a\n\nkind: let\n\nsource:\n```prose\nlet a = session \"A\"\n```\n\n---\n\nvalue\n",
+)];
+
+const BEHIND: &[(&str, &str)] = &[
+    (
+        "program.prose",
+        "let a = session \"A\"\nlet b = session \"B\"\nloop until **ok** (max: 3):\n  session \"C\"\n",
+    ),
+    (
+        "state.md",
+        "# Execution State\n\nrun: 20260104-101500-case01\nprogram: p.prose\nstatus: running\n\n## Execution Trace\n\n```prose\nlet b = session \"B\"   # (complete)\nloop until **ok** (max: 3):   # [not yet entered]\n```\n",
+    ),
+    ("bindings/a.md", "# a\n\nkind: let\n\n---\n\nvalue\n"),
+];
+
 const FOREIGN: &[(&str, &str)] = &[
     ("program.prose", "let a = session \"A\"\n"),
     (
@@ -162,6 +184,27 @@ fn commands_say_what_is_there_and_end_so() {
             0,
             &["7→ a ✓\n9→ loop:1/4\n9→ b ✓\n9→ loop:2/4\n8→ c ⊘ deferred (no key)\n"],
             &["exit", "⟳"],
+        ),
+        (
+            BESIDE,
+            &["narrate", RUN],
+            0,
+            &["1→ a ✓ | b ✓ (parallel)\n2→ c ✓"],
+            &["1→ a ✓\n"],
+        ),
+        (
+            BARE,
+            &["narrate", RUN],
+            4,
+            &["in which order is not recorded"],
+            &["✓"],
+        ),
+        (
+            BEHIND,
+            &["narrate", RUN],
+            0,
+            &["1→ a ✓ (no record of its own", "2→ b ✓\n"],
+            &["loop", "⟳"],
         ),
         // Marks whose statement the program does not have are kept, and no status is made up (W6).
         (

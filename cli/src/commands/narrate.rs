@@ -12,6 +12,11 @@ use crate::out::Out;
 pub(super) fn run(args: &NarrateArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.run.name()?)?;
     unread::whole(&session, &[Part::Statements])?;
+    if session.trace().unordered {
+        let message = "only bindings tell what ran: in which order is not recorded";
+        return Err(CliError::new(Exit::Refused, message)
+            .hint("`prosescope trace RUN` shows what is known"));
+    }
     let name = args.execution.as_deref();
     let only = name
         .map(|name| node_named(&session, "--execution", name, &[]))

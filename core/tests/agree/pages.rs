@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use prosescope_core::decode::state_md;
-use prosescope_core::model::RunStatus;
+use prosescope_core::model::{Form, RunStatus};
 use prosescope_core::session::{Session, pages};
 use prosescope_core::view::{Overview, ProgramView, ResumeView, TreeRow};
 
@@ -280,8 +280,18 @@ impl Pages {
         let (file, _) = state_md::parse(text);
         let said = file.status.as_ref().map(RunStatus::word);
         let said = said.unwrap_or("unknown").to_owned();
-        // A silent run is a running one, and the form has no word for the unknown.
-        let status = self.show.status.clone();
+        // A silent run is a running one, and the form has no word for the unknown. Of a folder that records no status none
+        // is written.
+        let run = session.run();
+        let file_says = run
+            .state_file
+            .as_ref()
+            .is_some_and(|file| file.status.is_some());
+        let says = file_says || run.status.is_some() || !run.recorded.is_empty();
+        let status = match matches!(run.form, Form::Folder { .. }) && !says {
+            true => "unknown".to_owned(),
+            false => self.show.status.clone(),
+        };
         self.same("status, show and state", &status, &said);
         if session.run().program.source.is_none() {
             return;

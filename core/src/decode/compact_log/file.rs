@@ -259,7 +259,7 @@ impl Reader {
             self.tell(line::read(text).at(number, text));
         }
         for piece in pieces {
-            self.tell(line::read(&piece).at(number, &piece));
+            self.tell(line::read(&piece).at(number, text));
         }
     }
 

@@ -135,7 +135,8 @@ pub(super) fn pieces(line: &str) -> Vec<String> {
         return Vec::new();
     }
     let before = line.strip_suffix(rest).unwrap_or_default();
-    let Some(rest) = rest.strip_suffix("(parallel)") else {
+    let parallel = ["(parallel)", "(in parallel)"];
+    let Some(rest) = parallel.iter().find_map(|word| rest.strip_suffix(word)) else {
         return pieces.map(|piece| format!("{before}{piece}")).collect();
     };
     let branches = || rest.split(SEVERAL).map(str::trim);

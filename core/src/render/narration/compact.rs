@@ -61,7 +61,8 @@ impl Teller<'_> {
         if node.attempts > 1 && matches!(node.kind, NodeKind::Statement | NodeKind::Branch { .. }) {
             self.tell(place, &format!("retry:{}{}", node.attempts, most(node)));
         }
-        self.tell(place, told.trim());
+        let told = told.trim();
+        self.tell(place, &format!("{told}{}", follows(node)));
     }
 
     /// `loop:2/5 exit(**done**)`
@@ -138,6 +139,14 @@ fn gated(gate: &str, status: &NodeStatus) -> String {
         other => other.word(),
     };
     format!("{}{name} {state}", mark(words::GATE))
+}
+
+/// Behind an end that no record says: it follows from what was written, or from what ran later.
+pub(super) fn follows(node: &Node) -> &'static str {
+    match node.derived && node.status == NodeStatus::Completed {
+        true => " (no record of its own: it follows from others)",
+        false => "",
+    }
 }
 
 /// `/5` of a loop or a retry that says how often at most.

@@ -29,7 +29,11 @@ impl Teller<'_> {
         own.dedup();
         let is_told = |line: u32| whole || own.binary_search(&line).is_ok();
         let lines = (0..).zip(&log.lines).filter(|(line, _)| is_told(*line));
-        self.out.extend(lines.map(|(_, line)| line.raw.to_string()));
+        // A line may tell of several statements.
+        let mut lines: Vec<_> = lines.map(|(_, line)| (line.line, &line.raw)).collect();
+        lines.dedup();
+        self.out
+            .extend(lines.iter().map(|(_, raw)| raw.to_string()));
         for at in from.to(to) {
             let marked = |node: NodeId| told.get(of(node)).is_some_and(|(of, _)| *of == node);
             let Some(node) = self.trace.node(at).filter(|node| {

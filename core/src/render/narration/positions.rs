@@ -1,5 +1,6 @@
 //! The older markers: a line for each position, one for what came of it.
 
+use super::compact::follows;
 use super::places::Place;
 use super::{MOST, Teller};
 use crate::text::short;
@@ -43,7 +44,7 @@ impl Teller<'_> {
             }
         };
         let told = match &node.status {
-            NodeStatus::Completed => format!("[Success] {what} complete"),
+            NodeStatus::Completed => format!("[Success] {what} complete{}", follows(node)),
             NodeStatus::Approved => format!("[Success] {what} approved"),
             NodeStatus::Rejected => format!("[Error] {what} rejected{}", self.comment(node)),
             NodeStatus::Timeout => format!("[Error] {what} timed out{}", self.comment(node)),

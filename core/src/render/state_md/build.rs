@@ -6,8 +6,8 @@ use typed_index_collections::TiVec;
 
 use super::marks::{Marks, Paths, ahead, live, status};
 use crate::model::{
-    AgentScope, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run, RunStatus,
-    StateFile, Status, Text, TraceLine, ValueAt,
+    AgentScope, CallFrame, Form, IndexedAgent, IndexedBinding, LoopState, ParallelState, Run,
+    RunStatus, StateFile, Status, Text, TraceLine, ValueAt,
 };
 use crate::program::{Listing, Statement, StatementKind, scan};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace, recorded, source_of_trace};
@@ -45,6 +45,8 @@ pub fn state_file_of(
     options: &RenderOptions,
 ) -> StateFile {
     let word = Some(trace.verdict.status.as_str()).filter(|s| !s.is_empty());
+    // What follows from the marks and files of a folder alone is not written as if one of them said it.
+    let says_status = !matches!(run.form, Form::Folder { .. }) || !recorded(run).is_empty();
     let mut file = StateFile {
         run: Some(run.id.clone()).filter(|id| !id.is_empty()),
         program: run.program.path.clone(),
@@ -53,10 +55,10 @@ pub fn state_file_of(
             .updated
             .clone()
             .or_else(|| trace.verdict.last_sign.clone()),
-        // What only follows from marks and files is not written as if somebody had recorded it.
         status: word
-            .filter(|_| !recorded(run).is_empty())
-            .map(RunStatus::parse),
+            .filter(|_| says_status)
+            .map(RunStatus::parse)
+            .or_else(|| run.status.clone()),
         bindings: bindings(run),
         agents: agents(run, program),
         call_stack: call_stack(trace),
