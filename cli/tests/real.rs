@@ -148,6 +148,14 @@ const FOREIGN: &[(&str, &str)] = &[
     ),
 ];
 
+const OTHERS: &[(&str, &str)] = &[
+    ("program.prose", "let a = session \"A\"\n"),
+    (
+        "state.md",
+        "# run:20260104-101500-case01 p.prose\n1→ [input] topic ✓\n4→ fetch ✓\n5→ sort ✗ no disk\n---error 2026-01-04T10:20:00Z\n",
+    ),
+];
+
 const SEALED: &[(&str, &str)] = &[
     (
         "state.md",
@@ -218,6 +226,19 @@ fn commands_say_what_is_there_and_end_so() {
                 "# <-- EXECUTING",
             ],
             &["status:", "[...next...]"],
+        ),
+        (
+            OTHERS,
+            &["state", RUN],
+            0,
+            &[
+                "status: failed",
+                "fetch ",
+                "# (complete)",
+                "sort ",
+                "# (failed: no disk)",
+            ],
+            &["topic ", "[...next...]"],
         ),
         // A ledger that lacks a receipt is an error (W8).
         (RECEIPTS, &["check", RUN], 1, &["counts 3 receipts"], &[]),

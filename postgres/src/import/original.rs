@@ -64,12 +64,15 @@ pub(super) fn scope(word: &mut String) -> Option<Vec<u8>> {
     is_odd.then(|| std::mem::replace(word, "custom".to_owned()).into_bytes())
 }
 
-/// Makes a time one that PostgreSQL takes, in UTC; returns what it was, where it is none.
+/// Makes a time one that PostgreSQL takes, in UTC; returns what it was, where it is none or names no zone.
 pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;
     match Stamp::parse(&was) {
-        at @ (Stamp::At(_) | Stamp::Zoneless(_)) => {
-            *value = Some(at.to_string().trim_end_matches('Z').to_owned())
+        at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
+        // The column has a zone, and the time none.
+        at @ Stamp::Zoneless(_) => {
+            *value = Some(at.to_string());
+            return Some(was.into_bytes());
         }
         Stamp::Odd(_) => return Some(was.into_bytes()),
     }

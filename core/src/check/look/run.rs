@@ -4,6 +4,7 @@ use crate::model::{BindingKind, Run, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
 use crate::text::cut;
 use crate::time::{Stamp, human_duration};
+use crate::trace::NodeKind;
 
 /// The run's status against what it left.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
@@ -25,7 +26,9 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
     backwards(at, findings);
     empty(at.run, findings);
-    if let Some(cause) = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n))
+    // Whoever turned down a gate need not say why.
+    let cause = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n));
+    if let Some(cause) = cause.filter(|node| !matches!(node.kind, NodeKind::Gate { .. }))
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
     {
         let issue = Issue::info(

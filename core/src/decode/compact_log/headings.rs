@@ -112,15 +112,21 @@ fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
     ))
 }
 
-/// `AllCallsFailed`, `Shortfall (2 of 9)`: one word that no list has, and what follows.
+/// `AllCallsFailed`, `shortfall (2 of 9)`: one word that no list has, and what follows: several may be the title of a part.
+/// Of words behind a mark the mark says how the statement stands.
 fn other(text: &str) -> Option<(Status, &str)> {
+    let mut behind = text.chars();
+    if let Some(status) = behind.next().and_then(words::mark) {
+        let behind = behind.as_str().trim_start_matches('\u{fe0f}');
+        return Some((status, plain_reason(behind)));
+    }
     let ends = FOLLOWS.iter().filter_map(|word| text.find(word)).min();
-    let (word, note) = text.split_at_checked(ends.unwrap_or(text.len()))?;
-    let word = word.trim();
-    let is_word = !word.is_empty() && !word.contains(char::is_whitespace);
-    // `fetch — 12` counts something.
-    let names = word.chars().any(char::is_alphabetic) && listed::status(word).is_none();
-    (is_word && names).then(|| (Status::Other(word.into()), plain_reason(note)))
+    let (said, note) = text.split_at_checked(ends.unwrap_or(text.len()))?;
+    let said = said.trim();
+    // `fetch — 12 pages` counts something.
+    let names = said.starts_with(char::is_alphabetic) && listed::status(said).is_none();
+    (names && !said.contains(char::is_whitespace))
+        .then(|| (Status::Other(said.into()), plain_reason(note)))
 }
 
 /// `failed (no network)`, `✓ done`: how a statement stands, and the reason.

@@ -39,6 +39,9 @@ impl Carry<'_, '_> {
         let to_folder = self.to_folder;
         let place = || format!("gate {} of run {run_id}", gate.id);
         let metadata = self.metadata(place, gate.metadata.as_deref());
+        // A deadline is one of UTC, whatever it names: statements compare it with the time of day as a text.
+        let in_utc = |at: &Stamp| at.millis().map_or_else(|| at.clone(), Stamp::At);
+        let deadline = gate.timeout_at.as_ref().map(in_utc);
         let mut changes = vec![Change::Gate(GateRow {
             id: gate.id.to_string(),
             run_id: run_id.clone(),
@@ -47,7 +50,7 @@ impl Carry<'_, '_> {
             // Without a list it is the user who decides (errata G4).
             allow: text(&gate.allow).unwrap_or_else(|| "[\"user\"]".to_owned()),
             timeout: text(&gate.timeout),
-            timeout_at: stamped(gate.timeout_at.as_ref(), to_folder),
+            timeout_at: stamped(deadline.as_ref(), to_folder),
             on_reject: text(&gate.on_reject),
             created: stamp(gate.created.as_ref(), to_folder),
             metadata,

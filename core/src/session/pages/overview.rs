@@ -190,8 +190,8 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
         // A block is what lies in it: it counts where nothing does, or where it failed by itself.
         let is_leaf = opened.index.children_of(at) == 0;
         let given = node.is_given(&opened.run, opened.listing());
-        let holds = matches!(node.kind, NodeKind::Round { .. }) || !is_leaf;
-        if (holds || given) && !(is_cause(opened, at, node) && !node.kind.is_round()) {
+        let counts = is_leaf && !given || is_cause(opened, at, node);
+        if node.kind.is_round() || !counts {
             continue;
         }
         let word = status_word(node);
