@@ -21,7 +21,7 @@ use std::time::Duration;
 use prosescope_core::decode::rows::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
-use prosescope_core::sqlite::runs_foreign;
+use prosescope_core::sqlite::{Program, program_of};
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags, params};
@@ -177,8 +177,14 @@ impl SqliteStore {
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
         // Every index is made anew, and with it what the schema computes.
-        let foreign = runs_foreign(&self.conn, "REINDEX", None);
-        if let Some(foreign) = foreign.map_err(|error| fault::sqlite(&self.path, &error))? {
+        let program = program_of(&self.conn, "REINDEX");
+        let program = program.map_err(|error| fault::sqlite(&self.path, &error))?;
+        let foreign = match program {
+            Program::Own => None,
+            Program::Bounded => Some("expressions".to_owned()),
+            Program::Foreign(foreign) => Some(foreign),
+        };
+        if let Some(foreign) = foreign {
             let name = self.path.display();
             let message =
                 format!("{name} was not made smaller: that would run {foreign} of its schema");
