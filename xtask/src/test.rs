@@ -158,9 +158,10 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
         .args(["--", "functions::", "places::"])
         .env(REQUIRE_ALL, "1")
         .env("PROSE_SWEEP", "1");
-    step("Attacking runs by every function and every odd file", || {
-        run(&mut test)
-    })
+    step(
+        "Attacking runs by every function and every odd file",
+        || run(&mut test),
+    )
 }
 
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.

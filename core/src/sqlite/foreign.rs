@@ -478,7 +478,9 @@ mod tests {
             ),
         ] {
             let conn = changed(&sql);
-            let insert = "INSERT INTO bindings(name, value) VALUES (?1, ?2)";
+            // What is not given has a default of the documents, which calls a function.
+            let insert =
+                "INSERT INTO bindings(name, value, created_at, updated_at) VALUES (?1, ?2, '', '')";
             // A guarded connection does not even compile what writes; the writer's does.
             assert!(program_of(&conn, insert).is_err(), "{sql}");
             let program = authorize_during(&conn, |_, _| true, || program_of(&conn, insert));

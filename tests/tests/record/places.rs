@@ -211,7 +211,7 @@ fn made(form: &str) -> Option<(Project, String, PathBuf)> {
 fn whatever_stands_in_a_files_place_is_not_nothing() {
     let whole = std::env::var_os("PROSE_SWEEP").is_some();
     let (mut wrong, mut done) = (Vec::new(), 0);
-    let mut n = 0;
+    let mut n = 0_usize;
     for form in FORMS {
         let Some((project, run, kept)) = made(form) else {
             return;
@@ -222,7 +222,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
                 for command in COMMANDS {
                     n += 1;
                     // No common factor with the number of commands or of things.
-                    if !whole && n % 61 != 0 {
+                    if !whole && !n.is_multiple_of(61) {
                         continue;
                     }
                     fs::remove_dir_all(project.path().join(".prose/runs")).expect("removed");
