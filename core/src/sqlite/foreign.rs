@@ -3,14 +3,15 @@
 //! Nothing here reads the SQL of the schema. SQLite compiles a statement, and its authorizer and the compiled program
 //! show what would run: a schema can be disguised, what SQLite made of it cannot (security.md, B1 to B3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prosescope_authorizer::{Action, authorize_during};
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ffi};
 
 use super::guard::LONGEST_SQL;
 use super::shape::{discover, quoted};
@@ -202,6 +203,54 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
         true => Program::Bounded,
         false => Program::Own,
     })
+}
+
+/// Statements that were looked at before they ran, for as long as the schema is the same.
+#[derive(Debug, Default)]
+pub(super) struct LookedAt(RefCell<(i64, HashMap<String, bool>)>);
+
+impl LookedAt {
+    /// Does the work of a statement that writes, unless the schema would run something of its own with it.
+    ///
+    /// # Errors
+    /// What SQLite says, or what the schema would run.
+    pub(super) fn run<T>(
+        &self,
+        conn: &Connection,
+        sql: &str,
+        work: impl FnOnce() -> T,
+    ) -> rusqlite::Result<T> {
+        let mut version = conn.prepare_cached("PRAGMA schema_version")?;
+        let version: i64 = version.query_row([], |row| row.get(0))?;
+        let mut seen = self.0.borrow_mut();
+        if seen.0 != version {
+            *seen = (version, HashMap::new());
+        }
+        let bounded = match seen.1.get(sql) {
+            Some(bounded) => *bounded,
+            None => {
+                let bounded = match program_of(conn, sql)? {
+                    Program::Own => false,
+                    Program::Bounded => true,
+                    Program::Foreign(what) => {
+                        let code = ffi::Error::new(ffi::SQLITE_AUTH);
+                        let message = format!("its schema would run {what} with each write");
+                        return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
+                    }
+                };
+                seen.1.insert(sql.to_owned(), bounded);
+                bounded
+            }
+        };
+        drop(seen);
+        if !bounded {
+            return Ok(work());
+        }
+        let before = conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_GIVEN)?;
+        let done = work();
+        conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, before)?;
+        Ok(done)
+    }
 }
 
 /// How often a statement of ours calls a function.
@@ -491,6 +540,26 @@ mod tests {
             // Reading runs none of it.
             assert_eq!(quick_check(&conn), (vec![], None), "{sql}");
         }
+    }
+
+    #[test]
+    fn a_statement_is_looked_at_again_when_the_schema_is_another_one() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t (a)").unwrap();
+        let looked_at = LookedAt::default();
+        let sql = "INSERT INTO t VALUES ('x')";
+        let insert = || looked_at.run(&conn, sql, || conn.execute(sql, []));
+        assert_eq!(insert(), Ok(Ok(1)));
+        assert_eq!(insert(), Ok(Ok(1)));
+        conn.execute_batch("CREATE INDEX evil ON t(replace(a, 'y', 'z'))")
+            .unwrap();
+        let refused = insert().unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "its schema would run the function replace with each write"
+        );
+        let rows = conn.query_row("SELECT count(*) FROM t", [], |row| row.get(0));
+        assert_eq!(rows, Ok(2));
     }
 
     #[test]
