@@ -71,6 +71,14 @@ pub trait Source {
     /// What to call it to a person: a path, a dropped folder's name.
     fn label(&self) -> String;
 
+    /// The name of the folder that it lies in: its own, or that of the folder around a single file; empty where that is not
+    /// known. A run's folder is named as the run.
+    fn folder(&self) -> String {
+        let label = self.label();
+        let path = label.trim_end_matches(['/', '\\']);
+        path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+    }
+
     /// All files, in order of path.
     fn files(&self) -> &[FileEntry];
 
@@ -211,21 +219,56 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
     Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
+/// Folders of a run, and the folder of runs.
+const FOLDERS: [&str; 6] = [
+    "agents",
+    "attachments",
+    "bindings",
+    "gates",
+    "imports",
+    "runs",
+];
+
+/// Files of a run.
+const FILES: [&str; 6] = [
+    "agents.db",
+    "audit.jsonl",
+    "program.prose",
+    "state.db",
+    "state.md",
+    "x_events.jsonl",
+];
+
+/// The name of what lies at a path, and of the folder it lies in.
+fn name_and_above(path: &str) -> (&str, &str) {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or(path);
+    (name, parts.next().unwrap_or_default())
+}
+
+/// Whether a file of this name belongs into one of a run's folders.
+fn is_file_of(name: &str, above: &str) -> bool {
+    match above {
+        "gates" => name.ends_with(".json"),
+        "bindings" => name.ends_with(".md"),
+        _ => false,
+    }
+}
+
+/// Whether a folder of this name belongs into one of a run's folders.
+fn is_folder_of(name: &str, above: &str) -> bool {
+    match above {
+        "agents" => !name.contains('.'),
+        "imports" => name.contains("--"),
+        _ => false,
+    }
+}
+
 /// Says that a link stands where a part of a run would: what it leads to may lie outside of the run, and is not read.
 pub fn link(path: &str) -> Option<Issue> {
-    const PARTS: [&str; 9] = [
-        "agents",
-        "attachments",
-        "bindings",
-        "gates",
-        "imports",
-        "program.prose",
-        "state.db",
-        "state.md",
-        "x_events.jsonl",
-    ];
-    let name = path.rsplit('/').next().unwrap_or(path);
-    PARTS.contains(&name).then(|| {
+    let (name, above) = name_and_above(path);
+    let holds = FOLDERS.contains(&name) || FILES.contains(&name) || is_file_of(name, above);
+    (holds || ["agents", "imports"].contains(&above)).then(|| {
         Issue::warning(
             "link-not-followed",
             format!("{path} is a link, which is not followed"),
@@ -250,23 +293,22 @@ pub enum Odd {
 
 /// Says that something else stands where a part of a run would: what that part says is not known, and is not "nothing".
 pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
-    const FOLDERS: [&str; 5] = ["agents", "attachments", "bindings", "gates", "imports"];
-    const FILES: [&str; 5] = [
-        "program.prose",
-        "state.db",
-        "state.md",
-        "x_events.jsonl",
-        "audit.jsonl",
-    ];
     const ENDS: [&str; 5] = [".md", ".json", ".jsonl", ".db", ".prose"];
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let (name, above) = name_and_above(path);
     let (is_odd, what) = match found {
         Odd::Special => (
-            FOLDERS.contains(&name) || ENDS.iter().any(|end| name.ends_with(end)),
+            [name, above].iter().any(|name| FOLDERS.contains(name))
+                || ENDS.iter().any(|end| name.ends_with(end)),
             "a pipe, a socket or a device",
         ),
-        Odd::Folder => (FILES.contains(&name), "a folder, and no file"),
-        Odd::File => (FOLDERS.contains(&name), "a file, and no folder"),
+        Odd::Folder => (
+            FILES.contains(&name) || is_file_of(name, above),
+            "a folder, and no file",
+        ),
+        Odd::File => (
+            FOLDERS.contains(&name) || is_folder_of(name, above),
+            "a file, and no folder",
+        ),
     };
     is_odd.then(|| {
         Issue::error("file-unreadable", format!("{path} is {what}"))
@@ -317,6 +359,37 @@ pub fn not_given(files: &[String]) -> Option<Issue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_in_the_place_of_a_part_of_a_run_is_named() {
+        use Odd::{File, Folder, Special};
+        for (path, odd) in [
+            (".prose/runs", &[File, Special][..]),
+            ("r/state.db", &[Folder, Special]),
+            ("r/gates", &[File, Special]),
+            ("r/gates/a.pending.json", &[Folder, Special]),
+            ("r/gates/audit.jsonl", &[Folder, Special]),
+            ("r/bindings/a.md", &[Folder, Special]),
+            ("r/bindings/a", &[Special]),
+            ("r/agents/writer", &[File, Special]),
+            ("r/imports/r--research", &[File, Special]),
+            ("r/attachments/a", &[Special]),
+            ("r/notes.md", &[Special]),
+            ("r/services", &[]),
+        ] {
+            for found in [File, Folder, Special] {
+                let issue = misplaced(path, found);
+                assert_eq!(issue.is_some(), odd.contains(&found), "{path}: {found:?}");
+            }
+            let others = [
+                "r/bindings/a",
+                "r/attachments/a",
+                "r/notes.md",
+                "r/services",
+            ];
+            assert_eq!(link(path).is_some(), !others.contains(&path), "{path}");
+        }
+    }
 
     #[test]
     fn folders_of_tools_are_left_out_unless_a_run_holds_them() {

@@ -146,10 +146,12 @@ impl Disk {
 
     /// What could not be listed or read so far, of the places that are `asked` for: what was not found may be there.
     pub fn unread(&self, asked: impl Fn(&str) -> bool) -> Option<String> {
-        let listed = self
-            .issues
-            .iter()
-            .filter(|issue| matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable"));
+        let listed = self.issues.iter().filter(|issue| {
+            let file = issue.location.file.as_deref().unwrap_or_default();
+            let of_runs = file.rsplit('/').next() == Some("runs");
+            matches!(issue.rule.as_str(), "unreadable-folder" | "file-unreadable")
+                || (of_runs && issue.rule == "link-not-followed")
+        });
         let listed = listed.map(|issue| (issue.location.file.as_deref(), &issue.message));
         let failed = self.failed.borrow();
         let read = failed.iter().map(|(place, why)| (Some(&**place), why));
@@ -353,6 +355,11 @@ impl Disk {
 impl Source for Disk {
     fn label(&self) -> String {
         self.label.clone()
+    }
+
+    fn folder(&self) -> String {
+        let name = self.root.dir.path().file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     fn files(&self) -> &[FileEntry] {

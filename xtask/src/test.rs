@@ -136,7 +136,8 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
     step("Recording, killing, racing", || run(&mut test))
 }
 
-/// Carries out every program at hand by both naive interpreters, in each form, with failures and without.
+/// Carries out every program at hand by both naive interpreters, in each form, with failures and without; then attacks runs by
+/// every function of SQLite and by whatever may stand in a file's place.
 ///
 /// # Errors
 /// As [`run_tests`]; and when more than one recording of a hundred is left.
@@ -151,7 +152,16 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
         .args(["--", "--nocapture", "--test-threads=1"])
         .env(REQUIRE_ALL, "1")
         .env("PROSE_SWEEP", "1");
-    step("Carrying out every program", || run(&mut test))
+    step("Carrying out every program", || run(&mut test))?;
+    let mut test = cargo(root);
+    test.args(["test", "-p", "prosescope-tests", "--test", "record"])
+        .args(["--", "functions::", "places::"])
+        .env(REQUIRE_ALL, "1")
+        .env("PROSE_SWEEP", "1");
+    step(
+        "Attacking runs by every function and every odd file",
+        || run(&mut test),
+    )
 }
 
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.

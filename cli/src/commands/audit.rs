@@ -41,9 +41,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     if args.all {
         for (name, place, session) in locate::open_all(None)? {
             let ended = match session {
-                Ok(session) => {
-                    unread::whole(&session, unread::GATES).map(|()| add(&session, place))
-                }
+                Ok(session) => unread::log(&session).map(|()| add(&session, place)),
                 Err(error) => Err(error.into()),
             };
             // One unreadable run hides no log of another.
@@ -59,7 +57,7 @@ pub(super) fn run(args: &AuditArgs, out: &Out) -> Result<Exit, CliError> {
     } else {
         let run = args.run.name()?;
         let session = locate::open(&run)?;
-        unread::whole(&session, unread::GATES)?;
+        unread::log(&session)?;
         exit = add(&session, String::new());
         known(&session, args.gate.as_deref())?;
     }
@@ -100,7 +98,7 @@ fn verify(run: &str, expect_head: Option<&str>, out: &Out) -> Result<Exit, CliEr
     let expected = expect_head.map(count_and_hash).transpose()?;
     let session = locate::open(run)?;
     // A chain with rows missing says nothing.
-    unread::whole(&session, unread::GATES)?;
+    unread::log(&session)?;
     let check = pages::audit_check(&session, expected);
     out.show(&check, || print::audit_check(&check, out.width))?;
     Ok(match has_errors(&check.issues) {

@@ -19,6 +19,16 @@ pub(super) fn whole(session: &Session, parts: &[Part]) -> Result<(), CliError> {
     })
 }
 
+/// Refuses to say of the audit log as a whole what is known of some of its lines.
+pub(super) fn log(session: &Session) -> Result<(), CliError> {
+    whole(session, GATES)?;
+    some_of(
+        &session.run().id,
+        session.unread_log().into_iter().collect(),
+        |_| true,
+    )
+}
+
 /// Refuses an answer about an agent of which a store was not read to its end.
 pub(super) fn of_agent(agent: &OneAgent) -> Result<(), CliError> {
     some_of(agent.run(), agent.unread(), |unread| {

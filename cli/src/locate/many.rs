@@ -89,30 +89,31 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
         None => false,
     };
     let runs = found.iter().filter(|found| found.kind != FoundKind::Agents);
-    // What agents keep is no run, nor is a lock.
-    let other = |place: &str| place.starts_with("agents") || place == ".lock";
-    disk.unread(|place| !other(place) && !runs.clone().any(|found| inside(place, found)))
+    disk.unread(|place| !is_beside(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
-/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
+/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`; and whether all there are
+/// could be read.
+///
+/// # Errors
+/// When none is listed, and something could not be read that may be one.
 pub(crate) fn list(
     path: Option<&str>,
     filter: &Filter,
     order: Order,
     most: usize,
-) -> Result<RunList, CliError> {
+) -> Result<(RunList, bool), CliError> {
     let dir = match path {
         Some(path) => Ok(PathBuf::from(path)),
         None => project(),
     };
+    let mut hidden = None;
     let mut list = match dir {
         Ok(dir) => {
             let disk = Rc::new(disk(&dir)?);
             let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
             let list = list_page(&source, &options(None)?, filter, order, most);
-            if let Some(message) = disk.unread(|_| true) {
-                say(&note(&format!("not all was read: {message}")));
-            }
+            hidden = disk.unread(|place| !is_beside(place));
             list
         }
         // The runs of a project may all be in a database.
@@ -127,7 +128,20 @@ pub(crate) fn list(
             list.runs.truncate(most);
         }
     }
-    Ok(list)
+    match hidden {
+        Some(message) if list.runs.is_empty() => Err(CliError::new(Exit::Io, message)
+            .hint("check that you may read it, and repeat the command")),
+        Some(message) => {
+            say(&note(&format!("not all was read: {message}")));
+            Ok((list, false))
+        }
+        None => Ok((list, true)),
+    }
+}
+
+/// Whether what lies there is no run: what agents keep, or a lock.
+fn is_beside(place: &str) -> bool {
+    place.starts_with("agents") || place == ".lock"
 }
 
 /// The runs below a `.prose` folder's own `runs`.

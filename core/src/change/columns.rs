@@ -92,7 +92,12 @@ impl Change {
                 ("agent_segments", 2, columns)
             }
             Change::Import(row) => ("imports", 1, row.columns()),
-            Change::Gate(row) => ("gates", 2, row.columns()),
+            // What a decision writes is written here, too: a DEFAULT of the table decides nothing.
+            Change::Gate(row) => {
+                let open = ["resolved_at", "resolved_by", "resolution_comment"];
+                let open = open.map(|column| (column, Value::Null));
+                ("gates", 2, [row.columns(), open.to_vec()].concat())
+            }
             // Whose run it is may be NULL (errata G11): the time tells it from one of the same name.
             Change::ResolveGate(row) => ("gates", 3, row.columns()),
             Change::Audit(row) => ("gate_audit_log", 1, row.columns()),

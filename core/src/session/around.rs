@@ -144,7 +144,7 @@ fn agents_of_database(
     let db = source.database(path, &options.limits)?;
     let found = match only {
         None => rows::decode(db.as_ref(), name, None).map(|decoded| decoded.run),
-        Some(agent) => rows::agents_named(db.as_ref(), name, agent),
+        Some(agent) => rows::agents_named(db.as_ref(), name, "", agent),
     };
     let found = found.map_err(|error| SourceError::of_database(path, &error))?;
     Ok((found, db))

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use super::around::Parts;
 use super::pages::in_import;
+use super::summary::folder_name;
 use super::survey::{database_of, join, split};
 use super::unread::{unread, unread_of};
 use super::values::{Place, Store};
@@ -177,7 +178,14 @@ fn narrow(
     let from = from.filter(|_| !at_root);
     if from.is_some() {
         // Which frame lies in which is told by the rows of execution, as the whole fold reads them.
-        run = rows::head(db.as_ref(), file, |_| u64::MAX).ok()?.run;
+        run = rows::head(
+            db.as_ref(),
+            file,
+            &folder_name(source.as_ref(), &root),
+            |_| u64::MAX,
+        )
+        .ok()?
+        .run;
         if run.executions.is_empty() {
             return None;
         }

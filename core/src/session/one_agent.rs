@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::around::{Around, Parts, agents_not_listed};
 use super::lookup::program_of;
+use super::summary::folder_name;
 use super::survey::{database_of, join, split};
 use super::unread::{unread, unread_of};
 use super::values::{Place, Store};
@@ -159,7 +160,8 @@ fn narrow(source: &Rc<dyn Source>, place: &str, options: &Options, name: &str) -
         Some(path) => {
             let db = source.database(&path, &options.limits).ok()?;
             let (dir, file) = split(&path);
-            let run = rows::agents_named(db.as_ref(), file, name).ok()?;
+            let folder = folder_name(source.as_ref(), dir);
+            let run = rows::agents_named(db.as_ref(), file, &folder, name).ok()?;
             let store = Store {
                 name: file.into(),
                 db,

@@ -3,7 +3,7 @@ use std::rc::Rc;
 use super::around::Parts;
 use super::pages::{NodeIndex, gates};
 use super::stray::{has_stray_database, kept_in_files};
-use super::summary::last_part;
+use super::summary::{folder_name, last_part};
 use super::survey::{join, split};
 use super::values::Store;
 use super::{Opened, Options, Session};
@@ -190,7 +190,8 @@ fn open_database(
     let db = source.database(path, &options.limits)?;
     let (dir, name) = split(path);
     let root = join(dir, "");
-    let decoded = rows::decode(db.as_ref(), name, options.run_id.as_deref())
+    let folder = folder_name(source.as_ref(), &root);
+    let decoded = rows::decode_in(db.as_ref(), name, &folder, options.run_id.as_deref())
         .map_err(|error| SourceError::of_database(path, &error))?;
     let mut run = decoded.run;
     run.issues.extend(source.notes(path));

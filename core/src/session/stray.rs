@@ -31,7 +31,7 @@ fn holds_no_run(source: &dyn Source, path: &str) -> bool {
     }
     let head = || {
         let db = source.database(path, &Limits::default()).ok()?;
-        rows::head(db.as_ref(), path, |_| 0).err()
+        rows::head(db.as_ref(), path, "", |_| 0).err()
     };
     matches!(head(), Some(DecodeError::NoTables(_)))
 }

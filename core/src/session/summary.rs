@@ -58,6 +58,14 @@ pub(super) fn last_part<'a>(label: &'a str, place: &'a str) -> &'a str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
+/// The name of the folder whose path below the source is `root`.
+pub(super) fn folder_name(source: &dyn Source, root: &str) -> String {
+    match split(root.trim_end_matches('/')).1 {
+        "" => source.folder(),
+        name => name.to_owned(),
+    }
+}
+
 /// What a list says of a large database, from its head alone; `None` where there is none, or it is odd: opening it
 /// then says what it is.
 pub(super) fn of_head(
@@ -75,12 +83,16 @@ pub(super) fn of_head(
     let large = if alone { LARGE_ALONE } else { LARGE };
     source.file(&path).filter(|file| file.len >= large)?;
     let db = source.database(&path, &options.limits).ok()?;
-    let rows::Head { mut run, left_out } =
-        rows::head(db.as_ref(), name, |run| match says_its_end(run) {
+    let rows::Head { mut run, left_out } = rows::head(
+        db.as_ref(),
+        name,
+        &folder_name(source.as_ref(), dir),
+        |run| match says_its_end(run) {
             true => ROWS_OF_FINISHED,
             false => ROWS,
-        })
-        .ok()?;
+        },
+    )
+    .ok()?;
     if run.form == Form::Agents {
         return None;
     }

@@ -15,6 +15,21 @@ impl Session {
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.run, &self.values)
     }
+
+    /// Why the audit log says nothing of itself as a whole, where lines of it could not be read. The rest is shown all the same.
+    pub fn unread_log(&self) -> Option<Unread> {
+        let mut issues = self.run.issues.iter();
+        let issue = issues.find(|issue| issue.rule == "audit-lines-unread")?;
+        Some(Unread {
+            what: what(&issue.location),
+            why: issue.message.clone(),
+            next: issue.hint.clone(),
+            parts: vec![Part::Audit],
+            failed: false,
+            sealed: false,
+            around: false,
+        })
+    }
 }
 
 /// What of a run, or of a part of it, could not be read to its end.
@@ -47,7 +62,7 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
-        "table-damaged" | "database-unreadable" | "agents-unreadable" => false,
+        "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,
         // A link stands where other files of a run may lie, too; a program is often a link to the one it is a copy of.
         "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,
         // A gate without a readable file is missing; a log that was torn is read without that line.

@@ -2,6 +2,8 @@
 
 use rusqlite::Connection;
 
+use super::foreign::LookedAt;
+
 /// The tables that an agent has rows in, those that refer to others first, and the column of its name.
 const TABLES: [(&str, &str); 3] = [
     ("agent_segments", "agent_name"),
@@ -34,8 +36,10 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     // What is deleted is overwritten, not only unlinked.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
+    let looked_at = LookedAt::default();
     for (table, column) in there(conn)? {
-        conn.execute(&format!("DELETE FROM {table} WHERE {column} = ?1"), [name])?;
+        let sql = format!("DELETE FROM {table} WHERE {column} = ?1");
+        looked_at.run(conn, &sql, || conn.execute(&sql, [name]))??;
     }
     conn.execute_batch("COMMIT")
 }

@@ -3,14 +3,17 @@
 //! Nothing here reads the SQL of the schema. SQLite compiles a statement, and its authorizer and the compiled program
 //! show what would run: a schema can be disguised, what SQLite made of it cannot (security.md, B1 to B3).
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prosescope_authorizer::{Action, authorize_during};
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ffi};
 
+use super::guard::LONGEST_SQL;
 use super::shape::{discover, quoted};
 use crate::database::DecodeError;
 use crate::database::Found;
@@ -87,58 +90,80 @@ pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeErro
 /// Objects that a schema may name to be looked through for triggers; a run's has two dozen.
 const MOST_OBJECTS: i64 = 1000;
 
-/// Calls that one statement may make of functions whose work grows with the value: ours make seven.
-const MOST_CALLS: usize = 16;
-
-/// Functions that take time in proportion to their arguments at most.
-const TAME: &[&str] = &[
-    "abs",
-    "coalesce",
-    "date",
-    "datetime",
-    "ifnull",
-    "json_object",
-    "json_patch",
-    "json_type",
-    "json_valid",
-    "julianday",
-    "length",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "nullif",
-    "octet_length",
-    "round",
-    "rtrim",
-    "strftime",
-    "substr",
-    "substring",
-    "time",
-    "trim",
-    "typeof",
-    "unixepoch",
-    "upper",
+/// Functions that a schema may call with each write, as SQLite lists them: by the number of their arguments, of which -1 is any.
+///
+/// SQLite asks nobody while a function runs, so nothing ends one that takes for ever. What a schema may call is therefore little
+/// (what the documents use, and what tables made by hand have), and each of these passes over its arguments once;
+/// [`MOST_GIVEN`] bounds those. `tests/tests/record/functions.rs` measures every function that SQLite has.
+const ONE_PASS: &[&str] = &[
+    "abs(1)",
+    "current_date(0)",
+    "current_time(0)",
+    "current_timestamp(0)",
+    "date(-1)",
+    "datetime(-1)",
+    "json_valid(1)",
+    "julianday(-1)",
+    "length(1)",
+    "lower(1)",
+    "ltrim(1)",
+    "nullif(2)",
+    "octet_length(1)",
+    "round(1)",
+    "round(2)",
+    "rtrim(1)",
+    "strftime(-1)",
+    "substr(2)",
+    "substr(3)",
+    "substring(2)",
+    "substring(3)",
+    "time(-1)",
+    "trim(1)",
+    "typeof(1)",
+    "unixepoch(-1)",
+    "upper(1)",
 ];
 
-/// Returns what a statement would run that the schema chose and that may not end in time, as a noun: a trigger's or a
-/// foreign key's program, a virtual table, a function that is not known to be tame, or too many calls.
+/// Calls of these that one statement may make.
+const MOST_CALLS: usize = 16;
+
+/// Instructions of a statement that a schema adds nothing remarkable to: ours have 150 at most, and each index adds a dozen.
+const PLAIN: usize = 400;
+
+/// Instructions that a statement may have at all. SQLite counts steps where it jumps back only: a CHECK runs to its end, however
+/// many comparisons it is made of.
+const MOST_INSTRUCTIONS: usize = 4000;
+
+/// Bytes of the longest value that a statement may touch with which the schema runs expressions of its own.
+pub const MOST_GIVEN: i32 = 1 << 20;
+
+/// What a statement would run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// What it says itself, and a little of the schema's.
+    Own,
+    /// Expressions of the schema that end in time where no value is longer than [`MOST_GIVEN`].
+    Bounded,
+    /// Something of the schema that may not end in time, as a noun: a trigger's or a foreign key's program, a virtual table, a
+    /// function, too much of anything.
+    Foreign(String),
+}
+
+/// Returns what a statement would run that the schema chose.
 ///
-/// SQLite compiles the statement and lists the program (`EXPLAIN`); nothing runs. `message` is the register in which
-/// SQLite itself puts texts together, if the statement is one of those.
+/// SQLite compiles the statement and lists the program (`EXPLAIN`); nothing runs. What the statement itself calls is known by its
+/// text, which is ours.
 ///
 /// # Errors
 /// When SQLite cannot compile it.
-pub fn runs_foreign(
-    conn: &Connection,
-    sql: &str,
-    message: Option<i64>,
-) -> rusqlite::Result<Option<String>> {
+pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     let mut statement = conn.prepare(&format!("EXPLAIN {sql}"))?;
     // Nothing is bound: the program is the same for all values.
     let mut rows = statement.raw_query();
-    let mut calls = 0;
+    let (mut calls, mut instructions) = (0, 0);
+    let mut own: BTreeMap<String, usize> = BTreeMap::new();
     while let Some(row) = rows.next()? {
+        instructions += 1;
         // addr, opcode, p1, p2, p3, p4, p5, comment
         let code: String = row.get(1)?;
         let found = match code.as_str() {
@@ -146,26 +171,166 @@ pub fn runs_foreign(
                 Some("another program (a trigger, or an action of a foreign key)".to_owned())
             }
             "VOpen" | "VFilter" | "VUpdate" | "VColumn" => Some("a virtual table".to_owned()),
+            "Concat" => Some("an expression that joins texts".to_owned()),
             "Function" | "PureFunc" => {
-                calls += 1;
                 let call: String = row.get::<_, Option<String>>(5)?.unwrap_or_default();
                 let name = call.split('(').next().unwrap_or_default();
-                let tame = TAME.iter().any(|tame| tame.eq_ignore_ascii_case(name));
-                (!tame).then(|| format!("the function {name}"))
-            }
-            "Concat" => {
-                (message != Some(row.get(4)?)).then(|| "an expression that joins texts".to_owned())
+                let left = own
+                    .entry(name.to_owned())
+                    .or_insert_with(|| calls_in(sql, name));
+                if let Some(less) = left.checked_sub(1) {
+                    *left = less;
+                    None
+                } else {
+                    calls += 1;
+                    let foreign = !ONE_PASS.contains(&call.as_str());
+                    foreign.then(|| format!("the function {name}"))
+                }
             }
             _ => None,
         };
-        if found.is_some() {
-            return Ok(found);
-        }
-        if calls > MOST_CALLS {
-            return Ok(Some(format!("more than {MOST_CALLS} functions")));
+        let many = if calls > MOST_CALLS {
+            Some((MOST_CALLS, "functions"))
+        } else {
+            (instructions > MOST_INSTRUCTIONS).then_some((MOST_INSTRUCTIONS, "instructions"))
+        };
+        let found = found.or(many.map(|(most, what)| format!("more than {most} {what}")));
+        if let Some(found) = found {
+            return Ok(Program::Foreign(found));
         }
     }
-    Ok(None)
+    Ok(match calls > 0 || instructions > PLAIN {
+        true => Program::Bounded,
+        false => Program::Own,
+    })
+}
+
+/// Statements that were looked at before they ran, for as long as the schema is the same.
+#[derive(Debug, Default)]
+pub(super) struct LookedAt(RefCell<(i64, HashMap<String, bool>)>);
+
+impl LookedAt {
+    /// Does the work of a statement that writes, unless the schema would run something of its own with it.
+    ///
+    /// # Errors
+    /// What SQLite says, or what the schema would run.
+    pub(super) fn run<T>(
+        &self,
+        conn: &Connection,
+        sql: &str,
+        work: impl FnOnce() -> T,
+    ) -> rusqlite::Result<T> {
+        let mut version = conn.prepare_cached("PRAGMA schema_version")?;
+        let version: i64 = version.query_row([], |row| row.get(0))?;
+        let mut seen = self.0.borrow_mut();
+        if seen.0 != version {
+            *seen = (version, HashMap::new());
+        }
+        let bounded = match seen.1.get(sql) {
+            Some(bounded) => *bounded,
+            None => {
+                let bounded = match program_of(conn, sql)? {
+                    Program::Own => false,
+                    Program::Bounded => true,
+                    Program::Foreign(what) => {
+                        let code = ffi::Error::new(ffi::SQLITE_AUTH);
+                        let message = format!("its schema would run {what} with each write");
+                        return Err(rusqlite::Error::SqliteFailure(code, Some(message)));
+                    }
+                };
+                seen.1.insert(sql.to_owned(), bounded);
+                bounded
+            }
+        };
+        drop(seen);
+        if !bounded {
+            return Ok(work());
+        }
+        let before = conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_GIVEN)?;
+        let done = work();
+        conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, before)?;
+        Ok(done)
+    }
+}
+
+/// How often a statement of ours calls a function.
+fn calls_in(sql: &str, name: &str) -> usize {
+    let found = sql.match_indices(name).filter(|(at, _)| {
+        let (before, after) = sql.split_at(*at);
+        let is_part = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        !is_part && after.starts_with(&format!("{name}("))
+    });
+    found.count()
+}
+
+/// Returns why nothing is recorded in a database, in a sentence each: what [`fit_for_writing`] and [`program_of`] refuse, found
+/// before somebody writes. Triggers and a disguised schema are left out: they have issues of their own.
+///
+/// # Errors
+/// When the schema cannot be read.
+pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
+    if odd_schema(conn)?.is_some() || !foreign_triggers(conn)?.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Err(unfit) = fit_for_writing(conn)? {
+        return Ok(vec![format!("it has {unfit}")]);
+    }
+    let mut refused = Vec::new();
+    for found in discover(conn)?.iter().filter(|found| is_written(found)) {
+        let known = found.info.columns.iter();
+        let known = known.filter(|column| column.known || !found.info.known);
+        let names: Vec<String> = known.map(|column| quoted(&column.name)).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let table = quoted(&found.info.name);
+        let set: Vec<String> = names.iter().map(|name| format!("{name} = 1")).collect();
+        let ones = vec!["1"; names.len()].join(", ");
+        let statements = [
+            format!("INSERT INTO {table} ({}) VALUES ({ones})", names.join(", ")),
+            format!("UPDATE {table} SET {}", set.join(", ")),
+        ];
+        let copy = alone(conn, &found.info.name);
+        let conns = std::iter::once(conn).chain(copy.as_ref().ok());
+        let foreign = conns
+            .flat_map(|conn| statements.iter().map(move |sql| (conn, sql)))
+            .find_map(|(conn, sql)| {
+                let program = authorize_during(conn, |_, _| true, || program_of(conn, sql));
+                match program.and_then(|program| program) {
+                    Ok(Program::Foreign(what)) => Some(what),
+                    // What SQLite cannot compile, SQLite refuses.
+                    _ => None,
+                }
+            });
+        refused.extend(foreign.map(|what| {
+            let table = &found.info.name;
+            format!("its schema would run {what} with each write into {table}")
+        }));
+    }
+    Ok(refused)
+}
+
+/// Returns a database in memory with a table of this one, empty: where a file is opened to be read, SQLite leaves CHECKs out of
+/// what it makes of the schema.
+///
+/// # Errors
+/// When there is no such table, or SQLite takes its text nowhere else.
+fn alone(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
+    let sql: String = conn.query_row(
+        "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",
+        [table],
+        |row| row.get(0),
+    )?;
+    let copy = Connection::open_in_memory()?;
+    copy.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)?;
+    // The text is never a statement: SQLite reads it as it reads any schema, and runs nothing.
+    copy.execute_batch(&format!(
+        "PRAGMA foreign_keys = OFF; CREATE TABLE {} (x); PRAGMA writable_schema = ON",
+        quoted(table)
+    ))?;
+    copy.execute("UPDATE sqlite_schema SET sql = ?1", [sql])?;
+    copy.execute_batch("PRAGMA writable_schema = RESET")?;
+    Ok(copy)
 }
 
 /// Returns whether SQLite may have made a foreign trigger of the schema. Whatever else its rows claim, SQLite makes a trigger
@@ -327,43 +492,84 @@ mod tests {
 
     #[test]
     fn what_a_statement_would_run_is_seen_before_it_runs() {
+        let foreign = |what: &str| Some(Program::Foreign(what.to_owned()));
         let check = |expression: &str| {
             format!(
                 "UPDATE sqlite_schema SET sql = replace(sql, 'value TEXT', 'value TEXT CHECK ({expression})') WHERE name = 'bindings'"
             )
         };
         for (sql, found) in [
-            (check("length(value) > 0"), None),
-            (check("value IN (''a'', ''b'')"), None),
+            (check("length(value) > 0"), Some(Program::Bounded)),
+            (check("value IN (''a'', ''b'')"), Some(Program::Own)),
             (
                 check("hex(zeroblob(480000000)) <> value"),
-                Some("the function zeroblob"),
+                foreign("the function zeroblob"),
             ),
-            (check("instr(value, name)"), Some("the function instr")),
+            (check("instr(value, name)"), foreign("the function instr")),
             // What never changes is no less a call.
             (
                 check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
-                Some("the function zeroblob"),
+                foreign("the function zeroblob"),
             ),
-            (check("value LIKE ''%a%''"), Some("the function like")),
+            (check("value LIKE ''%a%''"), foreign("the function like")),
+            (check("trim(value) <> ''''"), Some(Program::Bounded)),
+            (
+                check("trim(value, name) <> ''''"),
+                foreign("the function trim"),
+            ),
             (
                 check("length(value || value) > 0"),
-                Some("an expression that joins texts"),
+                foreign("an expression that joins texts"),
+            ),
+            (
+                check(&["(value = name)"; 500].join(" + ")),
+                Some(Program::Bounded),
             ),
         ] {
             let conn = changed(&sql);
-            let insert = "INSERT INTO bindings(name, value) VALUES (?1, ?2)";
-            let said = runs_foreign(&conn, insert, None);
+            // What is not given has a default of the documents, which calls a function.
+            let insert =
+                "INSERT INTO bindings(name, value, created_at, updated_at) VALUES (?1, ?2, '', '')";
             // A guarded connection does not even compile what writes; the writer's does.
-            assert!(said.is_err(), "{sql}");
-            let pragma = runs_foreign(&conn, "PRAGMA quick_check(bindings)", Some(3)).unwrap();
-            assert_eq!(pragma.as_deref(), found, "{sql}");
-            let (damage, ended) = quick_check(&conn);
-            assert_eq!(
-                (damage, ended.is_some()),
-                (vec![], found.is_some()),
-                "{sql}"
-            );
+            assert!(program_of(&conn, insert).is_err(), "{sql}");
+            let program = authorize_during(&conn, |_, _| true, || program_of(&conn, insert));
+            assert_eq!(program.unwrap().ok(), found, "{sql}");
+            let is_foreign = matches!(found, Some(Program::Foreign(_)));
+            let refused = refusals(&conn).unwrap();
+            assert_eq!(refused.len(), usize::from(is_foreign), "{sql}: {refused:?}");
+            // Reading runs none of it.
+            assert_eq!(quick_check(&conn), (vec![], None), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_statement_is_looked_at_again_when_the_schema_is_another_one() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE t (a)").unwrap();
+        let looked_at = LookedAt::default();
+        let sql = "INSERT INTO t VALUES ('x')";
+        let insert = || looked_at.run(&conn, sql, || conn.execute(sql, []));
+        assert_eq!(insert(), Ok(Ok(1)));
+        assert_eq!(insert(), Ok(Ok(1)));
+        conn.execute_batch("CREATE INDEX evil ON t(replace(a, 'y', 'z'))")
+            .unwrap();
+        let refused = insert().unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "its schema would run the function replace with each write"
+        );
+        let rows = conn.query_row("SELECT count(*) FROM t", [], |row| row.get(0));
+        assert_eq!(rows, Ok(2));
+    }
+
+    #[test]
+    fn a_statement_calls_what_its_own_text_says() {
+        for (sql, name, calls) in [
+            ("UPDATE t SET a = trim(lower(trim(b)))", "trim", 2),
+            ("SELECT ltrim(a), trimmed(b), trim", "trim", 0),
+            ("json_patch(json_object(1), 2)", "json_patch", 1),
+        ] {
+            assert_eq!(calls_in(sql, name), calls, "{sql}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Guard {
     /// The core has no clock; 50 million take about a second natively, and the largest honest list (a million
     /// rows) takes some 40. A small file gets fewer: what its rows can need, and some.
     pub steps: u64,
-    /// Asked every thousand steps; `true` stops the statement. A shell's clock, or its cancel button.
+    /// Asked every hundred steps; `true` stops the statement. A shell's clock, or its cancel button.
     pub stop: Option<Stop>,
     /// Bytes that SQLite may hold in the whole process, all connections together; it can be lowered, never
     /// raised.
@@ -104,7 +104,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     }
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
-        (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL),
         (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
         (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
@@ -116,6 +116,19 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     }
     // Objects in the schema: a limit of newer libraries than wasm's, which is asked below.
     let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
+
+    // Before the first statement, which reads the schema.
+    let taken = Arc::new(AtomicU64::new(0));
+    let most = Arc::new(AtomicU64::new(guard.steps));
+    let stop = guard.stop;
+    let (so_far, at_most) = (Arc::clone(&taken), Arc::clone(&most));
+    conn.progress_handler(
+        STEPS,
+        Some(move || {
+            let so_far = so_far.fetch_add(STEPS as u64, Ordering::Relaxed);
+            so_far >= at_most.load(Ordering::Relaxed) || stop.as_ref().is_some_and(|stop| stop())
+        }),
+    )?;
 
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "query_only", !guard.writes)?;
@@ -134,8 +147,8 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
         // SQLite's own words, where it knows the limit.
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
-    let most = guard.steps.min(SOME_STEPS + STEPS_A_BYTE * file_len(conn)?);
-    let taken = Arc::new(AtomicU64::new(0));
+    let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
+    most.store(guard.steps.min(by_len), Ordering::Relaxed);
     let renewed = Arc::clone(&taken);
     let snapshot = AtomicBool::new(false);
     authorize(conn, move |action, inside| {
@@ -153,16 +166,12 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
         // Inside a view or a trigger: never ours.
         inside.is_none() && (allow(action) || (guard.writes && may_write(action)))
     })?;
-    let stop = guard.stop;
-    conn.progress_handler(
-        STEPS,
-        Some(move || {
-            let so_far = taken.fetch_add(STEPS as u64, Ordering::Relaxed);
-            so_far >= most || stop.as_ref().is_some_and(|stop| stop())
-        }),
-    )?;
     Ok(())
 }
+
+/// Bytes of the longest statement, and of an object's text in a schema: the documents' longest takes 1 KB, and how long SQLite
+/// takes to compile one grows with the square of some of its parts.
+pub(super) const LONGEST_SQL: i32 = 128 << 10;
 
 /// The longest value that is read in one piece. Longer ones are listed and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
@@ -170,8 +179,8 @@ pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 /// Tables, indexes, views and triggers that a schema may name; a run's has a dozen.
 const MOST_OBJECTS: i32 = 10_000;
 
-/// Steps between two questions of the progress handler.
-const STEPS: i32 = 1000;
+/// Steps between two questions of the progress handler: one row or two, each of which may hold long values.
+const STEPS: i32 = 100;
 
 /// Steps that any file may take, and those that each of its bytes may: a row of a few bytes takes some sixty.
 const SOME_STEPS: u64 = 2_000_000;
@@ -400,7 +409,7 @@ mod tests {
         }
         for (limit, most) in [
             (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
-            (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
+            (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL),
             (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
             (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
             (Limit::SQLITE_LIMIT_ATTACHED, 0),

@@ -4,6 +4,7 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
+use super::foreign::LookedAt;
 use super::guard;
 use crate::database::Limits;
 use crate::source::SourceError;
@@ -22,6 +23,7 @@ const SHOWN: usize = 64 << 10;
 pub struct SqliteTables {
     conn: Connection,
     shape: Shape,
+    looked_at: LookedAt,
 }
 
 impl SqliteTables {
@@ -31,7 +33,11 @@ impl SqliteTables {
     /// The fault of the database.
     pub fn new(conn: Connection) -> Result<SqliteTables, Fault> {
         let shape = discover(&conn)?;
-        let mut tables = SqliteTables { conn, shape };
+        let mut tables = SqliteTables {
+            conn,
+            shape,
+            looked_at: LookedAt::default(),
+        };
         tables.learn()?;
         Ok(tables)
     }
@@ -173,12 +179,12 @@ impl SqliteTables {
         cursor: i64,
         now: i64,
     ) -> Result<(), Fault> {
-        let noted = self.conn.execute(
-            "INSERT INTO x_workflow_followers (workflow_id, name, cursor, updated_at) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (workflow_id, name) DO UPDATE SET cursor = max(cursor, excluded.cursor), updated_at = excluded.updated_at",
-            (workflow, name, cursor, time_text(now)),
-        );
-        noted.map(|_| ()).map_err(fault)
+        let sql = "INSERT INTO x_workflow_followers (workflow_id, name, cursor, updated_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (workflow_id, name) DO UPDATE SET cursor = max(cursor, excluded.cursor), updated_at = excluded.updated_at";
+        let values = (workflow, name, cursor, time_text(now));
+        let noted = || self.conn.execute(sql, values);
+        let noted = self.looked_at.run(&self.conn, sql, noted);
+        noted.and_then(|noted| noted).map(|_| ()).map_err(fault)
     }
 
     /// Returns the newest id that AUTOINCREMENT gave to an event; `None` where the table's ids are not counted so.
@@ -204,6 +210,16 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
+        // Reading asks for no column that the schema computes.
+        if statement.sql.starts_with("SELECT") {
+            return self.rows(statement);
+        }
+        let rows = || self.rows(statement);
+        let rows = self.looked_at.run(&self.conn, &statement.sql, rows);
+        rows.map_err(fault)?
+    }
+
+    fn rows(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
         let mut prepared = self.conn.prepare_cached(&statement.sql).map_err(fault)?;
         let mut found = prepared
             .query(params_from_iter(&statement.values))

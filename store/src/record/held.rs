@@ -17,15 +17,7 @@ use crate::vfs;
 pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
     let path = dir.shown(name);
     let wrong = |error| fault::sqlite(&path, &error);
-    if dir
-        .look(name)
-        .map_err(|cause| fault::io(&path, "cannot be opened", &cause))?
-        .is_some_and(|meta| meta.is_symlink())
-    {
-        let message = format!("{} is a link: nothing is written behind it", path.display());
-        return Err(Fault::new(FaultKind::Io, message)
-            .hint("name the file itself, if it is the one that is meant"));
-    }
+    plain(dir, name)?;
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     #[cfg(target_os = "linux")]
     if let Some(held) = beneath(dir) {
@@ -43,8 +35,33 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     Ok(conn)
 }
 
+/// Refuses what is no plain file, of the database and of what SQLite would open beside it: opening a pipe never ends, and no
+/// lock is waited for that way.
+fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
+    for end in ["", "-journal", "-wal", "-shm"] {
+        let place = format!("{name}{end}");
+        let path = dir.shown(&place);
+        let found = dir.look(&place);
+        let found = found.map_err(|cause| fault::io(&path, "cannot be opened", &cause))?;
+        let what = match found {
+            Some(meta) if meta.is_symlink() => "a link: nothing is written behind it",
+            Some(meta) if meta.is_dir() => "a folder, and no file: nothing was written",
+            Some(meta) if !meta.is_file() => "a pipe, a socket or a device: nothing was written",
+            _ => continue,
+        };
+        let next = match end {
+            "" => "name the file itself, if it is the one that is meant",
+            _ => "remove it, if no writer of this database made it, and repeat the command",
+        };
+        let message = format!("{} is {what}", path.display());
+        return Err(Fault::new(FaultKind::Io, message).hint(next));
+    }
+    Ok(())
+}
+
 /// Opens a database to read it without asking for a lock, whatever its journal says.
 pub(super) fn open_unlocked(dir: &Dir, name: &str) -> Result<Connection, Fault> {
+    plain(dir, name)?;
     let path = dir.shown(name);
     #[cfg(target_os = "linux")]
     let path = beneath(dir).map_or(path, |held| held.join(name));

@@ -10,14 +10,18 @@ mod documents;
 mod faults;
 mod fewer;
 mod full;
+mod functions;
 mod growth;
 mod inject;
 mod kill;
 mod killed_copies;
 mod killed_decisions;
 mod kills;
+#[cfg(unix)]
+mod places;
 mod project;
 mod schemas;
+mod strangers;
 mod whole;
 mod writers;
 mod wrong;

@@ -227,7 +227,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
 ];
 
 /// The run before anything was done to it.
-fn base() -> Option<(Project, String, Vec<u8>)> {
+pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init("sqlite");
     project.put(&run, "draft", b"a draft");
@@ -260,7 +260,7 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
 
 /// Runs a command with 256 MB of its own and 2 s of processor time, twice that at the pace that the machine has where that is too
 /// little for a build with checks; more of either ends it by a signal.
-fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
+pub(crate) fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
     // Two processes that share a core take up to twice their time each: what was ended by the limit is tried again.
     let mut tries = (0..3).map(|again| {
         let slower = if again == 0 { 1.0 } else { 2.0 * pace() };

@@ -88,6 +88,16 @@ pub(super) const RULES: &[Rule] = &[
 INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, comment, timestamp, metadata) VALUES
   (1, 'deploy', 'r1', 'created', 'system', NULL, '2026-01-25 12:00:00',
    '{"chain":{"seq":1,"prev":"0000000000000000000000000000000000000000000000000000000000000000","hash":"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87"}}');"#),
+    Rule::error(
+        "audit-lines-unread",
+        "Lines of the audit log of a folder cannot be read: the rest of it is no whole chain, and is not verified.",
+    )
+    .fix("Put back the file as it was, from a copy.")
+    .source("reliability, untrusted files")
+    .files(&[
+        ("program.prose", "approve deploy:\n"),
+        ("gates/audit.jsonl", "{\"id\": 1, \"gate_id\": \"deploy\", \"event_type\": \"created\"}\n{\"id\": 2, \"ga\n"),
+    ]),
     Rule::warning(
         "audit-row-unchecked",
         "A sealed row is too long to be read whole, so only its link was checked.",

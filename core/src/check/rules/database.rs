@@ -156,6 +156,13 @@ pub(super) const RULES: &[Rule] = &[
     .fix("Drop the trigger, or write a copy without it: `prosescope check RUN --fix`.")
     .source("reliability, untrusted files")
     .sql("CREATE TRIGGER approve_all AFTER INSERT ON gates BEGIN\n  UPDATE gates SET status = 'approved';\nEND;"),
+    Rule::warning(
+        "foreign-code",
+        "The schema brings code of its own (in a CHECK, a default, an index, a computed column, or a view where a table is expected) that each write would run and that may not end: `prosescope` refuses to record in this database. Only `prosescope check` looks.",
+    )
+    .fix("Write a copy without it: `prosescope check RUN --fix`.")
+    .source("reliability, untrusted files")
+    .sql("CREATE INDEX by_text ON bindings(replace(value, 'a', name));"),
     Rule::info(
         "database-not-looked-through",
         "SQLite's own look at the file (`PRAGMA quick_check`) did not come to its end.")

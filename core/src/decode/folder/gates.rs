@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::tree::Tree;
 use crate::decode::gates_json;
+use crate::issue::Issue;
 use crate::model::{Gate, Run};
 use crate::source::FileEntry;
 
@@ -52,7 +53,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .get("gates/audit.jsonl")
         .and_then(|file| tree.text(file, LOG_MOST))
     {
-        let (audit, issues) = gates_json::audit(&log);
+        let (audit, mut issues) = gates_json::audit(&log);
+        issues.extend(unread(&log, audit.len(), true));
         run.audit = audit;
         tree.issues_of("gates/audit.jsonl", issues);
     }
@@ -61,8 +63,27 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .and_then(|file| tree.text(file, LOG_MOST))
     {
         run.keeps_events = true;
-        let (rows, issues) = gates_json::events(&log);
+        let (rows, mut issues) = gates_json::events(&log);
+        issues.extend(unread(&log, rows.len(), false));
         run.executions = rows;
         tree.issues_of("x_events.jsonl", issues);
+    }
+}
+
+/// Says that nothing of a log could be read, which is not a log without lines; of one that is verified as a whole also that some
+/// of it could not.
+fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
+    let lines = log.trim_start_matches('\u{feff}').lines();
+    let lines = lines.filter(|line| !line.trim().is_empty()).count();
+    let message = match lines.checked_sub(read) {
+        None | Some(0) => return None,
+        Some(1) if lines == 1 => "the only line of the log cannot be read".to_owned(),
+        Some(_) if read == 0 => format!("none of the {lines} lines of the log can be read"),
+        Some(unread) => format!("{unread} of the {lines} lines of the log cannot be read"),
+    };
+    let hint = "Put back the file as it was; what it says is missing here.";
+    match read {
+        0 => Some(Issue::error("log-unreadable", message).hint(hint)),
+        _ => is_verified.then(|| Issue::error("audit-lines-unread", message).hint(hint)),
     }
 }

@@ -91,6 +91,10 @@ impl Source for Written {
         self.source.label()
     }
 
+    fn folder(&self) -> String {
+        self.source.folder()
+    }
+
     fn files(&self) -> &[FileEntry] {
         &self.files
     }

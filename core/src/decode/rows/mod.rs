@@ -29,6 +29,7 @@ pub use history::{Version, Versions, all_binding_versions, all_memory_versions, 
 pub use meta::meta_of;
 pub use named::{Named, bindings_named, has_execution};
 pub use page::{execution_row, row, table_rows};
+pub use run::which_run;
 
 use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Snapshot};
@@ -49,12 +50,25 @@ pub struct Decoded {
 /// Decodes a database: the run in it, or the agents.
 ///
 /// `name` is the database's path inside its source, for issues and for [`crate::model::Agent::store`]. `wanted`
-/// is the id of one run of several; without it the one that started last is read.
+/// is the id of one run of several; without it the one of [`which_run`] is read.
 ///
 /// # Errors
 /// When it cannot be read at all, holds none of the documents' tables, or not the run that was asked for.
 /// Everything else is an issue.
 pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
+    decode_in(db, name, "", wanted)
+}
+
+/// The same, of a database that lies in a folder of this name, which its run is named as.
+///
+/// # Errors
+/// As [`decode`].
+pub fn decode_in(
+    db: &dyn Database,
+    name: &str,
+    folder: &str,
+    wanted: Option<&str>,
+) -> Result<Decoded, DecodeError> {
     // A writer may be busy beside us.
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
@@ -65,7 +79,7 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     });
     reader.notes.extend(db.notes());
 
-    let others = run::read_run(&mut reader, &mut run, wanted)?;
+    let others = run::read_run(&mut reader, &mut run, folder, wanted)?;
     // Where values were written between the executions, walking the bindings passes all pages: a reader that keeps those
     // it passes has the executions then, which take fewer.
     run.bindings = bindings::read(&mut reader);
@@ -116,7 +130,7 @@ pub struct Head {
     pub left_out: Option<u64>,
 }
 
-/// Decodes the head of a run's database: its run row, its gates, and its executions where they
+/// Decodes the head of a run's database in a folder of this name: its run row, its gates, and its executions where they
 /// are no more than `most` says of the run row. Its values and lists are not touched, however large the file is.
 ///
 /// # Errors
@@ -124,11 +138,12 @@ pub struct Head {
 pub fn head(
     db: &dyn Database,
     name: &str,
+    folder: &str,
     most: impl FnOnce(&Run) -> u64,
 ) -> Result<Head, DecodeError> {
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
-    let others = run::read_run(&mut reader, &mut run, None)?;
+    let others = run::read_run(&mut reader, &mut run, folder, None)?;
     let rows = reader.about(schema::EXECUTION);
     let left_out = (rows > most(&run)).then_some(rows);
     if left_out.is_none() {
@@ -144,16 +159,21 @@ pub fn head(
     Ok(Head { run, left_out })
 }
 
-/// Decodes what is known of one agent in a database: the run's own row, with its program, and the
+/// Decodes what is known of one agent in a database in a folder of this name: the run's own row, with its program, and the
 /// agents of that name without their segments. What ran and what was bound is not touched.
 ///
 /// # Errors
 /// As [`decode`].
-pub fn agents_named(db: &dyn Database, store: &str, name: &str) -> Result<Run, DecodeError> {
+pub fn agents_named(
+    db: &dyn Database,
+    store: &str,
+    folder: &str,
+    name: &str,
+) -> Result<Run, DecodeError> {
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, store)?;
     if run.form != Form::Agents {
-        run::read_run(&mut reader, &mut run, None)?;
+        run::read_run(&mut reader, &mut run, folder, None)?;
     }
     run.agents = agents::read_named(&mut reader, store, name);
     drop(snapshot);

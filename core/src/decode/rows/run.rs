@@ -25,7 +25,27 @@ struct RunRow {
     state_mode: Option<Text>,
 }
 
-/// Fills in what the `run` row says: that of the run which was asked for, else of the one that started last.
+/// Returns which of the rows of `run` is the run that lies in `folder`, given the id of each and when it started: the one that
+/// is named as the folder, else the one that started last. Somebody else may have put a row beside it, with no id or a later
+/// time: such a row hides nothing of a run that has one of its own. Readers and writers both go by this.
+pub fn which_run<'a>(
+    rows: impl Iterator<Item = (Option<&'a str>, Option<i64>)> + Clone,
+    folder: &str,
+) -> Option<usize> {
+    let named = rows
+        .clone()
+        .enumerate()
+        .filter(|(_, (id, _))| !folder.is_empty() && *id == Some(folder));
+    named.last().map(|(at, _)| at).or_else(|| {
+        let has_id = |id: Option<&str>| id.is_some_and(|id| !id.trim().is_empty());
+        let latest = rows
+            .enumerate()
+            .max_by_key(|(_, (id, started))| (has_id(*id), *started));
+        latest.map(|(at, _)| at)
+    })
+}
+
+/// Fills in what the `run` row says: that of the run which was asked for, else of the one of [`which_run`].
 /// Returns the ids of the others.
 ///
 /// # Errors
@@ -33,6 +53,7 @@ struct RunRow {
 pub(super) fn read_run(
     reader: &mut Reader<'_>,
     run: &mut Run,
+    folder: &str,
     wanted: Option<&str>,
 ) -> Result<BTreeSet<String>, DecodeError> {
     let mut rows: Vec<RunRow> = Vec::new();
@@ -53,12 +74,9 @@ pub(super) fn read_run(
             .rposition(|r| r.id.as_deref() == Some(id))
             .ok_or_else(|| DecodeError::NotFound(format!("run {id} in this database")))?,
         None => {
-            let latest = rows
-                .iter()
-                .enumerate()
-                .max_by_key(|(_, r)| r.started.as_ref().and_then(Stamp::millis));
-            match latest {
-                Some((i, _)) => i,
+            let millis = |r: &RunRow| r.started.as_ref().and_then(Stamp::millis);
+            match which_run(rows.iter().map(|r| (r.id.as_deref(), millis(r))), folder) {
+                Some(i) => i,
                 None => {
                     no_row(reader);
                     return Ok(BTreeSet::new());
@@ -73,13 +91,19 @@ pub(super) fn read_run(
         .filter_map(|(_, r)| r.id.as_deref().map(str::to_owned))
         .collect();
     if rows.len() > 1 {
+        let id = rows.get(chosen).and_then(|row| row.id.as_deref());
+        let which = match wanted {
+            Some(_) => "the one that was asked for",
+            None if id == Some(folder) => "the one that its folder is named after",
+            None => "the one that started last",
+        };
         reader.notes.add(
             Issue::warning(
                 "several-runs",
-                format!("this database holds {} runs; {} is shown", rows.len(), match wanted {
-                    Some(_) => "the one that was asked for",
-                    None => "the one that started last",
-                }),
+                format!(
+                    "this database holds {} runs; {which} is shown",
+                    rows.len()
+                ),
             )
             .at_table(schema::RUN)
             .hint(
@@ -190,4 +214,42 @@ pub(super) fn read_imports(reader: &mut Reader<'_>) -> Vec<Import> {
         imports.push(import);
     });
     imports
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_that_is_named_as_the_folder_is_the_run() {
+        for (rows, folder, which) in [
+            (&[][..], "r", None),
+            (&[(None, None)], "r", Some(0)),
+            (&[(Some("r"), Some(1)), (Some("x"), Some(9))], "r", Some(0)),
+            (&[(Some("r"), Some(1)), (None, Some(9))], "r", Some(0)),
+            (
+                &[
+                    (Some("r"), None),
+                    (Some("R"), Some(9)),
+                    (Some("r "), Some(9)),
+                ],
+                "r",
+                Some(0),
+            ),
+            (&[(Some("r"), Some(1)), (Some("r"), Some(0))], "r", Some(1)),
+            // Elsewhere, as in a copy: the one that started last, of those with an id.
+            (
+                &[(Some("r"), Some(9)), (Some("x"), Some(1))],
+                "copy",
+                Some(0),
+            ),
+            (
+                &[(Some("r"), Some(1)), (Some(""), Some(9)), (None, Some(9))],
+                "",
+                Some(0),
+            ),
+        ] {
+            assert_eq!(which_run(rows.iter().copied(), folder), which, "{rows:?}");
+        }
+    }
 }

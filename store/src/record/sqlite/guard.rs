@@ -16,38 +16,70 @@ use crate::record::fault;
 /// How long one transaction may take once it holds the database.
 pub(crate) const TIME: Duration = Duration::from_secs(60);
 
+/// How much processor time it may take meanwhile.
+const WORK: Duration = Duration::from_secs(10);
+
 /// Our own tables beside the documents'.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
-/// Ends the transactions of a connection in time.
+/// Ends the transactions of a connection in time. Each runs on the thread that starts it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Clock(Arc<AtomicU64>);
+pub(crate) struct Clock(Arc<Ends>);
+
+/// When a transaction ends: milliseconds of the time that passes, and of this thread's work. 0 is never.
+#[derive(Debug, Default)]
+struct Ends {
+    time: AtomicU64,
+    work: AtomicU64,
+    /// Before this time no work is asked for, which the system takes longer to tell: there is none without time.
+    ask: AtomicU64,
+}
 
 impl Clock {
     /// A transaction begins, and may take so long.
     pub(crate) fn start(&self, time: Duration) {
-        let end = now().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        self.0.store(end.max(1), Ordering::Relaxed);
+        let end = |now: Duration, most: Duration| millis(now.saturating_add(most)).max(1);
+        self.0.time.store(end(now(), time), Ordering::Relaxed);
+        let work = if time == Duration::MAX { time } else { WORK };
+        self.0.work.store(end(worked(), work), Ordering::Relaxed);
+        self.0.ask.store(end(now(), work), Ordering::Relaxed);
     }
 
     /// The transaction has ended.
     pub(crate) fn stop(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.0.time.store(0, Ordering::Relaxed);
     }
 
     fn is_over(&self) -> bool {
-        match self.0.load(Ordering::Relaxed) {
-            0 => false,
-            end => now() >= end,
-        }
+        let end = |end: &AtomicU64| end.load(Ordering::Relaxed);
+        let (time, now) = (end(&self.0.time), millis(now()));
+        let worked_enough = || now >= end(&self.0.ask) && millis(worked()) >= end(&self.0.work);
+        time != 0 && (now >= time || worked_enough())
     }
 }
 
-/// Milliseconds since the process first asked.
-fn now() -> u64 {
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Time since the process first asked.
+fn now() -> Duration {
     static BEGUN: OnceLock<Instant> = OnceLock::new();
-    let begun = BEGUN.get_or_init(Instant::now);
-    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    BEGUN.get_or_init(Instant::now).elapsed()
+}
+
+/// Processor time of this thread so far.
+#[cfg(unix)]
+fn worked() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let (seconds, nanos) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
+    Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
+}
+
+/// Where the system does not count it for a thread, time that passes.
+#[cfg(not(unix))]
+fn worked() -> Duration {
+    now()
 }
 
 /// Guards a connection that writes into somebody's database: the limits of reading, and no trigger of the file runs.

@@ -21,10 +21,10 @@ use std::time::Duration;
 use prosescope_core::decode::rows::dialect_of;
 use prosescope_core::model::Dialect;
 use prosescope_core::schema;
-use prosescope_core::sqlite::runs_foreign;
+use prosescope_core::sqlite::{Program, program_of};
 use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Style, Work, WriteError};
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, params};
 
 use super::files::{Attachments, sweep};
 use super::lock::{RunLock, lock};
@@ -62,8 +62,9 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a database for writing. `run_id` says which of several runs; else the one that it holds, or, where its
-    /// `run` table is empty, the one that is named as its folder. A link is not followed.
+    /// Opens a database for writing. `run_id` says which of several runs; else the one that readers show
+    /// ([`which_run`](prosescope_core::decode::rows::which_run)), or, where its `run` table is empty, the one that is named
+    /// as its folder. A link is not followed.
     ///
     /// # Errors
     /// A [`Fault`] when it is no database, or may not be written to.
@@ -93,25 +94,18 @@ impl SqliteStore {
             return Err(Fault::new(FaultKind::Damaged, message)
                 .hint("`prosescope init PROGRAM --state sqlite` makes a run in a database"));
         }
-        let newest = || {
-            let order = guard::by_coming(&conn, schema::RUN, true);
-            conn.query_row(&format!("SELECT id FROM run {order} LIMIT 1"), [], |row| {
-                row.get::<_, Option<String>>(0)
-            })
-            .optional()
-        };
+        let real = dir.path().canonicalize();
+        let real = real.as_deref().unwrap_or(dir.path());
+        let folder = real.file_name().unwrap_or_default().to_string_lossy();
         let run = match run_id {
             Some(id) => Some(id.to_owned()),
             None if there.iter().any(|table| table == schema::RUN) => {
-                newest().map_err(wrong)?.flatten()
+                rows::run_of(&conn, &folder).map_err(wrong)?
             }
             None => None,
         };
         conn.execute_batch("COMMIT").map_err(wrong)?;
-        let run = run.unwrap_or_else(|| {
-            let name = dir.path().file_name().unwrap_or_default();
-            name.to_string_lossy().into_owned()
-        });
+        let run = run.unwrap_or_else(|| folder.into_owned());
         let mut store = SqliteStore::of(dir, name, conn, clock);
         store.run = run;
         store.seen = Some((version, there));
@@ -183,8 +177,14 @@ impl SqliteStore {
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
         // Every index is made anew, and with it what the schema computes.
-        let foreign = runs_foreign(&self.conn, "REINDEX", None);
-        if let Some(foreign) = foreign.map_err(|error| fault::sqlite(&self.path, &error))? {
+        let program = program_of(&self.conn, "REINDEX");
+        let program = program.map_err(|error| fault::sqlite(&self.path, &error))?;
+        let foreign = match program {
+            Program::Own => None,
+            Program::Bounded => Some("expressions".to_owned()),
+            Program::Foreign(foreign) => Some(foreign),
+        };
+        if let Some(foreign) = foreign {
             let name = self.path.display();
             let message =
                 format!("{name} was not made smaller: that would run {foreign} of its schema");

@@ -1,7 +1,8 @@
 //! Rows of a database as the core's plain data.
 
-use prosescope_core::decode::rows::meta_of;
+use prosescope_core::decode::rows::{meta_of, which_run};
 use prosescope_core::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
+use prosescope_core::schema;
 use prosescope_core::time::Stamp;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Row, Rows};
@@ -63,6 +64,33 @@ fn all<T>(
         found.push(read(row)?);
     }
     Ok(found)
+}
+
+/// The id of the run that a database in a folder of this name holds; none where no row of `run` has one.
+pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {
+    let named = "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 COLLATE BINARY)";
+    if conn.query_row(named, [folder], |row| row.get(0))? {
+        return Ok(Some(folder.to_owned()));
+    }
+    let order = super::guard::by_coming(conn, schema::RUN, false);
+    // A table that was made by hand may lack the time.
+    let mut statement = conn
+        .prepare(&format!("SELECT id, started_at FROM run {order}"))
+        .or_else(|_| conn.prepare(&format!("SELECT id, NULL FROM run {order}")))?;
+    let mut rows = statement.query([])?;
+    let mut found: Vec<(Option<Text>, Option<i64>)> = Vec::new();
+    let mut held = 0;
+    while let Some(row) = rows.next()? {
+        held += len(row, 2);
+        if held > MOST_HELD {
+            let message = format!("the ids of runs take more than {} MB", MOST_HELD >> 20);
+            return Err(too_long(0, message));
+        }
+        found.push((text(row, 0)?, stamp(row, 1)?.and_then(|at| at.millis())));
+    }
+    let ids = found.iter().map(|(id, at)| (id.as_deref(), *at));
+    let run = which_run(ids, folder).and_then(|at| found.get(at));
+    Ok(run.and_then(|(id, _)| id.as_deref()).map(str::to_owned))
 }
 
 /// Bytes of the longest text that a writer takes of a row; what runs hold is a thousandth of it.

@@ -1,12 +1,13 @@
 //! Statements that write, looked at before they run.
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::Path;
 
-use prosescope_core::sqlite::runs_foreign;
+use prosescope_core::sqlite::{MOST_GIVEN, Program, program_of};
 use prosescope_core::write::WriteError;
-use rusqlite::{Connection, Params};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, Params};
 
 use crate::record::fault;
 
@@ -51,7 +52,8 @@ impl Unwritten {
 /// The statements of one transaction. Nobody changes the schema meanwhile.
 pub(super) struct Statements<'a> {
     conn: &'a Connection,
-    looked_at: RefCell<HashSet<String>>,
+    /// Those that were looked at, and whether they run expressions of the schema.
+    looked_at: RefCell<HashMap<String, bool>>,
 }
 
 impl Statements<'_> {
@@ -64,12 +66,34 @@ impl Statements<'_> {
 
     /// Runs a statement that writes, unless the schema makes it run more than it says; returns the rows it changed.
     pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, Unwritten> {
-        if !self.looked_at.borrow().contains(sql) {
-            if let Some(foreign) = runs_foreign(self.conn, sql, None)? {
-                return Err(Unwritten::Foreign(foreign));
+        let known = self.looked_at.borrow().get(sql).copied();
+        let bounded = match known {
+            Some(bounded) => bounded,
+            None => {
+                let bounded = match program_of(self.conn, sql)? {
+                    Program::Own => false,
+                    Program::Bounded => true,
+                    Program::Foreign(foreign) => return Err(Unwritten::Foreign(foreign)),
+                };
+                self.looked_at.borrow_mut().insert(sql.to_owned(), bounded);
+                bounded
             }
-            self.looked_at.borrow_mut().insert(sql.to_owned());
+        };
+        let mut statement = self.conn.prepare_cached(sql)?;
+        if !bounded {
+            return Ok(statement.execute(params)?);
         }
-        Ok(self.conn.prepare_cached(sql)?.execute(params)?)
+        let before = self
+            .conn
+            .set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_GIVEN)?;
+        let done = statement.execute(params);
+        self.conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, before)?;
+        done.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::TooBig) => Unwritten::Foreign(format!(
+                "expressions of its own over a value of more than {} MB",
+                MOST_GIVEN >> 20
+            )),
+            _ => error.into(),
+        })
     }
 }
