@@ -255,7 +255,7 @@ impl Follower<'_> {
             &self.workflow,
             name,
             self.cursor,
-            locate::now(),
+            locate::recorded_now()?,
         )?;
         Ok(())
     }

@@ -106,9 +106,9 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
 
 /// The runs with a gate that is past its deadline: the others are only read.
 fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
-    let now = Some(locate::now());
+    let now = Some(locate::recorded_now()?);
     let mut due = Vec::new();
-    for (_, folder, session) in locate::open_all(None)?.chain(locate::waiting()) {
+    for (_, folder, session) in locate::open_waiting()? {
         let read = session.map_err(CliError::from).and_then(|session| {
             unread::whole(&session, unread::GATES)?;
             Ok(pages::gates(&session, now).gates)

@@ -154,7 +154,8 @@ impl Writer {
     }
 
     pub(super) fn record<C: Command>(&mut self, command: &C) -> Result<C::Done, CliError> {
-        let done = record(&mut *self.tables, command, self.version, locate::now())?;
+        let now = locate::recorded_now()?;
+        let done = record(&mut *self.tables, command, self.version, now)?;
         out::recorded();
         Ok(done)
     }
@@ -174,6 +175,7 @@ fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
         address: Some(kept.name()),
         sql: kept.sql().to_owned(),
         applied: apply,
+        project: None,
     };
     out.show(&done, || match apply {
         true => format!(

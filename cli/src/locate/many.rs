@@ -23,6 +23,17 @@ pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
 /// Opens every run below `path`, or below the nearest `.prose` and in the project's database, one at a time: an open run holds a database.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let on_server = path.is_none().then(server::each);
+    Ok(on_disk(path)?.chain(on_server.into_iter().flatten()))
+}
+
+/// Opens every run below the nearest `.prose`, and those in the project's database that wait at a gate.
+pub(crate) fn open_waiting() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    Ok(on_disk(None)?.chain(server::waiting()))
+}
+
+/// Opens every run below `path`, or below the nearest `.prose`: none where the runs of the project are in a database alone.
+fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
         Some(path) => Ok(PathBuf::from(path)),
         None => project(),
@@ -39,9 +50,7 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfA
             runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)),
         )
     });
-    let on_server = path.is_none().then(server::each);
-    let on_disk = on_disk.transpose()?.into_iter().flatten();
-    Ok(on_disk.chain(on_server.into_iter().flatten()))
+    Ok(on_disk.transpose()?.into_iter().flatten())
 }
 
 /// Opens every run below the nearest `.prose` that may wait at a gate, with its place there.
@@ -94,13 +103,20 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     disk.unread(|place| !other(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
+/// Runs, and what is to be said of those that are not listed.
+pub(crate) struct Listed {
+    pub(crate) list: RunList,
+    pub(crate) notes: Vec<String>,
+}
+
 /// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
 pub(crate) fn list(
     path: Option<&str>,
     filter: &Filter,
     order: Order,
     most: usize,
-) -> Result<RunList, CliError> {
+) -> Result<Listed, CliError> {
+    let mut notes = Vec::new();
     let dir = match path {
         Some(path) => Ok(PathBuf::from(path)),
         None => project(),
@@ -111,7 +127,7 @@ pub(crate) fn list(
             let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
             let list = list_page(&source, &options(None)?, filter, order, most);
             if let Some(message) = disk.unread(|_| true) {
-                say(&note(&format!("not all was read: {message}")));
+                notes.push(format!("not all was read: {message}"));
             }
             list
         }
@@ -121,13 +137,13 @@ pub(crate) fn list(
     };
     if path.is_none() {
         let own = list.runs.len();
-        server::add_to(&mut list, filter, order, most);
+        server::add_to(&mut list, filter, order, most, &mut notes);
         if list.runs.len() > own {
             order.sort_listed(&mut list.runs);
             list.runs.truncate(most);
         }
     }
-    Ok(list)
+    Ok(Listed { list, notes })
 }
 
 /// The runs below a `.prose` folder's own `runs`.

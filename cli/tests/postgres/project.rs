@@ -22,7 +22,15 @@ impl Project {
         let url = url.replace("postgres@", &format!("postgres:{SECRET}@"));
         let env = format!("# a comment\nexport OPENPROSE_POSTGRES_URL='{url}'\n");
         std::fs::write(project.path().join(".prose/.env"), env).unwrap();
+        if !url.is_empty() {
+            project.trust();
+        }
         project
+    }
+
+    /// Trusts what `.prose/.env` names, as it is now.
+    pub(crate) fn trust(&self) {
+        self.prose(0, &["postgres", "trust"], "");
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -35,7 +43,8 @@ impl Project {
             .args(args)
             .current_dir(self.path())
             .env("HOME", self.path().join("home"))
-            .env("PROSE_NOW", "2026-03-01T10:00:00Z")
+            .env_remove("PROSE_NOW")
+            .env_remove("XDG_STATE_HOME")
             .env_remove("DATABASE_URL")
             .env_remove("OPENPROSE_POSTGRES_URL")
             .env_remove("PROSE_RUN");
