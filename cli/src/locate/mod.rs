@@ -36,8 +36,7 @@ pub(crate) use many::{
 };
 pub(crate) use server::{
     OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server,
-    is_named, keeper, name as server_name, only_on_disk, proposed_project, told_keeper, users,
-    waiting,
+    is_named, name as server_name, only_on_disk, proposed_project, told_keeper, users,
 };
 pub(crate) use serving::served;
 pub(crate) use settings::{distrust, trust};

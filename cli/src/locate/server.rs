@@ -298,24 +298,41 @@ fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<It
         });
         Ok(address.transpose()?)
     });
-    let (address, ids) = match found {
-        Ok(found) => found.unzip(),
+    let (mut address, mut ids, mut failed) = (None, None, None);
+    match found {
+        Ok(found) => (address, ids) = found.unzip(),
+        // Nothing is asked before the user says so.
+        Err(error) if error.rule.is_some() => say(&note(&unasked(
+            "runs in PostgreSQL are not looked at",
+            &error,
+        ))),
+        // A database that cannot be read is not an empty one.
         Err(error) => {
-            say(&note(&unasked(
-                "runs in PostgreSQL are not looked at",
-                &error,
-            )));
-            (None, None)
+            let error = SourceError::Database {
+                path: "PostgreSQL".to_owned(),
+                failed: error.exit == Exit::Io,
+                next: error
+                    .hints
+                    .into_iter()
+                    .next()
+                    .filter(|next| !next.is_empty())
+                    .unwrap_or_else(|| {
+                        "check that the server runs, and repeat the command".to_owned()
+                    }),
+                cause: error.message,
+            };
+            failed = Some(("PostgreSQL".to_owned(), String::new(), Err(error.into())));
         }
-    };
+    }
     let ids = ids.into_iter().flatten();
-    ids.filter_map(move |id| {
+    let runs = ids.filter_map(move |id| {
         let found = OnServer {
             address: address.clone()?,
             id,
         };
         Some((found.name(), found.name(), found.opened()))
-    })
+    });
+    runs.chain(failed)
 }
 
 /// What a list says of a server that did not answer, or was not asked, and what to do about it.

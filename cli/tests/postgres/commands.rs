@@ -1,10 +1,9 @@
 //! Every command on a run in PostgreSQL, and the same on a `state.db`: what is told of both runs is the same.
 
-use prosescope_test_support::cluster::Cluster;
-use prosescope_test_support::{clock, needs};
+use prosescope_test_support::clock;
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 pub(crate) const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
 
@@ -230,10 +229,7 @@ pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
 
 #[test]
 fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
-    if needs::faketime().is_none() {
-        return;
-    }
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let both = ["sqlite", "postgres"].map(|form| {

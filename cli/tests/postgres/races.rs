@@ -3,11 +3,10 @@
 
 use std::process::{Command, Output, Stdio};
 
-use prosescope_test_support::cluster::Cluster;
-use prosescope_test_support::{clock, needs};
+use prosescope_test_support::clock;
 
 use crate::kills::{moment, times};
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 const PROGRAM: &str = "approve go:\n  prompt: \"Go?\"\n  timeout: 1h\n";
 
@@ -21,10 +20,7 @@ fn started(mut command: Command) -> std::process::Child {
 
 #[test]
 fn a_gate_that_is_raced_for_is_decided_once() {
-    if needs::faketime().is_none() {
-        return;
-    }
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
