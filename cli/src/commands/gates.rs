@@ -103,8 +103,11 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     Ok(exit)
 }
 
+/// A run with a gate that is past its deadline, or why that cannot be told.
+type Due = (String, Result<(), CliError>);
+
 /// The runs with a gate that is past its deadline, and those that could not be read: the others are only read.
-fn due() -> Result<Vec<(String, Result<(), CliError>)>, CliError> {
+fn due() -> Result<Vec<Due>, CliError> {
     let now = Some(locate::recorded_now()?);
     let mut due = Vec::new();
     for (name, folder, session) in locate::open_waiting()? {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use prosescope_core::upkeep::doctor::Checkup;
-use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus};
+use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus, Trusted};
 use prosescope_core::view;
 use prosescope_core::workflow;
 use prosescope_test_support::clock;
@@ -370,6 +370,7 @@ fn examples() -> Vec<Example> {
         records("push", &["latest"], of::<view::RunConverted>).at(At::Nowhere),
         records("postgres setup", &[], of::<ServerSetUp>).at(At::Nowhere),
         reads("postgres status", &[], of::<ServerStatus>).at(At::Nowhere),
+        records("postgres trust", &[], of::<Trusted>).at(At::Nowhere),
         records("check", &[RUN, "--fix"], of::<view::RunRepaired>),
         records(
             "agent memory set",

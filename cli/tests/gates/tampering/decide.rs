@@ -21,8 +21,12 @@ enum Then {
 }
 use Then::{Done, Named, Refused};
 
+/// What is edited, how, and what becomes of a decision.
+type InState = (&'static str, fn(&mut State), Then);
+type InFolder = (&'static str, fn(&Path), Then);
+
 /// Edits of the pending gate `c`, or of its row of the log, in both forms.
-const EDITS: [(&str, fn(&mut State), Then); 17] = [
+const EDITS: [InState; 17] = [
     ("allow", |s| set(s, "allow", r#"["eve"]"#), Refused),
     ("nobody is listed", |s| set(s, "allow", "[]"), Refused),
     ("no allow", |s| unset(s, "allow"), Refused),
@@ -61,7 +65,7 @@ const EDITS: [(&str, fn(&mut State), Then); 17] = [
         |s| {
             set(s, "allow", r#"["eve"]"#);
             metadata(created(s), |m| {
-                drop(m.insert("allow".into(), vec!["eve"].into()))
+                drop(m.insert("allow".into(), vec!["eve"].into()));
             });
         },
         Refused,
@@ -84,7 +88,7 @@ const EDITS: [(&str, fn(&mut State), Then); 17] = [
 ];
 
 /// Edits of the files of a folder.
-const FILES: [(&str, fn(&Path), Then); 6] = [
+const FILES: [InFolder; 6] = [
     (
         "a key in capitals",
         |at| swap(at, "c.pending.json", "\"allow\"", "\"Allow\""),
@@ -103,7 +107,7 @@ const FILES: [(&str, fn(&Path), Then); 6] = [
                 "c.pending.json",
                 "\"prompt\"",
                 r#""allow":["eve"],"prompt""#,
-            )
+            );
         },
         Refused,
     ),
