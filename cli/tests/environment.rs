@@ -104,9 +104,11 @@ fn the_page_lists_what_the_sources_read() {
     }
     assert!(files.len() > 500, "{} files", files.len());
     let mut found = BTreeSet::new();
+    // This file, and one that sets names which nothing reads.
+    let apart = ["environment.rs", "cli/tests/clock.rs"];
     for file in files
         .iter()
-        .filter(|file| !file.ends_with("environment.rs"))
+        .filter(|file| !apart.iter().any(|name| file.ends_with(name)))
     {
         read(&fs::read_to_string(file).expect("a source"), &mut found);
     }
