@@ -41,7 +41,7 @@ impl Recorder {
         if let Some(found) = locate::OnServer::for_writing(run)? {
             return Ok(Recorder {
                 store: Store::Postgres(Box::new(PostgresStore::open(&found.address, &found.id)?)),
-                at: at(),
+                at: at()?,
                 latest: locate::id_on_server(run).is_some_and(locate::is_latest),
                 folder: found.name(),
             });
@@ -52,7 +52,7 @@ impl Recorder {
                 Some(database) => Store::Sqlite(SqliteStore::open(database, None)?),
                 None => Store::Folder(FolderStore::open(&target.dir)?),
             },
-            at: at(),
+            at: at()?,
             latest: locate::is_latest(run),
             folder: target.folder,
         })
@@ -75,7 +75,7 @@ impl Recorder {
         };
         Ok(Recorder {
             store,
-            at: at(),
+            at: at()?,
             latest: false,
             folder: from_here(path),
         })
@@ -88,7 +88,7 @@ impl Recorder {
     ) -> Result<Recorder, CliError> {
         Ok(Recorder {
             store: Store::Postgres(Box::new(PostgresStore::open_agents(address, keeper)?)),
-            at: at(),
+            at: at()?,
             latest: false,
             folder: address.to_string(),
         })
@@ -188,12 +188,12 @@ pub(crate) fn one<R: Record>(run: &str, command: &R) -> Result<R::Done, CliError
 }
 
 /// Now, and whom the system knows the process to run as: not `$USER`, which anyone may set.
-pub(crate) fn at() -> At {
-    At {
-        now: locate::now(),
+fn at() -> Result<At, CliError> {
+    Ok(At {
+        now: locate::recorded_now()?,
         os_user: whoami::username().ok().filter(|name| !name.is_empty()),
         client: "cli".to_owned(),
-    }
+    })
 }
 
 /// The `.prose` folder from here upward; made here where there is none.

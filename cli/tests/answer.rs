@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use prosescope_test_support::{clock, needs};
+
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
 const PROGRAM: &str = "session \"Plan\"\napprove deploy:\n  allow: [\"ops\"]\n  on_reject: throw \"Stopped\"\nloop until **it is good** (max: 3):\n  session \"Build\"\noutput report = session \"Report\"\n";
@@ -14,7 +16,7 @@ fn prose(dir: &Path, args: &str) -> (Option<i32>, String) {
         .args(args.split_whitespace())
         .current_dir(dir)
         .env("HOME", dir)
-        .env("PROSE_NOW", "2026-01-15T14:00:00Z")
+        .envs(clock::at("2026-01-15T14:00:00Z"))
         .env_remove("PROSE_RUN")
         .output()
         .expect("prosescope runs");
@@ -55,6 +57,9 @@ const PLANNED: [&str; 2] = ["exec begin --line 1", "exec complete $1"];
 
 #[test]
 fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let gate = "gate create deploy --prompt Deploy? --allow ops";
     let cases: [(&[&str], [&str; 3]); 7] = [
         (
@@ -151,6 +156,9 @@ fn command(shown: &str) -> String {
 /// A run is also given by a path, from where its id does not find it.
 #[test]
 fn the_command_to_copy_works_where_it_was_printed() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for form in FORMS {
         let dir = project(form, &PLANNED);
         let outside = tempfile::tempdir().expect("a folder");
@@ -171,6 +179,9 @@ fn the_command_to_copy_works_where_it_was_printed() {
 
 #[test]
 fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = tempfile::tempdir().expect("a folder");
     let write = |id: &str, text: &str| {
         let run = dir.path().join(".prose/runs").join(id);
@@ -215,6 +226,9 @@ fn a_list_says_how_old_each_run_is_and_where_its_start_is_from() {
 
 #[test]
 fn what_lies_ahead_is_indented_as_in_the_program() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project("sqlite", &PLANNED);
     let shown = done(dir.path(), "resume r");
     let (_, ahead) = shown

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use prosescope_test_support::run::fed;
+use prosescope_test_support::{clock, needs};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -35,7 +36,7 @@ impl Project {
             .args(&args)
             .current_dir(self.dir.path())
             .env("HOME", self.path("home"))
-            .env("PROSE_NOW", format!("2026-01-15T{time}Z"));
+            .envs(clock::at(&format!("2026-01-15T{time}Z")));
         let out = fed(&mut command, input.as_bytes());
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (said, errors) = (text(&out.stdout), text(&out.stderr));
@@ -61,6 +62,9 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
 /// A failed statement that began after the write did not write.
 #[test]
 fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for form in FORMS {
         let project = Project::new("let draft = session \"Write\"\ndraft = session \"Shorten\"\n");
         let go = |time: &str, args: &str, input: &str| {
@@ -111,6 +115,9 @@ fn a_value_is_shown_at_the_statement_that_was_under_way_when_it_was_written() {
 /// A frame in a loop lies in the frame around that loop, whatever form the run is in.
 #[test]
 fn a_converted_run_names_the_same_frames_around_its_values() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let program = "block outer():\n  loop (max: 2):\n    do inner()\nblock inner():\n  let x = session \"Find\"\ndo outer()\n";
     let project = Project::new(program);
     project.done("10:00:00", "init p.prose --id r --state filesystem", "");
@@ -135,6 +142,9 @@ fn a_converted_run_names_the_same_frames_around_its_values() {
 /// `sqlite3 state.db "select 1"` in the wrong folder leaves an empty file.
 #[test]
 fn an_empty_database_beside_a_run_in_files_is_ignored() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for begun in [false, true] {
         let project = Project::new("let x = session \"Find\"\n");
         project.done("10:00:00", "init p.prose --id r --state filesystem", "");
@@ -165,6 +175,9 @@ fn an_empty_database_beside_a_run_in_files_is_ignored() {
 /// Without files of a run beside it, the database is all there was of the run.
 #[test]
 fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let project = Project::new("let x = session \"Find\"\n");
     project.done("10:00:00", "init p.prose --id r --state sqlite", "");
     fs::write(project.path(".prose/runs/r/state.db"), "").expect("written");
@@ -195,6 +208,9 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
 /// Between `put` and the end of its statement the index of a folder is behind: that is how it is recorded.
 #[test]
 fn check_is_silent_about_what_prose_itself_has_just_written() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let program = "input topic: \"What\"\nblock work():\n  let r = session \"Work\"\nlet x = session \"Find\"\nsession \"Unnamed\"\nparallel:\n  a = session \"A\"\nloop (max: 2):\n  draft = session \"Draft\"\ndo work()\n";
     for form in FORMS {
         let project = Project::new(program);
@@ -245,6 +261,9 @@ fn check_is_silent_about_what_prose_itself_has_just_written() {
 /// Files of other programs are still reported, and so are all files that the index of a finished run lacks.
 #[test]
 fn check_reports_values_that_the_index_will_never_name() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let project = Project::new("let x = session \"Find\"\n");
     project.done("10:00:00", "init p.prose --id r --state filesystem", "");
     let file = project.path(".prose/runs/r/bindings/other.md");
@@ -264,6 +283,9 @@ fn check_reports_values_that_the_index_will_never_name() {
 /// A project, or the user, has one memory of an agent, whichever form each of the runs has.
 #[test]
 fn runs_of_both_forms_share_the_memory_of_an_agent() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for scope in ["project", "user"] {
         for (first, second) in [("filesystem", "sqlite"), ("sqlite", "filesystem")] {
             let program =
@@ -308,6 +330,9 @@ fn runs_of_both_forms_share_the_memory_of_an_agent() {
 /// What was written before in two places: each run uses the store of its own form, and says so.
 #[test]
 fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let project =
         Project::new("agent captain:\n  persist: project\nresume: captain\n  prompt: \"On\"\n");
     project.done("10:00:00", "init p.prose --id a --state filesystem", "");
@@ -352,6 +377,9 @@ fn of_two_memories_a_run_uses_the_one_of_its_form_and_says_that_there_is_another
 
 #[test]
 fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for form in FORMS {
         let project = Project::new("let x = session \"Find\"\n  retry: 3\n");
         project.done(
@@ -381,6 +409,9 @@ fn a_statement_that_is_tried_again_shows_why_its_last_attempt_failed() {
 /// A copied folder says the id of the run that it was copied from: its own name tells the two apart, and commands take it.
 #[test]
 fn a_copy_of_a_run_goes_by_the_name_of_its_folder() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let program = "approve pub:\n  prompt: \"ok?\"\nlet x = session \"Find\"\n";
     for form in FORMS {
         let project = Project::new(program);
@@ -470,6 +501,9 @@ fn three() -> (Project, String) {
 
 #[test]
 fn the_trace_is_sorted_chosen_and_drawn_in_time() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let (project, _) = three();
     let rows = |args: &str| -> Vec<String> {
         let said = project.done("11:00:00", &format!("trace --json {args}"), "");

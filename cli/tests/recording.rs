@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use prosescope_test_support::run;
+use prosescope_test_support::{clock, needs};
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -255,7 +256,7 @@ fn at_once(project: &Project, args: &[&str]) -> Vec<(Option<i32>, String)> {
                 .args(args)
                 .current_dir(project.dir.path())
                 .env("HOME", project.path("home"))
-                .env("PROSE_NOW", "2026-01-15T14:30:52Z")
+                .envs(clock::at("2026-01-15T14:30:52Z"))
                 .stdout(std::process::Stdio::piped())
                 .stderr(std::process::Stdio::piped())
                 .spawn()
@@ -274,6 +275,9 @@ fn at_once(project: &Project, args: &[&str]) -> Vec<(Option<i32>, String)> {
 
 #[test]
 fn runs_that_begin_at_once_are_runs_of_their_own() {
+    if needs::faketime().is_none() {
+        return;
+    }
     for form in FORMS {
         let project = Project::new();
         let done = at_once(&project, &["--state", form]);

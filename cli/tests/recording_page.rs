@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use prosescope_test_support::{clock, needs};
+
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/recording.md");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
 const FENCE: &str = "````console\n";
@@ -32,7 +34,7 @@ fn replayed(session: &str) -> String {
         .env("PATH", format!("{own}:{path}"))
         .env("HOME", dir.path())
         .env("COLUMNS", "80")
-        .env("PROSE_NOW", "2026-03-01T10:00:00Z")
+        .envs(clock::at("2026-03-01T10:00:00Z"))
         .env_remove("PROSE_RUN")
         .output()
         .expect("a shell");
@@ -41,6 +43,9 @@ fn replayed(session: &str) -> String {
 
 #[test]
 fn the_page_on_recording_begins_with_what_really_happens() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let page = std::fs::read_to_string(PAGE).expect("the page");
     let (before, rest) = page.split_once(FENCE).expect("a session");
     let (session, after) = rest.split_once(END).expect("its end");

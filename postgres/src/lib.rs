@@ -19,6 +19,7 @@ mod beside;
 mod facts;
 mod fault;
 mod find;
+mod hosts;
 mod import;
 mod of;
 mod passfile;

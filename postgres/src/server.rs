@@ -233,7 +233,7 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
         .copied()
         .unwrap_or(ANSWER);
     let connecting = async {
-        let connecting = tokio::time::timeout(limit, address.config.connect(tls)).await;
+        let connecting = tokio::time::timeout(limit, address.connect(tls)).await;
         match connecting {
             Ok(connected) => connected.map_err(|error| fault::refused(address, &error)),
             Err(_) => {

@@ -29,6 +29,13 @@ pub(crate) enum Trust {
     },
 }
 
+impl Trust {
+    /// Whether a server has proved that it is the host which the address names.
+    pub(crate) fn checks_host(&self) -> bool {
+        matches!(self, Trust::Signed { host: true, .. })
+    }
+}
+
 /// Who signs certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Authorities {

@@ -72,6 +72,14 @@ const STRACE: Tool = Tool {
     packages: &["strace"],
 };
 
+/// Moves the clock of commands that record, in the tests.
+const FAKETIME: Tool = Tool {
+    name: "faketime (moves the clock of commands in the tests)",
+    programs: &["faketime"],
+    fits: |_| true,
+    packages: &["faketime"],
+};
+
 /// Runs the JavaScript package in the tests.
 const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
@@ -115,7 +123,7 @@ pub(crate) fn clang() -> Result<&'static str> {
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
     ensure(&[
-        &CLANG, &CHROMIUM, &SQLITE, &POSTGRES, &STRACE, &NODE, &NPM, &PYTHON,
+        &CLANG, &CHROMIUM, &SQLITE, &POSTGRES, &STRACE, &FAKETIME, &NODE, &NPM, &PYTHON,
     ])?;
     npm_packages(&root.join("tests/js"))?;
     python_packages(&root.join("tests/python"))

@@ -9,6 +9,8 @@ pub(crate) enum PostgresCommand {
     Setup(SetupArgs),
     /// Check the server that the project names: version, schema, rights, damage, sizes of runs
     Status,
+    /// Trust the database that `.prose/.env` names, until that file changes: before, no command connects to it
+    Trust(TrustArgs),
 }
 
 /// Makes the schema.
@@ -23,4 +25,12 @@ pub(crate) struct SetupArgs {
     /// Run the SQL on the database that the project names
     #[arg(long)]
     pub(crate) apply: bool,
+}
+
+/// Trusts the project's file.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust it no longer
+    #[arg(long)]
+    pub(crate) revoke: bool,
 }

@@ -92,7 +92,7 @@ impl Place {
         if let Some(found) = OnServer::named(&run)? {
             let scope = chosen(args, &found.agent(&args.name)?)?;
             let beside = match scope {
-                AgentScope::Project => Some((found.address, locate::keeper())),
+                AgentScope::Project => Some((found.address, locate::told_keeper()?)),
                 AgentScope::User => Some(locate::users(&found.address)?),
                 _ => None,
             };

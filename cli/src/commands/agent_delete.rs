@@ -45,7 +45,7 @@ fn in_files(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
 fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
     let address = locate::address()?;
     let (address, keeper) = match args.scope {
-        LastingScope::Project => (address, locate::keeper()),
+        LastingScope::Project => (address, locate::told_keeper()?),
         LastingScope::User => locate::users(&address)?,
     };
     let place = address.to_string();

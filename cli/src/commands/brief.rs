@@ -1,7 +1,8 @@
 use prosescope_core::model::Form;
-use prosescope_core::render::brief::{Brief, brief, shell};
+use prosescope_core::render::brief::{Brief, brief};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
+use prosescope_core::shell;
 use prosescope_core::view::{AgentOfTask, BriefView, ExecutionBegun, NextStep, Part, TaskView};
 use prosescope_core::write::names;
 
@@ -60,8 +61,9 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
 pub(super) fn tell(recorder: &Recorder, begun: &mut ExecutionBegun) {
     task(recorder, begun.id, &mut begun.task);
     if let Some(next) = &mut begun.next {
-        next.command.push_str(" --run ");
-        next.command.push_str(&shell(recorder.run_id()));
+        next.command.push(' ');
+        next.command
+            .push_str(&shell::option("--run", recorder.run_id()));
     }
 }
 

@@ -21,9 +21,9 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     let [run] = runs.as_slice() else {
         return Err(CliError::usage("--fix takes one run").hint("repair one after the other"));
     };
+    let now = locate::recorded_now()?;
     let opened = locate::open_on_disk(run)?;
     unread::given(&opened.session)?;
-    let now = locate::now();
     let before = pages::check_page(&opened.session, Some(now), "");
     let form = &opened.session.run().form;
     let written = match form {

@@ -15,7 +15,11 @@ use crate::out::{self, Out, say};
 use crate::{locate, print};
 
 pub(super) fn run(args: &CleanArgs, out: &Out) -> Result<Exit, CliError> {
-    let now = locate::now();
+    // What is removed is chosen by its age.
+    let now = match args.yes {
+        true => locate::recorded_now()?,
+        false => locate::now(),
+    };
     let on_server = |run: &str| locate::id_on_server(run).is_some();
     let mut runs = args.runs.clone();
     let place = match args.postgres || runs.iter().any(|run| on_server(run)) {

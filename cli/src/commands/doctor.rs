@@ -1,7 +1,6 @@
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::decode::dotenv;
 use prosescope_core::program::scan;
 use prosescope_core::session::Session;
 use prosescope_core::upkeep::clean::Entry;
@@ -35,7 +34,7 @@ pub(super) fn run(args: &DoctorArgs, out: &Out) -> Result<Exit, CliError> {
         latest = stores(prose, &mut facts)?;
     }
     facts.server = locate::server_facts();
-    facts.postgres_url = postgres_url(prose.as_deref());
+    facts.postgres_url = locate::is_named();
     facts.program = match &args.program {
         Some(path) => Some(program(path)?),
         None => latest,
@@ -127,16 +126,4 @@ fn program(path: &Path) -> Result<ProgramFacts, CliError> {
         &name,
         &scan(&String::from_utf8_lossy(&source)),
     ))
-}
-
-/// Whether a PostgreSQL database is named; its address is looked at no further.
-fn postgres_url(prose: Option<&Path>) -> bool {
-    const URL: &str = "OPENPROSE_POSTGRES_URL";
-    let file = prose.and_then(|dir| fs::read(dir.join(".env")).ok());
-    let file = file.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (pairs, _) = dotenv::parse_masked(&file.unwrap_or_default());
-    std::env::var_os(URL).is_some_and(|url| !url.is_empty())
-        || pairs
-            .iter()
-            .any(|(key, value)| &**key == URL && !value.is_empty())
 }

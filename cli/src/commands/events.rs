@@ -132,6 +132,10 @@ struct Follower<'a> {
 }
 
 fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
+    if args.name.is_some() {
+        // Refused before anything is printed.
+        locate::recorded_now()?;
+    }
     let kept = Kept::named(&args.store.store)?;
     let rows = kept.read()?;
     let workflow = find_workflow(&*rows, &args.workflow)?;
@@ -255,7 +259,7 @@ impl Follower<'_> {
             &self.workflow,
             name,
             self.cursor,
-            locate::now(),
+            locate::recorded_now()?,
         )?;
         Ok(())
     }

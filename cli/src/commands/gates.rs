@@ -1,4 +1,3 @@
-use prosescope_core::render::text::escape;
 use prosescope_core::session::pages;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{GateTimedOut, GateView};
@@ -8,7 +7,7 @@ use super::{ended, millis, unread};
 use crate::args::gates::{GatesArgs, GatesCommand};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::{Out, say};
+use crate::out::Out;
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
@@ -88,12 +87,12 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     match run {
         Some(run) => done.extend(record::one(run, &ExpireGates)?),
         None => {
-            for run in due()? {
-                match run.and_then(|run| record::one(&run, &ExpireGates)) {
+            for (run, read) in due()? {
+                match read.and_then(|()| record::one(&run, &ExpireGates)) {
                     Ok(gates) => done.extend(gates),
                     // One run that cannot be written keeps no other from it.
                     Err(error) => {
-                        say(&escape(&format!("skipped: {error}"), false));
+                        unread::skipped(&run, &error);
                         exit = exit.max(error.exit);
                     }
                 }
@@ -104,19 +103,22 @@ fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
     Ok(exit)
 }
 
-/// The runs with a gate that is past its deadline: the others are only read.
-fn due() -> Result<Vec<Result<String, CliError>>, CliError> {
-    let now = Some(locate::now());
+/// A run with a gate that is past its deadline, or why that cannot be told.
+type Due = (String, Result<(), CliError>);
+
+/// The runs with a gate that is past its deadline, and those that could not be read: the others are only read.
+fn due() -> Result<Vec<Due>, CliError> {
+    let now = Some(locate::recorded_now()?);
     let mut due = Vec::new();
-    for (_, folder, session) in locate::open_all(None)?.chain(locate::waiting()) {
+    for (name, folder, session) in locate::open_waiting()? {
         let read = session.map_err(CliError::from).and_then(|session| {
             unread::whole(&session, unread::GATES)?;
             Ok(pages::gates(&session, now).gates)
         });
         match read {
-            Ok(gates) if gates.iter().any(|gate| gate.overdue) => due.push(Ok(folder)),
+            Ok(gates) if gates.iter().any(|gate| gate.overdue) => due.push((folder, Ok(()))),
             Ok(_) => {}
-            Err(error) => due.push(Err(error)),
+            Err(error) => due.push((name, Err(error))),
         }
     }
     Ok(due)

@@ -18,7 +18,7 @@ use crate::{input, locate, record};
 
 pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
     let source = read_program(&args.program)?;
-    let now = locate::now();
+    let now = locate::recorded_now()?;
     let id = match &args.id {
         Some(id) => {
             names::plain("run", id)?;

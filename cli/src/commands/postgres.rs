@@ -1,8 +1,9 @@
+use prosescope_core::render::text::escape;
 use prosescope_core::upkeep::doctor::State;
 use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus, checks};
 use prosescope_postgres::{run_sizes, server_facts, set_up, setup_sql};
 
-use crate::args::server::{PostgresCommand, SetupArgs};
+use crate::args::server::{PostgresCommand, SetupArgs, TrustArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{self, Out};
@@ -15,6 +16,7 @@ pub(super) fn run(command: &PostgresCommand, out: &Out) -> Result<Exit, CliError
     match command {
         PostgresCommand::Setup(args) => setup(args, out),
         PostgresCommand::Status => status(out),
+        PostgresCommand::Trust(args) => trust(args, out),
     }
 }
 
@@ -33,12 +35,22 @@ fn setup(args: &SetupArgs, out: &Out) -> Result<Exit, CliError> {
         address: address.as_ref().map(ToString::to_string),
         sql,
         applied: args.apply,
+        project: locate::proposed_project(),
     };
     out.show(&done, || match (&done.address, done.applied) {
-        (Some(address), true) => format!(
-            "{address} has the schema openprose, and the role {}\nnext: set its password with \\password {} in psql, and name it in OPENPROSE_POSTGRES_URL\n",
-            args.role, args.role
-        ),
+        (Some(address), true) => {
+            let mut said = format!(
+                "{address} has the schema openprose, and the role {}\nnext: set its password with \\password {} in psql, and name it in OPENPROSE_POSTGRES_URL\n",
+                args.role, args.role
+            );
+            if let Some(setting) = &done.project {
+                let setting = escape(setting, false);
+                said.push_str(&format!(
+                    "next: give the project a name that no other project of this database has, in .prose/.env or the environment: {setting}\n"
+                ));
+            }
+            said
+        }
         _ => done.sql.clone(),
     })
 }
@@ -66,5 +78,22 @@ fn status(out: &Out) -> Result<Exit, CliError> {
     Ok(match worst {
         Some(State::Error) => Exit::Issues,
         _ => Exit::Done,
+    })
+}
+
+fn trust(args: &TrustArgs, out: &Out) -> Result<Exit, CliError> {
+    let done = match args.revoke {
+        true => locate::distrust()?,
+        false => locate::trust()?,
+    };
+    out.show(&done, || {
+        let mut said = match done.trusted {
+            true => format!("{} is trusted until it changes; it names\n", done.file),
+            false => format!("{} is not trusted\n", done.file),
+        };
+        for name in done.names.iter().filter(|_| done.trusted) {
+            said.push_str(&format!("  {name}\n"));
+        }
+        escape(&said, true)
     })
 }

@@ -4,7 +4,9 @@ use super::{moment, since};
 use crate::args::{RunsArgs, Sort};
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::out::Out;
+use crate::locate::Listed;
+use crate::out::{Out, say};
+use crate::print::note;
 use crate::{locate, near, print};
 
 pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
@@ -29,10 +31,13 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         Sort::Problems => Order::Problems,
     };
     let most = args.limit.unwrap_or(usize::MAX);
-    let (list, whole) = locate::list(args.path.as_deref(), &filter, order, most)?;
+    let Listed { list, notes, whole } = locate::list(args.path.as_deref(), &filter, order, most)?;
+    for text in notes {
+        say(&note(&text));
+    }
     if filter.known_status(list.runs.iter()).is_err() {
         // Another filter may have left out the only run that records such a word.
-        let (all, _) = locate::list(args.path.as_deref(), &Filter::default(), order, usize::MAX)?;
+        let all = locate::list(args.path.as_deref(), &Filter::default(), order, usize::MAX)?.list;
         filter.known_status(all.runs.iter()).map_err(|unknown| {
             let near = near::names(&unknown.0, RUN_STATUSES);
             let error = CliError::usage(unknown.to_string());

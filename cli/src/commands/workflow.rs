@@ -133,13 +133,16 @@ pub(super) fn run(command: WorkflowCommand, out: &Out) -> Result<Exit, CliError>
 pub(super) struct Writer {
     tables: Box<dyn Tables + Send>,
     version: Option<i64>,
+    now: i64,
 }
 
 impl Writer {
     pub(super) fn open(options: &ChangeOptions) -> Result<Writer, CliError> {
+        let now = locate::recorded_now()?;
         Ok(Writer {
             tables: Kept::named(&options.store.store)?.write()?,
             version: options.if_version,
+            now,
         })
     }
 
@@ -154,7 +157,7 @@ impl Writer {
     }
 
     pub(super) fn record<C: Command>(&mut self, command: &C) -> Result<C::Done, CliError> {
-        let done = record(&mut *self.tables, command, self.version, locate::now())?;
+        let done = record(&mut *self.tables, command, self.version, self.now)?;
         out::recorded();
         Ok(done)
     }
@@ -174,6 +177,7 @@ fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
         address: Some(kept.name()),
         sql: kept.sql().to_owned(),
         applied: apply,
+        project: None,
     };
     out.show(&done, || match apply {
         true => format!(
@@ -186,7 +190,9 @@ fn setup(apply: bool, store: &str, out: &Out) -> Result<Exit, CliError> {
 
 fn start(args: StartArgs, out: &Out) -> Result<Exit, CliError> {
     let kept = Kept::named(&args.options.store.store)?;
+    let now = locate::recorded_now()?;
     let mut writer = Writer {
+        now,
         tables: match &args.workflow {
             None => kept.make()?,
             Some(_) => kept.write()?,

@@ -23,6 +23,17 @@ pub(crate) type OneOfAll = (String, String, Result<Session, OpenError>);
 
 /// Opens every run below `path`, or below the nearest `.prose` and in the project's database, one at a time: an open run holds a database.
 pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    let on_server = path.is_none().then(server::each);
+    Ok(on_disk(path)?.chain(on_server.into_iter().flatten()))
+}
+
+/// Opens every run below the nearest `.prose`, and those in the project's database that wait at a gate.
+pub(crate) fn open_waiting() -> Result<impl Iterator<Item = OneOfAll>, CliError> {
+    Ok(on_disk(None)?.chain(server::waiting()))
+}
+
+/// Opens every run below `path`, or below the nearest `.prose`: none where the runs of the project are in a database alone.
+fn on_disk(path: Option<&str>) -> Result<impl Iterator<Item = OneOfAll>, CliError> {
     let base = match path {
         Some(path) => Ok(PathBuf::from(path)),
         None => project(),
@@ -39,9 +50,7 @@ pub(crate) fn open_all(path: Option<&str>) -> Result<impl Iterator<Item = OneOfA
             runs.map(move |(name, place, session)| (name, from_here(&base, &place), session)),
         )
     });
-    let on_server = path.is_none().then(server::each);
-    let on_disk = on_disk.transpose()?.into_iter().flatten();
-    Ok(on_disk.chain(on_server.into_iter().flatten()))
+    Ok(on_disk.transpose()?.into_iter().flatten())
 }
 
 /// Opens every run below the nearest `.prose` that may wait at a gate, with its place there.
@@ -92,8 +101,15 @@ fn outside(disk: &Disk, found: &[Found]) -> Option<String> {
     disk.unread(|place| !is_beside(place) && !runs.clone().any(|found| inside(place, found)))
 }
 
-/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`; and whether all there are
-/// could be read.
+/// Runs, and what is to be said of those that are not listed.
+pub(crate) struct Listed {
+    pub(crate) list: RunList,
+    pub(crate) notes: Vec<String>,
+    /// Whether all that may be a run could be read.
+    pub(crate) whole: bool,
+}
+
+/// The runs below `path`, or below the nearest `.prose`: of those that are wanted, the first `most`.
 ///
 /// # Errors
 /// When none is listed, and something could not be read that may be one.
@@ -102,7 +118,8 @@ pub(crate) fn list(
     filter: &Filter,
     order: Order,
     most: usize,
-) -> Result<(RunList, bool), CliError> {
+) -> Result<Listed, CliError> {
+    let mut notes = Vec::new();
     let dir = match path {
         Some(path) => Ok(PathBuf::from(path)),
         None => project(),
@@ -122,21 +139,21 @@ pub(crate) fn list(
     };
     if path.is_none() {
         let own = list.runs.len();
-        server::add_to(&mut list, filter, order, most);
+        server::add_to(&mut list, filter, order, most, &mut notes);
         if list.runs.len() > own {
             order.sort_listed(&mut list.runs);
             list.runs.truncate(most);
         }
     }
-    match hidden {
-        Some(message) if list.runs.is_empty() => Err(CliError::new(Exit::Io, message)
-            .hint("check that you may read it, and repeat the command")),
-        Some(message) => {
-            say(&note(&format!("not all was read: {message}")));
-            Ok((list, false))
+    let whole = hidden.is_none();
+    if let Some(message) = hidden {
+        if list.runs.is_empty() {
+            return Err(CliError::new(Exit::Io, message)
+                .hint("check that you may read it, and repeat the command"));
         }
-        None => Ok((list, true)),
+        notes.push(format!("not all was read: {message}"));
     }
+    Ok(Listed { list, notes, whole })
 }
 
 /// Whether what lies there is no run: what agents keep, or a lock.

@@ -4,13 +4,13 @@
 //! run by `RUN/handle--slug`, a run in PostgreSQL by `postgres:ID`. `.prose/` is found upward from the working directory.
 //!
 //! `find.rs` says what a name means, `target.rs` where it is written, `many.rs` opens all runs, `server.rs` those in PostgreSQL,
-//! `serving.rs` is for the
-//! viewer.
+//! `settings.rs` says which database is named and by whom, `serving.rs` is for the viewer.
 
 mod find;
 mod many;
 mod server;
 mod serving;
+mod settings;
 mod target;
 mod workflows;
 
@@ -31,12 +31,15 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use find::{Located, locate};
 pub(crate) use find::{home, project};
-pub(crate) use many::{latest_of, list, open_all, open_project, open_runs, runs_of};
+pub(crate) use many::{
+    Listed, latest_of, list, open_all, open_project, open_runs, open_waiting, runs_of,
+};
 pub(crate) use server::{
-    OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server, keeper,
-    name as server_name, only_on_disk, users, waiting,
+    OnServer, address, all as all_on_server, facts as server_facts, has_psql, id_on_server,
+    is_named, name as server_name, only_on_disk, proposed_project, told_keeper, users,
 };
 pub(crate) use serving::served;
+pub(crate) use settings::{distrust, trust};
 pub(crate) use target::{for_writing, open_agent};
 pub(crate) use workflows::Kept;
 
@@ -68,14 +71,32 @@ pub(crate) fn unnamed() -> Result<String, CliError> {
     Ok(in_environment()?.unwrap_or_else(|| LATEST.to_owned()))
 }
 
-/// Milliseconds since 1970 UTC; `PROSE_NOW` (RFC 3339) sets another time, for tests and documentation.
+/// The variable that names the time which commands that read take for now.
+const NOW_ENV: &str = "PROSE_NOW";
+
+/// Milliseconds since 1970 UTC, for commands that read: `PROSE_NOW` (RFC 3339) sets another time.
 pub(crate) fn now() -> i64 {
-    let set = std::env::var("PROSE_NOW")
-        .ok()
-        .and_then(|text| Stamp::parse(&text).millis());
-    if let Some(now) = set {
-        return now;
+    let set = std::env::var(NOW_ENV).ok();
+    let set = set.and_then(|text| Stamp::parse(&text).millis());
+    set.unwrap_or_else(system_time)
+}
+
+/// Milliseconds since 1970 UTC, for what is recorded: the system's clock alone.
+///
+/// # Errors
+/// When `PROSE_NOW` is set: the command would decide by one clock, and others read by another.
+pub(crate) fn recorded_now() -> Result<i64, CliError> {
+    match std::env::var_os(NOW_ENV).is_some_and(|text| !text.is_empty()) {
+        false => Ok(system_time()),
+        true => Err(CliError::refused(
+            "clock-moved",
+            format!("nothing was recorded: {NOW_ENV} is set, and moves the clock of commands that read only"),
+        )
+        .hint(format!("unset {NOW_ENV}, and repeat the command"))),
     }
+}
+
+fn system_time() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -1,12 +1,9 @@
 //! Runs in PostgreSQL: `postgres:ID`, `postgres:latest`.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use prosescope_core::decode::dotenv;
 use prosescope_core::model::AgentScope;
 use prosescope_core::run_id::RunId;
 use prosescope_core::schema::POSTGRES_PREFIX;
@@ -27,23 +24,15 @@ use prosescope_postgres::{
 use prosescope_store::Disk;
 
 use super::many::OneOfAll;
+use super::settings::{PROJECT, URL, USER_URL, environment, named};
 use super::{LATEST, bounded, project};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::say;
 use crate::print::note;
 
-/// The variable that names the database.
-const URL: &str = "OPENPROSE_POSTGRES_URL";
-
-/// The variable that names the database of the user's agents.
-const USER_URL: &str = "OPENPROSE_POSTGRES_USER_URL";
-
-/// The setting that names the project whose agents are meant, where its folder's name is not the one.
-const PROJECT: &str = "OPENPROSE_PROJECT";
-
 /// Where it is looked for, the first one counts (postgres.md, "Environment Variable Precedence").
-const SOURCES: &str = "OPENPROSE_POSTGRES_URL in .prose/.env or the environment, or DATABASE_URL";
+const SOURCES: &str = "OPENPROSE_POSTGRES_URL in the environment, or in .prose/.env and trust that file (`prosescope postgres trust`), or DATABASE_URL";
 
 /// A run in PostgreSQL.
 #[derive(Debug, Clone)]
@@ -151,7 +140,12 @@ impl OnServer {
     }
 
     fn around(&self) -> Result<Rc<dyn Source>, CliError> {
-        Ok(Rc::new(self.rows_and_files()?.with_agents(keeper())?))
+        let keeper = keeper().unwrap_or_else(|error| {
+            let what = "agents of the project are not read, only those of all projects";
+            say(&note(&unasked(what, &error)));
+            Keeper::Project(None)
+        });
+        Ok(Rc::new(self.rows_and_files()?.with_agents(keeper)?))
     }
 
     fn options(&self) -> Result<Options, CliError> {
@@ -169,18 +163,46 @@ impl OnServer {
 }
 
 /// Whose agents outlive runs: those of the project that the command is given in (errata P13).
-pub(crate) fn keeper() -> Keeper {
-    let prose = project().ok();
-    let named = prose.as_deref().and_then(|prose| setting(prose, PROJECT));
-    let folder = || Some(prose.as_deref()?.canonicalize().ok()?.parent()?.to_owned());
-    let of_folder =
-        || Some(folder()?.file_name()?.to_string_lossy().into_owned()).filter(|n| !n.is_empty());
-    Keeper::Project(named.or_else(of_folder))
+///
+/// # Errors
+/// When a file names the project that the user did not trust: it may be another project's name.
+pub(crate) fn keeper() -> Result<Keeper, CliError> {
+    if let Some(name) = named(PROJECT)? {
+        return Ok(Keeper::Project(Some(name)));
+    }
+    Ok(Keeper::Project(folder_name()))
+}
+
+/// The name of the project's folder, by which its agents go where no name is set.
+fn folder_name() -> Option<String> {
+    let folder = project().ok()?.canonicalize().ok()?;
+    let name = folder.parent()?.file_name()?.to_string_lossy().into_owned();
+    Some(name).filter(|name| !name.is_empty())
+}
+
+/// The same, for a command that reads or writes the agents of the project by name: says by which name they go, where nobody
+/// chose it.
+pub(crate) fn told_keeper() -> Result<Keeper, CliError> {
+    let keeper = keeper()?;
+    if let (Keeper::Project(Some(name)), None) = (&keeper, named(PROJECT)?) {
+        say(&note(&format!(
+            "agents of this project go by its folder's name, {name}: another project of that name shares them. Next: set {PROJECT} in the environment or in .prose/.env"
+        )));
+    }
+    Ok(keeper)
+}
+
+/// The setting that `postgres setup` proposes, where the project has no name of its own.
+pub(crate) fn proposed_project() -> Option<String> {
+    match named(PROJECT) {
+        Ok(None) => Some(format!("{PROJECT}={}", folder_name()?)),
+        _ => None,
+    }
 }
 
 /// Where the user's agents are: in a database of their own where one is named, else beside those of projects (errata P4).
 pub(crate) fn users(address: &Address) -> Result<(Address, Keeper), CliError> {
-    match named(USER_URL) {
+    match named(USER_URL)? {
         Some(url) => Ok((Address::parse(&url, &environment)?, Keeper::Project(None))),
         None => Ok((address.clone(), Keeper::User)),
     }
@@ -217,31 +239,36 @@ const LISTED: usize = 50;
 const SOON: Duration = Duration::from_secs(1);
 
 /// Adds the runs of the database to a list, where OpenProse's own variable names one: `DATABASE_URL` belongs to another
-/// application as a rule (errata P16). A server that does not answer is a line, and no failure.
-pub(super) fn add_to(list: &mut RunList, filter: &Filter, order: Order, most: usize) {
-    let Some(named) = own_url() else { return };
+/// application as a rule (errata P16). A server that does not answer, or that is not asked, is a note, and no failure.
+pub(super) fn add_to(
+    list: &mut RunList,
+    filter: &Filter,
+    order: Order,
+    most: usize,
+    notes: &mut Vec<String>,
+) {
     let shown = if most == usize::MAX { LISTED } else { most };
-    let source = Address::parse(&named, &environment).and_then(|address| {
-        let address = address.within(SOON);
-        match is_of_newest(filter, order) {
+    let source = own_address().and_then(|address| {
+        let address = address.map(|address| address.within(SOON));
+        let source = address.map(|address| match is_of_newest(filter, order) {
             true => PostgresSource::newest(&address, shown),
             false => PostgresSource::all(&address),
-        }
+        });
+        Ok(source.transpose()?)
     });
     let source: Rc<dyn Source> = match source {
-        Ok(source) => Rc::new(source),
-        Err(fault) => {
-            return say(&note(&format!(
-                "runs in PostgreSQL are not listed: {fault}"
-            )));
+        Ok(None) => return,
+        Ok(Some(source)) => Rc::new(source),
+        Err(error) => {
+            return notes.push(unasked("runs in PostgreSQL are not listed", &error));
         }
     };
     let found = list_page(&source, &bounded(), filter, order, shown);
     if found.runs.len() == shown && most == usize::MAX {
-        say(&note(&format!(
+        notes.push(format!(
             "of the runs in {} {shown} are listed; --limit N lists more",
             source.label()
-        )));
+        ));
     }
     list.total += found.total;
     list.runs
@@ -264,36 +291,69 @@ pub(super) fn each() -> impl Iterator<Item = OneOfAll> {
 
 /// Opens the runs that `which` names of the database that OpenProse's own variable names.
 fn opened(which: fn(&Address) -> Result<Vec<String>, Fault>) -> impl Iterator<Item = OneOfAll> {
-    let found = own_url().map(|url| {
-        let address = Address::parse(&url, &environment)?;
-        let ids = which(&address.clone().within(SOON))?;
-        Ok::<_, Fault>((address, ids))
+    let found = own_address().and_then(|address| {
+        let address = address.map(|address| {
+            let ids = which(&address.clone().within(SOON))?;
+            Ok::<_, Fault>((address, ids))
+        });
+        Ok(address.transpose()?)
     });
-    let (address, ids) = match found.transpose() {
-        Ok(found) => found.unzip(),
-        Err(fault) => {
-            say(&note(&format!(
-                "runs in PostgreSQL are not looked at: {fault}"
-            )));
-            (None, None)
+    let (mut address, mut ids, mut failed) = (None, None, None);
+    match found {
+        Ok(found) => (address, ids) = found.unzip(),
+        // Nothing is asked before the user says so.
+        Err(error) if error.rule.is_some() => say(&note(&unasked(
+            "runs in PostgreSQL are not looked at",
+            &error,
+        ))),
+        // A database that cannot be read is not an empty one.
+        Err(error) => {
+            let error = SourceError::Database {
+                path: "PostgreSQL".to_owned(),
+                failed: error.exit == Exit::Io,
+                next: error
+                    .hints
+                    .into_iter()
+                    .next()
+                    .filter(|next| !next.is_empty())
+                    .unwrap_or_else(|| {
+                        "check that the server runs, and repeat the command".to_owned()
+                    }),
+                cause: error.message,
+            };
+            failed = Some(("PostgreSQL".to_owned(), String::new(), Err(error.into())));
         }
-    };
+    }
     let ids = ids.into_iter().flatten();
-    ids.filter_map(move |id| {
+    let runs = ids.filter_map(move |id| {
         let found = OnServer {
             address: address.clone()?,
             id,
         };
         Some((found.name(), found.name(), found.opened()))
-    })
+    });
+    runs.chain(failed)
+}
+
+/// What a list says of a server that did not answer, or was not asked, and what to do about it.
+fn unasked(what: &str, error: &CliError) -> String {
+    match (error.rule, error.hints.first()) {
+        (Some(_), Some(next)) => format!("{what}: {error}. Next: {next}"),
+        _ => format!("{what}: {error}"),
+    }
 }
 
 /// What the server says that OpenProse's own variable names: for a moment only.
 pub(crate) fn facts() -> Option<ServerFacts> {
-    match Address::parse(&own_url()?, &environment) {
-        Ok(address) => Some(server_facts(&address.within(SOON))),
-        Err(fault) => Some(ServerFacts {
-            error: Some(fault.to_string()),
+    match own_address() {
+        Ok(address) => Some(server_facts(&address?.within(SOON))),
+        Err(error) => Some(ServerFacts {
+            error: Some(error.to_string()),
+            next: error
+                .hints
+                .into_iter()
+                .next()
+                .filter(|_| error.rule.is_some()),
             ..ServerFacts::default()
         }),
     }
@@ -322,35 +382,21 @@ pub(crate) fn all() -> Result<(Address, Vec<(RunSummary, RunSize)>), CliError> {
     Ok((address, runs.collect()))
 }
 
-/// Whether OpenProse's own variable names a database.
-pub(super) fn is_named() -> bool {
-    own_url().is_some()
+/// Whether OpenProse's own variable names a database, asked or not.
+pub(crate) fn is_named() -> bool {
+    !matches!(named(URL), Ok(None))
 }
 
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// The URL that OpenProse's own variable names.
-fn own_url() -> Option<String> {
-    named(URL)
-}
-
-/// A setting of the project, else of the environment.
-fn named(key: &str) -> Option<String> {
-    let own = project().ok().and_then(|prose| setting(&prose, key));
-    own.or_else(|| environment(key))
-}
-
-/// A setting of a `.prose` folder.
-fn setting(prose: &Path, key: &str) -> Option<String> {
-    let settings = fs::read_to_string(prose.join(".env")).ok()?;
-    dotenv::setting(&settings, key).filter(|value| !value.is_empty())
+/// The database that OpenProse's own variable names.
+fn own_address() -> Result<Option<Address>, CliError> {
+    let address = named(URL)?.map(|url| Address::parse(&url, &environment));
+    Ok(address.transpose()?)
 }
 
 /// The database that the project, or the environment, names.
 pub(crate) fn address() -> Result<Address, CliError> {
-    let named = own_url().or_else(|| environment("DATABASE_URL"));
+    // A file that is not trusted is no reason to use another application's database.
+    let named = named(URL)?.or_else(|| environment("DATABASE_URL"));
     let named = named.ok_or_else(|| {
         CliError::not_found("no PostgreSQL database is named").hint(format!("set {SOURCES}"))
     })?;

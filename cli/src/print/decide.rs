@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use prosescope_core::gate::audit::Head;
 use prosescope_core::render::text::escape;
+use prosescope_core::shell::command;
 use prosescope_core::time::human_duration;
 use prosescope_core::view::{GateDecided, GateTimedOut, icon};
 
@@ -74,7 +75,7 @@ fn told_head(out: &mut String, last: Option<&Head>) {
     fact(out, "head", &head(last));
     let _ = writeln!(
         out,
-        "  {FAINT}Keep the head: `prosescope audit verify {} --expect-head …` detects a log that was cut or rewritten.{RESET}",
-        escape(&last.run, false)
+        "  {FAINT}Keep the head: `{}` detects a log that was cut or rewritten.{RESET}",
+        command("audit verify", &[&last.run], "--expect-head …")
     );
 }

@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
+use prosescope_core::shell::{command, option};
 use prosescope_core::workflow::{Event, StuckRun, Turn, WorkflowList, WorkflowView};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
@@ -143,9 +144,12 @@ pub(crate) fn workflow(view: &WorkflowView, width: usize) -> String {
     if let Some(turn) = view.runs.iter().find(|turn| turn.question().is_some()) {
         let _ = writeln!(
             out,
-            "\n{FAINT}prosescope workflow input {} --run {} --text TEXT{RESET}",
-            escape(&workflow.id, false),
-            escape(&turn.id, false)
+            "\n{FAINT}{}{RESET}",
+            command(
+                "workflow input",
+                &[&workflow.id],
+                &format!("{} --text TEXT", option("--run", &turn.id))
+            )
         );
     }
     out

@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use prosescope_test_support::clock;
 use prosescope_test_support::run::fed;
 use prosescope_test_support::work::SQLITE3_WAITS;
 use serde_json::Value;
@@ -122,7 +123,7 @@ impl Project {
     fn at(&self, now: &str, args: &[&str]) -> Output {
         let mut command = self.command(args);
         command
-            .env("PROSE_NOW", now)
+            .envs(clock::at(now))
             .output()
             .expect("prosescope runs")
     }

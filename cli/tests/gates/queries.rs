@@ -8,6 +8,7 @@ use crate::{Form, Project};
 /// A run with a gate that is due, one that expires within the hour, one decided each way, and one that timed out.
 fn recorded() -> Option<Project> {
     needs::sqlite3()?;
+    needs::faketime()?;
     let project = Project::new(Form::Sqlite);
     let run = project.run.clone();
     let time = |shift: &str| project.sql(&format!("SELECT datetime('now', '{shift}');"));

@@ -1,12 +1,10 @@
 //! Attachments that subagents wrote into a run's folder: PostgreSQL has their paths alone.
 
-use prosescope_test_support::cluster::Cluster;
-
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 #[test]
 fn an_attachment_in_the_runs_folder_on_this_machine_is_read() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

@@ -1,9 +1,9 @@
 //! Every command on a run in PostgreSQL, and the same on a `state.db`: what is told of both runs is the same.
 
-use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::clock;
 use serde_json::Value;
 
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 pub(crate) const PROGRAM: &str = r#"use "https://p.prose.md/@alice/deep-research" as research
 
@@ -229,7 +229,7 @@ pub(crate) fn told(project: &Project, run: &str) -> Vec<String> {
 
 #[test]
 fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let both = ["sqlite", "postgres"].map(|form| {
@@ -258,7 +258,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
         assert!(project.line(&["gates"]).contains("later"), "{run}");
         let expired = project
             .command(&["gates", "expire"])
-            .env("PROSE_NOW", "2099-01-01T00:00:00Z")
+            .envs(clock::at("2099-01-01T00:00:00Z"))
             .output()
             .unwrap();
         let expired = crate::project::text(&expired.stdout);
@@ -311,6 +311,7 @@ fn every_command_tells_the_same_of_a_run_in_postgresql_as_of_a_state_db() {
     let url = std::fs::read_to_string(project.path().join(".prose/.env")).unwrap();
     let other = Project::new(PROGRAM, "");
     std::fs::write(other.path().join(".prose/.env"), url).unwrap();
+    other.trust();
     other.prose(
         3,
         &["agent", "memory", "get", "scholar", "--run", &next],

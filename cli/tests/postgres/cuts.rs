@@ -1,12 +1,13 @@
 //! Connections that are cut in the middle of each command (reliability.md, "What must hold" 2): what was acknowledged is
 //! recorded, and what was not is recorded once when the command is repeated.
 
+use prosescope_test_support::clock;
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::wire::{Place, Wire};
 
 use crate::commands::STEPS;
 use crate::kills::times;
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 /// Commands after [`STEPS`]: they end what those began.
 const LAST: &[(&str, i32, &str, &str)] = &[
@@ -87,7 +88,7 @@ fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize
                 _ => "2026-03-01T10:00:00Z",
             };
             let mut asked = project.command(&args);
-            prosescope_test_support::run::fed(asked.env("PROSE_NOW", now), input.as_bytes())
+            prosescope_test_support::run::fed(asked.envs(clock::at(now)), input.as_bytes())
         };
         if let Some(place) = cut {
             wire.arm(place);
@@ -119,7 +120,7 @@ fn recorded(cluster: &Cluster, cut: Option<Place>) -> (Vec<String>, usize, usize
 
 #[test]
 fn each_command_that_is_cut_is_recorded_once() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let (whole, ..) = recorded(cluster, None);
@@ -148,7 +149,7 @@ fn each_command_that_is_cut_is_recorded_once() {
 /// A run that is made, pushed or removed while its connection is cut: there as a whole, or not at all.
 #[test]
 fn a_run_that_is_made_or_removed_over_a_cut_connection_is_whole() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let wire = Wire::to(cluster.port());

@@ -1,13 +1,11 @@
 //! `psql` with the queries of postgres.md on what `prosescope` wrote, and `prosescope` on what `psql` writes beside it.
 
-use prosescope_test_support::cluster::Cluster;
-
 use crate::commands::PROGRAM;
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 #[test]
 fn psql_and_prose_read_what_the_other_wrote() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

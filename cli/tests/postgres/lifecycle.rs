@@ -2,17 +2,16 @@
 
 use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_postgres::{Address, PostgresTables};
-use prosescope_test_support::cluster::Cluster;
 
 use crate::PROGRAM;
 use crate::actions::{request, words};
 use crate::conformance::{bring_about, is_already, is_refused};
-use crate::project::Project;
+use crate::project::{Project, cluster};
 use crate::serve::{Serving, ask, free};
 
 #[test]
 fn every_action_in_every_status_does_what_the_table_says() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

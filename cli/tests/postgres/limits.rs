@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use prosescope_test_support::cluster::Cluster;
 
 use crate::PROGRAM;
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 /// A person's transaction that holds all rows of `openprose.run`, until it is dropped.
 struct Held(Child);
@@ -37,7 +37,7 @@ impl Drop for Held {
 
 #[test]
 fn a_server_that_refuses_is_said_and_changes_nothing() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

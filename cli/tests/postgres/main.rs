@@ -18,20 +18,20 @@ mod python;
 mod races;
 mod root;
 mod same;
+mod sealed;
 mod serve;
 mod setup;
 mod trust;
 
 use std::net::TcpListener;
 
-use project::Project;
-use prosescope_test_support::cluster::Cluster;
+use project::{Project, cluster};
 
 const PROGRAM: &str = "let research = session \"Find three sources\"\n\napprove publish:\n  prompt: \"Publish?\"\n\noutput report = session \"Report\"\n";
 
 #[test]
 fn a_run_in_postgresql_is_recorded_and_read() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let project = Project::new(PROGRAM, &cluster.database());
@@ -100,7 +100,7 @@ fn id_prefix(run: &str) -> String {
 /// What a command prints names the run as the next command takes it.
 #[test]
 fn a_run_in_postgresql_is_named_as_commands_take_it() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let project = Project::new(PROGRAM, &cluster.database());
@@ -164,7 +164,7 @@ fn a_run_in_postgresql_is_named_as_commands_take_it() {
 /// A failed run may be taken up again, and its record keeps when it had ended, in every store.
 #[test]
 fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -193,7 +193,7 @@ fn a_run_that_is_taken_up_again_keeps_when_it_had_ended() {
 /// What looks at all runs looks into the database; what works on files alone says how to get one.
 #[test]
 fn all_runs_are_checked_and_what_takes_files_names_pull() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let project = Project::new(PROGRAM, &cluster.database());
@@ -228,7 +228,7 @@ fn all_runs_are_checked_and_what_takes_files_names_pull() {
 
 #[test]
 fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -282,7 +282,7 @@ fn an_agent_of_the_project_is_deleted_by_its_name_alone() {
 /// postgres.md: without psql "the VM will offer to fall back to SQLite state".
 #[test]
 fn init_says_why_no_file_was_made_and_how_to_make_one() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let project = Project::new(PROGRAM, &cluster.database());
@@ -307,6 +307,9 @@ fn init_says_why_no_file_was_made_and_how_to_make_one() {
 
 #[test]
 fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
+    if prosescope_test_support::needs::faketime().is_none() {
+        return;
+    }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -336,6 +339,9 @@ fn a_server_that_is_down_is_exit_6_at_once_and_shows_no_password() {
 
 #[test]
 fn without_a_database_a_command_says_where_to_name_one() {
+    if prosescope_test_support::needs::faketime().is_none() {
+        return;
+    }
     let project = Project::new(PROGRAM, "");
     std::fs::remove_file(project.path().join(".prose/.env")).unwrap();
     let said = project.prose(3, &["show", "postgres:latest"], "");

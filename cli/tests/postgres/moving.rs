@@ -1,12 +1,11 @@
 //! Runs that go into PostgreSQL and out of it: there and back is the same run.
 
-use prosescope_test_support::cluster::Cluster;
 #[cfg(target_os = "linux")]
 use prosescope_test_support::run::most_memory;
 use prosescope_test_support::{needs, run::fed};
 
 use crate::commands::{PROGRAM, record, told};
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 /// What is told of a run, ids included, but for where it lies.
 fn whole(project: &Project, run: &str) -> Vec<String> {
@@ -33,7 +32,7 @@ fn assert_same(project: &Project, one: &str, other: &str) {
 
 #[test]
 fn a_run_goes_into_postgresql_and_comes_back_the_same() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     for form in ["sqlite", "filesystem"] {
@@ -123,7 +122,7 @@ fn a_run_goes_into_postgresql_and_comes_back_the_same() {
 /// A run that comes into a database of others has other ids there, and its log stays consistent: it is sealed with its own.
 #[test]
 fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -151,7 +150,7 @@ fn a_gate_that_was_sealed_elsewhere_is_no_other_one() {
 /// What PostgreSQL refuses or respells (errata P11) comes back as it was.
 #[test]
 fn what_postgresql_refuses_comes_back_as_it_was() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     if needs::sqlite3().is_none() {
@@ -208,7 +207,7 @@ fn what_postgresql_refuses_comes_back_as_it_was() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_run_moves_in_little_memory() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     if needs::sqlite3().is_none() {
@@ -241,7 +240,7 @@ fn a_large_run_moves_in_little_memory() {
 /// As large as teams have them (`cargo xtask soak`), else small.
 #[test]
 fn a_run_of_many_values_comes_back_the_same() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     if needs::sqlite3().is_none() {

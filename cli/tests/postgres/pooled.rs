@@ -1,15 +1,14 @@
 //! A pooler in transaction mode: each transaction runs in another session, which an earlier client left with settings of its
 //! own.
 
-use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pooler::Pooler;
 
 use crate::commands::{PROGRAM, record, told};
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 #[test]
 fn each_transaction_may_run_in_another_session() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let pooler = Pooler::to(cluster.port());

@@ -3,10 +3,18 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::run::fed;
+use prosescope_test_support::{clock, needs};
 
 /// A password that no command shows; the server takes any.
 pub(crate) const SECRET: &str = "hush-hush";
+
+/// A server, where there is one and commands can run at a time of their own.
+pub(crate) fn cluster() -> Option<&'static Cluster> {
+    needs::faketime()?;
+    Cluster::shared()
+}
 
 /// A folder with a program, whose `.prose/.env` names a database.
 pub(crate) struct Project {
@@ -22,7 +30,15 @@ impl Project {
         let url = url.replace("postgres@", &format!("postgres:{SECRET}@"));
         let env = format!("# a comment\nexport OPENPROSE_POSTGRES_URL='{url}'\n");
         std::fs::write(project.path().join(".prose/.env"), env).unwrap();
+        if !url.is_empty() {
+            project.trust();
+        }
         project
+    }
+
+    /// Trusts what `.prose/.env` names, as it is now.
+    pub(crate) fn trust(&self) {
+        self.prose(0, &["postgres", "trust"], "");
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -35,7 +51,8 @@ impl Project {
             .args(args)
             .current_dir(self.path())
             .env("HOME", self.path().join("home"))
-            .env("PROSE_NOW", "2026-03-01T10:00:00Z")
+            .envs(clock::at("2026-03-01T10:00:00Z"))
+            .env_remove("XDG_STATE_HOME")
             .env_remove("DATABASE_URL")
             .env_remove("OPENPROSE_POSTGRES_URL")
             .env_remove("PROSE_RUN");

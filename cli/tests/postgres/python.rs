@@ -2,16 +2,15 @@
 
 use std::process::Command;
 
-use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::needs;
 use serde_json::{Value, json};
 
 use crate::PROGRAM;
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 #[test]
 fn models_of_the_documents_tables_read_and_write_beside_prose() {
-    let (Some(cluster), Some(python)) = (Cluster::shared(), needs::python()) else {
+    let (Some(cluster), Some(python)) = (cluster(), needs::python()) else {
         return;
     };
     let url = cluster.database();

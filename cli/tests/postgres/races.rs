@@ -3,10 +3,10 @@
 
 use std::process::{Command, Output, Stdio};
 
-use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::clock;
 
 use crate::kills::{moment, times};
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 const PROGRAM: &str = "approve go:\n  prompt: \"Go?\"\n  timeout: 1h\n";
 
@@ -20,7 +20,7 @@ fn started(mut command: Command) -> std::process::Child {
 
 #[test]
 fn a_gate_that_is_raced_for_is_decided_once() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -44,7 +44,7 @@ fn a_gate_that_is_raced_for_is_decided_once() {
         project.prose(0, &create, "");
         // Those who decide do so while the gate is open; the one who expires it looks at a later clock.
         let mut expire = project.command(&["gates", "expire"]);
-        expire.env("PROSE_NOW", "2099-01-01T00:00:00Z");
+        expire.envs(clock::at("2099-01-01T00:00:00Z"));
         let mut all = vec![
             project.command(&["approve", &run, &gate, "--as", "ann"]),
             project.command(&["reject", &run, &gate, "--reason", "no", "--as", "bob"]),

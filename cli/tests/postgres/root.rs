@@ -1,14 +1,13 @@
 //! The unique index of bindings takes the root as execution −1 (errata P11): a row of another program's that names −1 itself.
 
-use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::{needs, run::fed};
 
 use crate::PROGRAM;
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 #[test]
 fn a_binding_of_execution_minus_one_hides_no_binding_of_the_root() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

@@ -12,7 +12,7 @@ use prosescope_test_support::run::fed;
 use serde_json::Value;
 
 use crate::commands::{PROGRAM, record};
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 const PAGES: [&str; 7] = [
     "show", "trace", "bindings", "agents", "gates", "audit", "resume",
@@ -160,7 +160,7 @@ fn copied(project: &Project, runs: &[PathBuf]) -> Vec<String> {
 
 /// Copies all these runs there and back; returns how many could be copied.
 fn all_there_and_back(runs: &[PathBuf]) -> Option<usize> {
-    let cluster = Cluster::shared()?;
+    let cluster = cluster()?;
     let url = cluster.database();
     let project = Project::new("session \"none\"\n", &url);
     let names = copied(&project, runs);
@@ -215,7 +215,7 @@ fn every_real_run_goes_into_postgresql_and_back_as_the_same_run() {
 
 #[test]
 fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -235,7 +235,7 @@ fn a_recorded_run_of_either_form_goes_into_postgresql_and_back_as_the_same_run()
 /// Rows that lack what the columns of postgres.md must have, or have it otherwise.
 #[test]
 fn what_no_row_records_is_not_recorded_in_postgresql_either() {
-    let (Some(cluster), Some(_)) = (Cluster::shared(), needs::sqlite3()) else {
+    let (Some(cluster), Some(_)) = (cluster(), needs::sqlite3()) else {
         return;
     };
     let url = cluster.database();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::PROGRAM;
 use crate::kills::{moment, times};
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 /// A server, and where it listens.
 pub(crate) struct Serving {
@@ -196,7 +196,7 @@ fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving,
     // The run's engine said nothing: it is named.
     let mut stuck = project.command(&["workflow", "list", "--stuck", "1s", "--state", "postgres"]);
     let stuck = stuck
-        .env("PROSE_NOW", "2026-03-01T10:05:00Z")
+        .env("PROSE_NOW", "2099-01-01T00:00:00Z")
         .output()
         .unwrap();
     let stuck = text(&stuck.stdout);
@@ -205,7 +205,7 @@ fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving,
 
 #[test]
 fn a_server_that_is_killed_under_load_loses_nothing_acknowledged() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let again = |project: &Project, serving: Serving| {
@@ -244,7 +244,7 @@ fn a_database_that_stops_under_the_server_is_waited_for() {
 /// Without it the server would ask for events twenty times a second until it is started anew.
 #[test]
 fn a_server_listens_again_when_that_connection_is_lost() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -291,7 +291,7 @@ fn a_server_listens_again_when_that_connection_is_lost() {
 /// A cursor of events that are no longer there would wait for ever.
 #[test]
 fn who_follows_a_table_that_was_emptied_is_told() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -339,7 +339,7 @@ fn who_follows_a_table_that_was_emptied_is_told() {
 
 #[test]
 fn models_of_the_document_write_beside_the_server() {
-    let (Some(cluster), Some(python)) = (Cluster::shared(), needs::python()) else {
+    let (Some(cluster), Some(python)) = (cluster(), needs::python()) else {
         return;
     };
     let url = cluster.database();

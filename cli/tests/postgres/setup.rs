@@ -1,8 +1,8 @@
 //! `prosescope postgres`, `prosescope doctor` and `prosescope clean` of a live server.
 
-use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::clock;
 
-use crate::project::Project;
+use crate::project::{Project, cluster};
 
 fn with_role(url: &str) -> String {
     url.replace("postgres@", "openprose_agent@")
@@ -10,7 +10,7 @@ fn with_role(url: &str) -> String {
 
 #[test]
 fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -88,7 +88,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
 
 #[test]
 fn runs_are_removed_with_all_that_is_theirs() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -155,7 +155,7 @@ fn runs_are_removed_with_all_that_is_theirs() {
             "30d",
             "--yes",
         ])
-        .env("PROSE_NOW", "2026-09-01T00:00:00Z")
+        .envs(clock::at("2099-09-01T00:00:00Z"))
         .status()
         .unwrap();
     assert!(later.success());

@@ -2,11 +2,10 @@
 
 use std::process::Stdio;
 
-use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::files;
 
 use crate::PROGRAM;
-use crate::project::{Project, SECRET};
+use crate::project::{Project, SECRET, cluster};
 
 /// A schema with a copy of each function and operator of PostgreSQL's that fails once it is called, and tables of our names.
 const TRAPS: &str = r#"
@@ -44,7 +43,7 @@ const TRAPS: &str = r#"
 
 #[test]
 fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
@@ -120,7 +119,7 @@ fn functions_and_operators_that_the_search_path_names_first_are_not_executed() {
 /// [`Project::give`] looks at what each command prints.
 #[test]
 fn a_password_is_in_no_file_and_in_no_list_of_processes() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

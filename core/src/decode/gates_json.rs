@@ -14,10 +14,11 @@
 use serde_json::{Map, Value};
 
 use super::fields::{self, Fields};
-use super::jsonl::{lines, malformed, text};
+use super::jsonl::{lines, malformed, text, with_text};
 use super::rows::cells::Texts;
 use super::rows::meta::Metas;
-use crate::issue::Issue;
+use crate::gate::canonical::key_twice;
+use crate::issue::{Issue, Issues};
 use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
 use crate::text::short;
 use crate::time::Stamp;
@@ -27,7 +28,12 @@ use crate::time::Stamp;
 pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<Gate>, Vec<Issue>) {
     let mut issues = Vec::new();
     let mut read = |text: Option<&str>, what: &str| -> Option<Map<String, Value>> {
-        match serde_json::from_str(text?) {
+        let text = text?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if let Some(why) = key_twice(text) {
+            issues.push(twice(&format!("the {what} file of gate {id}"), &why));
+        }
+        match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Some(object),
             Ok(_) => {
                 issues.push(malformed(format!(
@@ -77,6 +83,14 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         gate.id = id.into();
     }
     (Some(gate), issues)
+}
+
+/// The rule of files and rows in which a key is there twice.
+pub const TWICE: &str = "json-key-twice";
+
+fn twice(what: &str, why: &str) -> Issue {
+    Issue::error(TWICE, format!("{what} can be read in two ways: {why}"))
+        .hint("Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it.")
 }
 
 /// The files of a gate as a row of its table: the one that decides first.
@@ -183,14 +197,20 @@ fn own_id(file: &Map<String, Value>) -> Option<Text> {
 /// Reads `gates/audit.jsonl`, in order of id (errata G8); a line without an id has the number of its line.
 pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     let mut events: Vec<AuditEvent> = Vec::new();
-    let issues = lines(log, |number, mut object| {
+    let mut double = Issues::default();
+    let mut read = with_text(log, |number, line, mut object| {
+        if let Some(why) = key_twice(line) {
+            let at = u32::try_from(number).unwrap_or(u32::MAX);
+            double.add(twice(&format!("line {number} of the log"), &why).at_line(at));
+        }
         let row_json = Some(row(&object));
         let event = fields::audit_event(&mut object, number);
         events.push(AuditEvent { row_json, ..event });
         Ok(())
     });
     events.sort_by_key(|event| event.id);
-    (events, issues)
+    read.issues.extend(double.finish());
+    (events, read.issues)
 }
 
 /// Reads `x_events.jsonl`: rows of `execution`, in order of id.

@@ -199,6 +199,18 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
     })
 }
 
+/// Names the first of these rows that was changed after it was sealed, as far as they were read whole.
+pub(crate) fn edited(events: &[AuditEvent]) -> Option<String> {
+    events.iter().find_map(|event| match read_link(event) {
+        Ok(Some((chain, Some(row)))) => {
+            let own = hash(chain.seq, &chain.prev, &row.canonical(chain.id));
+            (own != chain.hash).then(|| format!("row {} was changed after it was sealed", event.id))
+        }
+        Ok(_) => None,
+        Err(finding) => Some(finding.message),
+    })
+}
+
 /// A row's link; `None` when it has none. The row itself is `None` when it was not read whole.
 fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding> {
     let malformed = |message: String| {

@@ -7,8 +7,16 @@ use serde_json::{Map, Number, Value};
 
 /// Parses a text as JSON that says everything the text says: an object with a key twice is an error, because readers
 /// differ in which of the two they take.
-pub(super) fn parse(text: &str) -> Result<Value, serde_json::Error> {
+pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(text).map(|Once(value)| value)
+}
+
+/// Returns what is wrong with a text that is JSON for some readers, and has a key twice: they differ in which of the two they
+/// take. `None` where it is no JSON at all.
+pub(crate) fn key_twice(text: &str) -> Option<String> {
+    let error = parse(text).err()?;
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    Some(error.to_string())
 }
 
 /// Returns a value with keys sorted by their code points, no blanks, numbers and escapes as serde_json writes them.

@@ -12,7 +12,7 @@
 
 pub mod allow;
 pub mod audit;
-mod canonical;
+pub(crate) mod canonical;
 pub mod chain;
 pub(crate) mod columns;
 mod issues;

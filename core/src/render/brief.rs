@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use crate::program::Listing;
+use crate::shell::{command, option, word};
 
 /// The work of a session, for the subagent that carries it out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,8 +126,8 @@ impl AgentOfTask {
     /// The options of `prosescope agent` that name its store.
     fn store(&self, run: &str) -> String {
         match &self.path {
-            Some(path) => format!("--path {} --run {}", shell(path), shell(run)),
-            None => format!("--scope {} --run {}", self.scope, shell(run)),
+            Some(path) => format!("{} {}", option("--path", path), option("--run", run)),
+            None => format!("--scope {} {}", self.scope, option("--run", run)),
         }
     }
 }
@@ -166,16 +167,17 @@ impl Brief {
                 continue;
             };
             let from = scope.map_or(String::new(), |id| format!(" --from {id}"));
-            let run = shell(&self.run);
-            input.get = Some(format!("prosescope get {} --run {run}{from}", shell(name)));
+            let run = option("--run", &self.run);
+            input.get = Some(command("get", &[name], &format!("{run}{from}")));
         }
     }
 
     /// The command that writes the output, which comes on standard input.
     pub fn put(&self) -> String {
+        let run = option("--run", &self.run);
         let mut put = match &self.task.binding {
-            Some(name) => format!("prosescope put {} --run {}", shell(name), shell(&self.run)),
-            None => format!("prosescope put --anon --run {}", shell(&self.run)),
+            Some(name) => format!("prosescope put {} {run}", word(name)),
+            None => format!("prosescope put --anon {run}"),
         };
         // An execution's statement says the kind and the source.
         if let Some(id) = self.execution {
@@ -188,7 +190,7 @@ impl Brief {
                 let _ = write!(put, " --kind {kind}");
             }
             if let Some(source) = &self.source {
-                let _ = write!(put, " --source {}", shell(source));
+                let _ = write!(put, " {}", option("--source", source));
             }
         }
         if self.done && self.execution.is_some() {
@@ -220,7 +222,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
         let _ = writeln!(
             out,
             "You are the persistent agent {name}. Read your memory first (exit code 3: there is none yet):\n\n```sh\nprosescope agent memory get {} {store}\n```\n",
-            shell(name)
+            word(name)
         );
     }
     if let Some(prompt) = &task.prompt {
@@ -247,7 +249,7 @@ pub fn brief(of: &Brief, raw: bool) -> String {
     );
     let agent = task.agent.as_ref().filter(|_| !of.remembers());
     if let Some(agent) = agent {
-        let (name, store) = (shell(&agent.name), agent.store(&of.run));
+        let (name, store) = (word(&agent.name), agent.store(&of.run));
         let _ = writeln!(
             out,
             "Then write your compacted memory, and what you did this time, each on standard input:\n\n```sh\nprosescope agent memory set {name} {store}\nprosescope agent segment add {name} --prompt 'what you were asked' {store}\n```\n"
@@ -336,7 +338,7 @@ fn raw_sql(out: &mut String, of: &Brief, database: &str) {
          attachment_path = NULL, updated_at = datetime('now');\n\
          COMMIT;\n\
          END_OF_SQL\n```\n",
-        shell(database),
+        word(database),
         sql(name),
         sql(kind),
     );
@@ -354,15 +356,6 @@ fn quoted(text: &str) -> String {
 /// A text in SQL.
 fn sql(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-/// A word for a POSIX shell: quoted where it needs to be.
-pub fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::json::Members;
 use super::lifecycle::{Action, Allowed, allowed_by_workflow};
 use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
-use crate::session::pages::quoted;
+use crate::shell;
 use crate::time::Stamp;
 
 /// Bytes of one text that a page carries; of a longer one its beginning.
@@ -241,13 +241,11 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
         .is_some_and(|status| allowed_by_workflow(Action::Input, status) == Allowed::Yes);
     let asking = |turn: &Turn| {
         let run = match several {
-            true => format!(" --run {}", quoted(&turn.id)),
+            true => format!("{} ", shell::option("--run", &turn.id)),
             false => String::new(),
         };
-        let command = format!(
-            "prosescope workflow input {}{run} --text …",
-            quoted(&workflow.id)
-        );
+        let options = format!("{run}--text …");
+        let command = shell::command("workflow input", &[&workflow.id], &options);
         Asking {
             run: turn.id.clone(),
             question: turn.question(),

@@ -8,6 +8,7 @@ use super::instance::{Instance, meta, shown};
 use super::source::{Found, Source};
 use super::{Change, ExecutionUpdate, Facts, Style, WriteError};
 use crate::model::{Execution, GateStatus, Status};
+use crate::shell;
 use crate::trace::{Shape, shape};
 
 /// The instances that are open, and whose parents all are: what lies in something that is over is cut off, not open.
@@ -296,13 +297,15 @@ pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) ->
 
 fn gate_waits(gate: &Execution) -> WriteError {
     let id = meta(gate).gate_id.unwrap_or_else(|| "".into());
+    let [approve, reject] =
+        ["approve", "reject"].map(|verb| shell::command(verb, &["RUN", &id], ""));
     WriteError::refused(
         "gate-waits",
         format!(
             "gate {id} waits for a decision (execution {}): nothing begins after it",
             gate.id
         ),
-        format!("`prosescope approve RUN {id}` or `prosescope reject RUN {id}` decides it"),
+        format!("`{approve}` or `{reject}` decides it"),
     )
 }
 

@@ -40,9 +40,7 @@ impl Listener {
             .map_err(unconnected)?;
         let tls = tls::connector(&address.trust)?;
         let refused = |error| fault::refused(address, &error);
-        let (client, mut connection) = runtime
-            .block_on(address.config.connect(tls))
-            .map_err(refused)?;
+        let (client, mut connection) = runtime.block_on(address.connect(tls)).map_err(refused)?;
         let (wake, woken) = channel(1);
         runtime.spawn(async move {
             while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {

@@ -36,6 +36,7 @@ impl Moved<'_> {
         let mut command = Command::new(self.prose);
         command.args(args).current_dir(self.folder.path());
         command.env("HOME", self.folder.path());
+        command.env("OPENPROSE_POSTGRES_URL", &self.url);
         command.stdout(Stdio::null());
         command
     }
@@ -148,8 +149,6 @@ fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a
     };
     let dir = moved.folder.path();
     std::fs::create_dir(dir.join(".prose")).expect("a folder");
-    let env = format!("OPENPROSE_POSTGRES_URL={}\n", moved.url);
-    std::fs::write(dir.join(".prose/.env"), env).expect("a file");
     std::fs::write(dir.join("p.prose"), "session \"x\"\n").expect("a file");
     run(&mut moved.prose(&["postgres", "setup", "--apply"]));
     let id = std::mem::take(&mut moved.run);

@@ -40,8 +40,6 @@ impl Project {
         };
         let dir = project.folder.path();
         std::fs::create_dir(dir.join(".prose")).expect("a folder");
-        let env = format!("OPENPROSE_POSTGRES_URL={}\n", project.url);
-        std::fs::write(dir.join(".prose/.env"), env).expect("a file");
         std::fs::write(dir.join("p.prose"), "session \"x\"\n").expect("a file");
         project.prose(&["postgres", "setup", "--apply"]);
         let made = cluster.psql(&project.url, &rows(runs));
@@ -61,6 +59,7 @@ impl Project {
         command.args(args).current_dir(self.folder.path());
         command
             .env("HOME", self.folder.path())
+            .env("OPENPROSE_POSTGRES_URL", &self.url)
             .stdout(Stdio::null());
         let out = fed(&mut command, b"a value");
         assert!(

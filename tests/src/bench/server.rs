@@ -35,8 +35,6 @@ pub(crate) fn measure(effort: Effort) {
         dir: folder.path(),
     };
     std::fs::create_dir(bench.dir.join(".prose")).expect("a folder");
-    let env = format!("OPENPROSE_POSTGRES_URL={}\n", bench.url);
-    std::fs::write(bench.dir.join(".prose/.env"), env).expect("a file");
     std::fs::write(bench.dir.join("p.prose"), "session \"Step\"\n").expect("a program");
     bench.one_write(effort);
     bench.one_connection(effort);
@@ -55,6 +53,7 @@ impl Bench<'_> {
         let mut command = Command::new(&self.prose);
         command.args(args).current_dir(self.dir);
         command.env("HOME", "/nonexistent").env_remove("PROSE_RUN");
+        command.env("OPENPROSE_POSTGRES_URL", &self.url);
         said(&mut command, input)
     }
 

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use prosescope_core::upkeep::doctor::Checkup;
-use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus};
+use prosescope_core::upkeep::doctor::server::{ServerSetUp, ServerStatus, Trusted};
 use prosescope_core::view;
 use prosescope_core::workflow;
+use prosescope_test_support::clock;
 use prosescope_test_support::pages::assert_keys_once;
 use prosescope_test_support::run::fed;
 use prosescope_tests::needs;
@@ -369,6 +370,7 @@ fn examples() -> Vec<Example> {
         records("push", &["latest"], of::<view::RunConverted>).at(At::Nowhere),
         records("postgres setup", &[], of::<ServerSetUp>).at(At::Nowhere),
         reads("postgres status", &[], of::<ServerStatus>).at(At::Nowhere),
+        records("postgres trust", &[], of::<Trusted>).at(At::Nowhere),
         records("check", &[RUN, "--fix"], of::<view::RunRepaired>),
         records(
             "agent memory set",
@@ -519,7 +521,7 @@ impl Place {
             .arg("--json")
             .current_dir(dir)
             .env("HOME", home)
-            .env("PROSE_NOW", now)
+            .envs(clock::at(&now))
             .env_remove("PROSE_RUN");
         let out = fed(&mut command, stdin.as_bytes());
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
@@ -529,7 +531,9 @@ impl Place {
 
 #[test]
 fn the_json_of_every_command_is_as_documented() {
-    let Some(prose) = needs::prose() else { return };
+    let (Some(prose), Some(_)) = (needs::prose(), needs::faketime()) else {
+        return;
+    };
     let place = Place::new(prose);
     let mut types = Types::new();
     let mut page = String::from(HEAD);

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::rc::Rc;
 
+use prosescope_test_support::clock;
+
 use prosescope_core::issue::Severity;
 use prosescope_core::session::{FoundKind, Options, Session, ValueOf, pages, survey};
 use prosescope_core::source::Source;
@@ -367,6 +369,7 @@ struct Place {
 impl Place {
     fn new(form: &'static str) -> Option<Place> {
         needs::strace()?;
+        needs::faketime()?;
         let project = Project::new(PROGRAM)?;
         let place = Place {
             project,
@@ -436,7 +439,7 @@ impl Place {
     fn command(&self, args: &[String], at: &str) -> Command {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut command = self.project.command(&args);
-        command.env("PROSE_NOW", at);
+        command.envs(clock::at(at));
         command
     }
 

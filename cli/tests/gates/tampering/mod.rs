@@ -4,9 +4,11 @@
 //! | file | holds |
 //! |---|---|
 //! | `gates.rs`, `log.rs` | what is done, and what is found |
+//! | `decide.rs` | each edit × each way to decide |
 //! | `state.rs` | gates and their log as they are kept |
 //! | `guards.rs` | files, lines and triggers |
 
+mod decide;
 mod gates;
 mod guards;
 mod log;
@@ -39,6 +41,7 @@ fn logged(form: Form) -> Option<(Project, String)> {
     if form == Form::Sqlite && needs::sqlite3().is_none() {
         return None;
     }
+    needs::faketime()?;
     let project = Project::new(form);
     let run = project.run.clone();
     let at = |minute: u32| format!("2026-01-25 12:{minute:02}:00");

@@ -84,6 +84,13 @@ pub(super) const RULES: &[Rule] = &[
             ("gates/deploy.pending.json", "{\"id\": \"deploy\", \"status\": \"pending\"}"),
             ("gates/deploy.resolved.json", "{\"id\": \"deploy\", \"decision\": \"approved\", \"status\": \"rejected\"}"),
         ]),
+    Rule::error("json-key-twice", "A gate's file or metadata, or a row of the log, has a JSON key twice: programs differ in which of the two they take.")
+        .fix("Find out who wrote it, and which of the two was meant. Nothing is decided by it: ask anew with `prosescope gate create`.")
+        .source("errata, Folder form")
+        .files(&[
+            ("program.prose", "approve deploy:\n"),
+            ("gates/deploy.pending.json", "{\"id\": \"deploy\", \"status\": \"pending\", \"allow\": [\"ann\"], \"allow\": [\"eve\"]}"),
+        ]),
     Rule::warning("gate-row-missing", "Rows of the log that carry no seal name a gate that has no row.")
         .fix("Do not go on past such a gate before you know what became of it.")
         .source("sqlite.md, Gate Audit Logging")

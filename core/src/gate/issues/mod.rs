@@ -13,6 +13,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use super::canonical::key_twice;
 use super::lifecycle::History;
 use super::sealed;
 use crate::issue::Issue;
@@ -20,6 +21,10 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
+
+/// What to do about JSON in which a key is there twice.
+const TWICE: &str =
+    "Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it.";
 
 /// What contradicts what in gates and their log. Nothing is left out because of it: the gates table wins.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
@@ -46,6 +51,35 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
         if !history.of(gate).filter(counts).any(sealed::is_sealed) {
             decision::agreement(gate, &resolving, &mut issues);
         }
+    }
+    for (gate, why) in gates.iter().filter_map(|gate| {
+        let why = key_twice(gate.metadata.as_deref()?)?;
+        Some((gate, why))
+    }) {
+        let what = format!(
+            "gate {}: its metadata can be read in two ways: {why}",
+            gate.id
+        );
+        issues.push(
+            Issue::error("json-key-twice", what)
+                .at_table(GATES)
+                .at_column("metadata")
+                .hint(TWICE),
+        );
+    }
+    for (event, why) in log.iter().filter_map(|event| {
+        let why = key_twice(event.metadata.as_deref()?)?;
+        Some((event, why))
+    }) {
+        let what = format!(
+            "row {}: its metadata can be read in two ways: {why}",
+            event.id
+        );
+        issues.push(
+            Issue::error("json-key-twice", what)
+                .at_row(LOG, event.id)
+                .hint(TWICE),
+        );
     }
     let known: BTreeSet<&str> = gates.iter().map(|gate| &*gate.id).collect();
     for (id, rows) in history.gates() {

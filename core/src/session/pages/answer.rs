@@ -1,7 +1,6 @@
 //! What is left of a run and what to do next: the two lines below the headline, taken from where `resume` says that the
 //! run stands, so that the two never differ.
 
-use super::gates::quoted;
 use super::overview::AGENTS;
 use super::program::{may_run, statements};
 use super::trace::count;
@@ -10,6 +9,7 @@ use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
 use crate::resume::{Facts, How, Plan, Stand, Stop};
 use crate::session::Opened;
+use crate::shell;
 use crate::view::{Overview, Part};
 
 /// Adds the two lines.
@@ -19,7 +19,7 @@ pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: 
     }
     view.left = left(view, missing_outputs(opened), facts, plan);
     let name = &opened.name();
-    let (next, command) = next(view, facts, plan, &quoted(name));
+    let (next, command) = next(view, facts, plan, name);
     view.next = next;
     view.next_command = command.filter(|command| !command.is_empty());
 }
@@ -99,7 +99,7 @@ fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
 }
 
 fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
-    let command = |words: &str| Some(format!("prosescope {words} {name}"));
+    let command = |words: &str| Some(shell::command(words, &[name], ""));
     if view.status == "completed" {
         return results(view, facts.run, name);
     }
@@ -145,7 +145,7 @@ fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, 
 
 /// Where the results of a completed run are.
 fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
-    let check = |what: String| (what, Some(format!("prosescope check {name}")));
+    let check = |what: String| (what, Some(shell::command("check", &[name], "")));
     if view.issues.error > 0 {
         let errors = count(view.issues.error, "error", "errors");
         return check(format!("look at {errors} found in its records"));
@@ -157,11 +157,15 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
     match (outputs.next(), outputs.next()) {
         (Some(one), None) => (
             "read its output".to_owned(),
-            Some(format!("prosescope get {} --run {name}", quoted(&one.name))),
+            Some(shell::command(
+                "get",
+                &[&one.name],
+                &shell::option("--run", name),
+            )),
         ),
         _ if view.bindings > 0 => (
             "read its bindings".to_owned(),
-            Some(format!("prosescope bindings {name}")),
+            Some(shell::command("bindings", &[name], "")),
         ),
         _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),
         _ if view.issues.warning > 0 => {

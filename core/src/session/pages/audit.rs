@@ -50,7 +50,12 @@ impl AuditFilter {
 pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     let mut report = gate::verify(&opened.run.gates, &opened.run.audit, expect_head);
     let of_files = opened.run.issues.iter();
-    report.add(of_files.filter(|issue| issue.rule == "gate-files-disagree"));
+    report.add(of_files.filter(|issue| {
+        matches!(
+            issue.rule.as_str(),
+            "gate-files-disagree" | "json-key-twice"
+        )
+    }));
     AuditView {
         rows: opened
             .run

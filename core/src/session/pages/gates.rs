@@ -10,6 +10,7 @@ use crate::issue::Issue;
 use crate::model::{Gate, GateStatus, Run, Text};
 use crate::program::Listing;
 use crate::session::Opened;
+use crate::shell;
 use crate::time::human_duration;
 use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
 use crate::view::{GateView, GatesView};
@@ -113,17 +114,9 @@ fn gate_view(
         metadata: text(&gate.metadata),
         expire_command: at
             .overdue
-            .then(|| format!("prosescope gates expire {}", quoted(&name))),
-        approve_command: format!(
-            "prosescope approve {} {} --as NAME",
-            quoted(&name),
-            quoted(&gate.id)
-        ),
-        reject_command: format!(
-            "prosescope reject {} {} --reason TEXT --as NAME",
-            quoted(&name),
-            quoted(&gate.id)
-        ),
+            .then(|| shell::command("gates expire", &[&name], "")),
+        approve_command: shell::command("approve", &[&name, &gate.id], "--as NAME"),
+        reject_command: shell::command("reject", &[&name, &gate.id], "--reason TEXT --as NAME"),
     }
 }
 
@@ -198,24 +191,9 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// A word for a shell: as it is when nothing in it could mean something else, else in single quotes. Names of runs and
-/// gates are untrusted, and this line is made to be pasted.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':' | '/' | '#' | '@');
-    if !word.is_empty() && !word.starts_with(['-', '#']) && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    let safe: String = word
-        .chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
-    format!("'{}'", safe.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{quoted, unquoted};
+    use super::unquoted;
 
     #[test]
     fn what_a_program_says_is_shown_whole() {
@@ -229,22 +207,6 @@ mod tests {
             ("4h", "4h"),
         ] {
             assert_eq!(unquoted(written), shown);
-        }
-    }
-
-    #[test]
-    fn a_command_to_paste_runs_nothing_else() {
-        for (word, line) in [
-            ("production_deploy", "production_deploy"),
-            ("gate#2", "gate#2"),
-            ("a b", "'a b'"),
-            ("$(rm -rf ~)", "'$(rm -rf ~)'"),
-            ("it's", "'it'\\''s'"),
-            ("--as", "'--as'"),
-            ("x\ny", "'x\u{fffd}y'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), line);
         }
     }
 }

@@ -39,7 +39,6 @@ pub use bindings::{binding_place, binding_row, bindings_page, resolve};
 pub use check::{check, check_page};
 pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use files::{files, issues_page, table_rows};
-pub(crate) use gates::quoted;
 pub use gates::{gate, gates};
 pub use imports::{imports, in_import};
 pub use overview::overview;

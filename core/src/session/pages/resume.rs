@@ -1,7 +1,6 @@
 use super::answer;
 use super::bindings::binding_row;
 use super::gates::gates;
-use super::gates::quoted;
 use super::index::{frame_path, short};
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
@@ -10,6 +9,7 @@ use crate::program::{Listing, scan};
 use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stand, Stop};
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
+use crate::shell;
 use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
@@ -212,10 +212,11 @@ fn attempts(opened: &Opened, id: Option<i64>) -> Vec<String> {
     let Some(id) = id.filter(|_| opened.run.told_by_rows()) else {
         return Vec::new();
     };
-    let run = quoted(&opened.name());
+    let run = opened.name();
     let rests = opened.trace.verdict.status != "running";
-    let begin = rests.then(|| format!("prosescope resume {run} --begin"));
-    let retry = format!("prosescope exec retry {id} --run {run}");
+    let begin = rests.then(|| shell::command("resume", &[&run], "--begin"));
+    let id = id.to_string();
+    let retry = shell::command("exec retry", &[&id], &shell::option("--run", &run));
     begin.into_iter().chain([retry]).collect()
 }
 
@@ -286,11 +287,8 @@ fn need_view(session: &Session, need: &Need) -> NeedView {
     let from = need
         .scope
         .map_or(String::new(), |id| format!(" --from {id}"));
-    view.command = format!(
-        "prosescope get {} --run {}{from}",
-        quoted(&need.name),
-        quoted(&session.name())
-    );
+    let run = shell::option("--run", &session.name());
+    view.command = shell::command("get", &[&need.name], &format!("{run}{from}"));
     view
 }
 

@@ -11,6 +11,8 @@ pub struct ServerFacts {
     pub address: String,
     /// Why it was not asked.
     pub error: Option<String>,
+    /// What to do about that, where it is no fault of the server.
+    pub next: Option<String>,
     /// Its version, as it says it: `15.7`.
     pub version: String,
     /// Whether it is too old to keep runs.
@@ -75,6 +77,21 @@ pub struct ServerSetUp {
     pub sql: String,
     /// Whether they were run.
     pub applied: bool,
+    /// The setting that gives the project a name of its own (`OPENPROSE_PROJECT=NAME`), where it has none: else its agents are
+    /// shared with every project whose folder has the same name.
+    pub project: Option<String>,
+}
+
+/// What `prosescope postgres trust` prints.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Trusted {
+    /// The project's file, by its whole path.
+    pub file: String,
+    /// Whether its settings count as the user's own, until the file changes.
+    pub trusted: bool,
+    /// What it names of PostgreSQL (`KEY=value`), without passwords.
+    pub names: Vec<String>,
 }
 
 /// Judges a server.
@@ -82,7 +99,8 @@ pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     let address = &facts.address;
     if let Some(error) = &facts.error {
         let check = Check::warning("postgres", error.as_str());
-        return vec![check.next("start the server, or correct OPENPROSE_POSTGRES_URL")];
+        let usual = "start the server, or correct OPENPROSE_POSTGRES_URL";
+        return vec![check.next(facts.next.as_deref().unwrap_or(usual))];
     }
     let of = format!("{address} is PostgreSQL {}", facts.version);
     let server = match (facts.too_old, facts.read_only) {

@@ -29,9 +29,12 @@ pub(super) use resume::{forced_gates, resumed};
 use super::instance::shown;
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;
+use crate::gate::audit::edited;
+use crate::gate::canonical::key_twice;
 use crate::gate::contradictions;
 use crate::issue::{Issue, Severity};
 use crate::model::Gate;
+use crate::text::is_hazard;
 
 /// The most bytes of a prompt, a comment or what is done on a rejection: a sealed row is read whole, so that it can be
 /// checked.
@@ -55,9 +58,27 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     Err(WriteError::not_found(message, hint))
 }
 
+/// What to do about a gate that was changed.
+const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and ask anew with `prosescope gate create`";
+
 /// Refuses to decide a gate that is not what its sealed rows record (docs/audit.md).
 fn as_sealed(facts: &dyn Facts, gate: &Gate) -> Result<(), WriteError> {
+    // A list of gates leaves out that the files of this one can be read in two ways.
+    facts.gate(&gate.id)?;
     let events = facts.gate_events(&gate.id)?;
+    let texts = events.iter().map(|event| &event.metadata);
+    let mut texts = texts.chain([&gate.metadata]).flatten();
+    let double = texts.find_map(|text| key_twice(text));
+    let edited = double
+        .map(|why| format!("gate {} can be read in two ways: {why}", gate.id))
+        .or_else(|| edited(&events));
+    if let Some(what) = edited {
+        return Err(WriteError::refused(
+            "gate-changed",
+            format!("{what}: nothing was decided"),
+            AS_RECORDED,
+        ));
+    }
     let issues = contradictions(std::slice::from_ref(gate), &events);
     // Executions have other ids in a store that the run was moved to.
     let is_moved = |issue: &Issue| {
@@ -69,7 +90,7 @@ fn as_sealed(facts: &dyn Facts, gate: &Gate) -> Result<(), WriteError> {
         Some(issue) => Err(WriteError::refused(
             "gate-changed",
             format!("{}: nothing was decided", issue.message),
-            "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and ask anew with `prosescope gate create`",
+            AS_RECORDED,
         )),
     }
 }
@@ -81,8 +102,11 @@ fn principal(name: &str) -> Result<&str, WriteError> {
         "it is empty".to_owned()
     } else if name.len() > names::LONGEST {
         format!("it has {} bytes, more than {}", name.len(), names::LONGEST)
-    } else if name.chars().any(char::is_control) {
-        "there is a control character in it".to_owned()
+    } else if let Some(c) = name.chars().find(|c| is_hazard(*c)) {
+        let code = u32::from(c);
+        format!(
+            "there is a control, direction or invisible character in it (U+{code:04X}), so that it reads as another name"
+        )
     } else if name == RESERVED {
         return Err(WriteError::refused(
             "principal-reserved",

@@ -3,7 +3,8 @@
 use super::super::source::{Found, Source};
 use super::ends::Ending;
 use crate::program::{Listing, StatementKind as Kind};
-use crate::render::brief::{NextStep, shell};
+use crate::render::brief::NextStep;
+use crate::shell;
 
 /// The next step of the execution `id`; `None` for a session, whose brief says it.
 pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
@@ -44,7 +45,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
                 say: "Record the error that it throws".to_owned(),
                 command: match message {
                     "" => command,
-                    message => command.replace("TEXT", &shell(message)),
+                    message => command.replace("--error TEXT", &shell::option("--error", message)),
                 },
             });
         }

@@ -6,7 +6,7 @@ use super::super::{Place, WriteError};
 use super::{Body, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::StatementKind as Kind;
-use crate::render::brief::shell;
+use crate::shell;
 use crate::trace::{Shape, shape};
 
 pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> NextChoice {
@@ -43,7 +43,10 @@ impl Ending<'_> {
         match self {
             Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
             Ending::Writes(Some(name)) => {
-                format!("prosescope put {} --execution {id} --done", shell(name))
+                format!(
+                    "prosescope put {} --execution {id} --done",
+                    shell::word(name)
+                )
             }
             Ending::Writes(None) => format!("prosescope put --anon --execution {id} --done"),
             Ending::Completes => format!("prosescope exec complete {id}"),
@@ -89,7 +92,10 @@ impl Look<'_> {
         let id = row.id;
         Ok(vec![match output_of(self.source, row) {
             Some((name, _)) => choice(
-                format!("prosescope put {name} --execution {id} --done < FILE"),
+                format!(
+                    "prosescope put {} --execution {id} --done < FILE",
+                    shell::word(&name)
+                ),
                 format!("what runs in execution {id} is done, and {name} is its value"),
             ),
             None => choice(

@@ -24,6 +24,7 @@ use super::{Facts, RunStore, WriteError};
 use crate::gate::visit;
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::program::{Listing, StatementKind as Kind};
+use crate::shell;
 use crate::trace::{Shape, frame_block, is_branch_text, shape};
 
 /// What comes next in a run.
@@ -283,7 +284,7 @@ impl Look<'_> {
         let name = visit(gate).0;
         ["approve", "reject"]
             .map(|verb| NextChoice {
-                command: format!("prosescope {verb} RUN {gate} --as NAME"),
+                command: shell::command(verb, &["RUN", gate], "--as NAME"),
                 why: format!("gate {name} waits: a person decides it, never the one who carries out the program"),
             })
             .to_vec()

@@ -11,6 +11,7 @@ use prosescope_core::decode::gates_json;
 use prosescope_core::decode::memory_md::segment_number;
 use prosescope_core::decode::text::is_plain_path;
 use prosescope_core::gate::audit::Chain;
+use prosescope_core::issue::Issue;
 use prosescope_core::model::{
     AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, Text,
 };
@@ -201,6 +202,15 @@ pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gat
     let created = |gate: &Gate| gate.created.as_ref().and_then(Stamp::millis);
     gates.sort_by_key(|gate| created(gate).unwrap_or(i64::MAX));
     gates
+}
+
+/// Refuses what programs read differently: nothing is decided by it.
+fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
+    let twice = issues.iter().find(|issue| issue.rule == gates_json::TWICE);
+    twice.map_or(Ok(()), |issue| {
+        let message = format!("{}: nothing was changed", issue.message);
+        Err(Fault::new(FaultKind::Damaged, message).hint(&*issue.hint))
+    })
 }
 
 /// Hands rows on until `each` breaks.
@@ -442,14 +452,15 @@ impl Facts for FolderFacts<'_> {
             None => self.text(&format!("gates/{id}.json"))?,
         };
         let resolved = self.text(&format!("gates/{id}.resolved.json"))?;
-        let gate = gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0;
+        let (gate, issues) = gates_json::gate(id, pending.as_deref(), resolved.as_deref());
+        one_meaning(&issues)?;
         if let Some(gate) = gate.as_ref().filter(|gate| *gate.id != *id) {
             let own: String = gate.id.chars().take(60).collect();
             let folder = self.root.shown("gates");
             return Err(Fault::new(
                 FaultKind::Damaged,
                 format!(
-                    "{}: the file of gate {id} calls itself {own:?}",
+                    "{}: the file of gate {id} calls itself {own:?}: nothing was changed",
                     folder.display()
                 ),
             )
@@ -463,7 +474,8 @@ impl Facts for FolderFacts<'_> {
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
         let run = self.id()?;
         let text = self.text(AUDIT)?.unwrap_or_default();
-        let mut events = gates_json::audit(&text).0;
+        let (mut events, issues) = gates_json::audit(&text);
+        one_meaning(&issues)?;
         events.retain(|event| {
             *event.run_id == *run && *event.gate_id == *gate && event.kind != AuditKind::Viewed
         });

@@ -143,6 +143,36 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     })
 }
 
+/// The columns of the log that our writer fills, as [`event`] reads them.
+const SEALED: [&str; 8] = [
+    "id",
+    "gate_id",
+    "run_id",
+    "event_type",
+    "principal",
+    "comment",
+    "timestamp",
+    "metadata",
+];
+
+/// The row as it is hashed, where all of its columns are texts and numbers.
+fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
+    let mut columns = serde_json::Map::new();
+    for (at, name) in SEALED.into_iter().enumerate() {
+        let value = match row.get_ref(at)? {
+            ValueRef::Null => continue,
+            ValueRef::Integer(n) => n.into(),
+            ValueRef::Text(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => text.into(),
+                Err(_) => return Ok(None),
+            },
+            ValueRef::Real(_) | ValueRef::Blob(_) => return Ok(None),
+        };
+        columns.insert(name.to_owned(), value);
+    }
+    Ok(Some(serde_json::Value::Object(columns).to_string().into()))
+}
+
 fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     let word = |at| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_else(|| "".into()));
     Ok(AuditEvent {
@@ -154,7 +184,7 @@ fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
         comment: text(row, 5)?,
         timestamp: stamp(row, 6)?,
         metadata: text(row, 7)?,
-        row_json: None,
+        row_json: whole(row)?,
     })
 }
 

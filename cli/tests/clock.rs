@@ -1,0 +1,178 @@
+//! No variable moves the clock of a recording: what is recorded bears the system's time, and a deadline is past by it alone.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use prosescope_test_support::run::fed;
+
+const FORMS: [&str; 2] = ["filesystem", "sqlite"];
+
+/// Another time, before the deadline of the gate.
+const EARLIER: &str = "2020-01-25T16:00:00Z";
+
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    /// A run `r1` that waits at a gate which was due long ago.
+    fn new(form: &str) -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        let program =
+            "parallel:\n  session \"A\"\nloop:\n  session \"B\"\napprove g:\n  prompt: \"Go?\"\n";
+        fs::write(dir.path().join("p.prose"), program).expect("written");
+        let project = Project { dir };
+        project.said(0, &[], &["init", "p.prose", "--id", "r1", "--state", form]);
+        let create = [
+            "gate",
+            "create",
+            "g",
+            "--run",
+            "r1",
+            "--timeout",
+            "1s",
+            "--force",
+        ];
+        project.said(0, &[], &create);
+        project
+    }
+
+    /// Runs with these variables, expects this exit code, and gives all that was said.
+    #[track_caller]
+    fn said(&self, code: i32, set: &[(&str, &str)], args: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.dir.path().join("home"))
+            .env_remove("PROSE_NOW")
+            .env_remove("PROSE_RUN")
+            .envs(set.iter().copied());
+        let out = fed(&mut command, b"a value");
+        let said = [&out.stdout[..], &out.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        assert_eq!(out.status.code(), Some(code), "{set:?} {args:?}: {said}");
+        said
+    }
+
+    fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let mut found = BTreeMap::new();
+        files(self.dir.path(), &mut found);
+        found
+    }
+}
+
+fn files(dir: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in fs::read_dir(dir).expect("listed").flatten() {
+        let path = entry.path();
+        match path.is_dir() {
+            true => files(&path, found),
+            false if entry.file_name() == ".lock" => {}
+            false => drop(found.insert(path.clone(), fs::read(&path).expect("read"))),
+        }
+    }
+}
+
+#[test]
+fn commands_that_record_refuse_a_time_of_the_environment() {
+    let commands: &[&[&str]] = &[
+        &["init", "p.prose"],
+        &["put", "x", "--run", "r1"],
+        &["exec", "begin", "--line", "1", "--run", "r1"],
+        &["parallel", "begin", "--line", "1", "--run", "r1"],
+        &["loop", "begin", "--line", "3", "--run", "r1"],
+        &["gate", "create", "h", "--run", "r1", "--prompt", "Go?"],
+        &["approve", "r1", "g", "--as", "me"],
+        &["approve", "r1", "g", "--as", "me", "--record-timeout"],
+        &["reject", "r1", "g", "--as", "me", "--reason", "no"],
+        &["gates", "expire"],
+        &["gates", "expire", "r1"],
+        &["agent", "memory", "set", "a", "--run", "r1"],
+        &[
+            "agent", "segment", "add", "a", "--prompt", "p", "--run", "r1",
+        ],
+        &[
+            "import",
+            "add",
+            "x",
+            "https://p.prose.md/@a/x",
+            "--run",
+            "r1",
+        ],
+        &["resume", "r1", "--begin"],
+        &["finish", "r1", "--status", "failed"],
+        &["clean", "r1", "--force", "--yes"],
+        &["check", "r1", "--fix"],
+        &["workflow", "start", "--input", "Hello"],
+    ];
+    for form in FORMS {
+        let project = Project::new(form);
+        // The gate's deadline is one second after its creation.
+        let before = project.files();
+        for time in [EARLIER, "2099-01-01T00:00:00Z", "no time"] {
+            for args in commands {
+                let said = project.said(4, &[("PROSE_NOW", time)], args);
+                assert!(said.contains("PROSE_NOW"), "{args:?}: {said}");
+            }
+        }
+        // What also looks is done without the record of it.
+        let said = project.said(0, &[("PROSE_NOW", EARLIER)], &["gate", "show", "r1", "g"]);
+        assert!(said.contains("was not recorded"), "{said}");
+        assert!(project.files() == before, "{form}");
+        // Those who only read may look from another time.
+        let late = project.said(
+            0,
+            &[("PROSE_NOW", "2099-01-01T00:00:00Z")],
+            &["gates", "r1"],
+        );
+        let early = project.said(0, &[("PROSE_NOW", EARLIER)], &["gates", "r1"]);
+        assert!(
+            late.contains("past its deadline") && !early.contains("past its"),
+            "{late}{early}"
+        );
+    }
+}
+
+/// Whatever else is set, under the names of the page or that others use.
+#[test]
+fn what_is_recorded_bears_the_systems_time() {
+    let project = Project::new("sqlite");
+    let plain = project.said(0, &[], &["init", "p.prose"]);
+    let today = plain.split('-').next().expect("a date");
+    let names = [
+        "SOURCE_DATE_EPOCH",
+        "NOW",
+        "FAKETIME",
+        "FAKE_NOW",
+        "PROSE_TIME",
+        "PROSE_CLOCK",
+        "PROSESCOPE_NOW",
+        "OPENPROSE_NOW",
+        "TODAY",
+        "DATE",
+        "PGTZ",
+    ];
+    for (name, value) in names
+        .iter()
+        .flat_map(|name| [(*name, EARLIER), (*name, "1")])
+    {
+        let id = project.said(0, &[(name, value)], &["init", "p.prose"]);
+        // Midnight may have come.
+        let now = project.said(0, &[], &["init", "p.prose"]);
+        let fits = [today, now.split('-').next().expect("a date")];
+        assert!(
+            fits.iter().any(|day| id.starts_with(day)),
+            "{name}={value}: {id}"
+        );
+    }
+    // Times are in UTC, wherever one is.
+    let far = project.said(0, &[("TZ", "Pacific/Kiritimati")], &["init", "p.prose"]);
+    let now = project.said(0, &[("TZ", "UTC")], &["init", "p.prose"]);
+    let hours = |id: &str| id.get(..11).map(str::to_owned);
+    assert!(
+        far.starts_with(today) || hours(&far) == hours(&now),
+        "{far} {now}"
+    );
+}

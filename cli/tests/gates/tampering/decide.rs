@@ -1,0 +1,255 @@
+//! Each edit behind our back × each way to decide: the decision is refused and nothing changes, or the log's verification
+//! names the edit.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::state::{Row, State, metadata, unseal};
+use super::{FORMS, Form, Project, logged};
+
+/// What becomes of a decision.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Then {
+    /// It is refused: exit code 4, or 5 where the gate can be read in two ways; nothing changed.
+    Refused,
+    /// It is done, and `audit verify` names the edit.
+    Named,
+    /// It is done: nothing that was sealed changed.
+    Done,
+}
+use Then::{Done, Named, Refused};
+
+/// What is edited, how, and what becomes of a decision.
+type InState = (&'static str, fn(&mut State), Then);
+type InFolder = (&'static str, fn(&Path), Then);
+
+/// Edits of the pending gate `c`, or of its row of the log, in both forms.
+const EDITS: [InState; 17] = [
+    ("allow", |s| set(s, "allow", r#"["eve"]"#), Refused),
+    ("nobody is listed", |s| set(s, "allow", "[]"), Refused),
+    ("no allow", |s| unset(s, "allow"), Refused),
+    ("prompt", |s| set(s, "prompt", "Stay?"), Refused),
+    ("timeout", |s| set(s, "timeout", "40h"), Refused),
+    (
+        "a later deadline",
+        |s| set(s, "timeout_at", "2030-01-01T00:00:00Z"),
+        Refused,
+    ),
+    (
+        "an earlier deadline",
+        |s| set(s, "timeout_at", "2026-01-25T12:01:00Z"),
+        Refused,
+    ),
+    ("on_reject", |s| set(s, "on_reject", "continue"), Refused),
+    ("no on_reject", |s| unset(s, "on_reject"), Refused),
+    ("resolved_by", |s| set(s, "resolved_by", "eve"), Refused),
+    (
+        "created_at",
+        |s| set(s, "created_at", "2026-01-25T11:00:00Z"),
+        Refused,
+    ),
+    (
+        "metadata",
+        |s| metadata(s.gate("c"), |m| drop(m.insert("x".into(), 1.into()))),
+        Refused,
+    ),
+    (
+        "the row that records who created it",
+        |s| created(s)["principal"] = "eve".into(),
+        Refused,
+    ),
+    (
+        "the row that records who may decide, and the gate with it",
+        |s| {
+            set(s, "allow", r#"["eve"]"#);
+            metadata(created(s), |m| {
+                drop(m.insert("allow".into(), vec!["eve"].into()));
+            });
+        },
+        Refused,
+    ),
+    (
+        "its creation twice",
+        |s| {
+            let mut again = created(s).clone();
+            again["id"] = 99.into();
+            s.log.push(again);
+        },
+        Refused,
+    ),
+    (
+        "its creation is gone",
+        |s| s.log.retain(|row| !is_creation(row)),
+        Named,
+    ),
+    ("its creation lost its seal", |s| unseal(created(s)), Named),
+];
+
+/// Edits of the files of a folder.
+const FILES: [InFolder; 6] = [
+    (
+        "a key in capitals",
+        |at| swap(at, "c.pending.json", "\"allow\"", "\"Allow\""),
+        Refused,
+    ),
+    (
+        "a key twice, the last counts",
+        |at| swap(at, "c.pending.json", "{", r#"{"allow":["eve"],"#),
+        Refused,
+    ),
+    (
+        "a key twice, the first counts",
+        |at| {
+            swap(
+                at,
+                "c.pending.json",
+                "\"prompt\"",
+                r#""allow":["eve"],"prompt""#,
+            );
+        },
+        Refused,
+    ),
+    (
+        "a key of the log twice",
+        |at| swap(at, "audit.jsonl", "{", r#"{"gate_id":"x","#),
+        Refused,
+    ),
+    (
+        "a mark before the file",
+        |at| swap(at, "c.pending.json", "{\"", "\u{feff}{\""),
+        Done,
+    ),
+    (
+        "its id in capitals",
+        |at| swap(at, "c.pending.json", r#""id":"c""#, r#""id":"C""#),
+        Refused,
+    ),
+];
+
+fn set(state: &mut State, key: &str, to: &str) {
+    state.gate("c").insert(key.to_owned(), to.into());
+}
+
+fn unset(state: &mut State, key: &str) {
+    state.gate("c").remove(key);
+}
+
+fn is_creation(row: &Row) -> bool {
+    row["gate_id"] == "c" && row["event_type"] == "created"
+}
+
+fn created(state: &mut State) -> &mut Row {
+    let mut rows = state.log.iter_mut();
+    rows.find(|row| is_creation(row)).expect("its creation")
+}
+
+/// Replaces the first of a text in a file.
+fn swap(at: &Path, file: &str, from: &str, to: &str) {
+    let file = at.join(file);
+    let text = fs::read_to_string(&file).expect("read");
+    assert!(text.contains(from), "{text}");
+    fs::write(file, text.replacen(from, to, 1)).expect("written");
+}
+
+/// Tries each way on a gate that was edited.
+fn each_way(project: &Project, what: &str, then: Then) {
+    let run = &project.run;
+    let before = project.files();
+    let ways: [(&str, &[&str]); 5] = [
+        (NOON, &["approve", run, "c", "--as", "lee"]),
+        (NOON, &["reject", run, "c", "--as", "lee", "--reason", "no"]),
+        (
+            NOON,
+            &[
+                "approve", run, "c", "--reject", "--reason", "no", "--as", "lee",
+            ],
+        ),
+        (
+            LATE,
+            &["approve", run, "c", "--as", "lee", "--record-timeout"],
+        ),
+        (LATE, &["gates", "expire", run]),
+    ];
+    for (now, way) in ways {
+        let what = format!("{:?}, {what}, {way:?}", project.form);
+        let out = project.at(now, way);
+        let said = String::from_utf8_lossy(&out.stderr).into_owned();
+        let code = out.status.code();
+        match then {
+            // Nobody finds a gate of that name that is due, and the log misses it.
+            Refused if code == Some(0) && way[0] == "gates" => {
+                assert!(project.files() == before, "{what}: {said}");
+                project.expect(1, &["audit", "verify", run]);
+            }
+            Refused => {
+                assert!(matches!(code, Some(4 | 5)), "{what}: {code:?} {said}");
+                assert!(project.files() == before, "{what}: {said}");
+                assert!(said.contains("nothing was"), "{what}: {said}");
+            }
+            // Whoever decided too late decided nothing.
+            Done | Named if way.contains(&"--record-timeout") => {
+                assert_eq!(code, Some(4), "{what}: {said}");
+            }
+            Done | Named => assert_eq!(code, Some(0), "{what}: {said}"),
+        }
+        if then != Refused {
+            let verified = project.command(&["audit", "verify", run]).output();
+            let verified = verified.expect("prosescope runs").status.code();
+            let expected = if then == Named { 1 } else { 0 };
+            assert_eq!(verified, Some(expected), "{what}");
+            Project::restore(&before, &project.folder());
+        }
+    }
+}
+
+const NOON: &str = "2026-01-25 12:20:00";
+const LATE: &str = "2031-01-01 00:00:00";
+
+#[test]
+fn what_was_edited_is_not_decided_in_any_way() {
+    for form in FORMS {
+        let Some((project, _)) = logged(form) else {
+            continue;
+        };
+        let original = project.files();
+        let sealed = State::read(&project);
+        for (what, edit, then) in EDITS {
+            Project::restore(&original, &project.folder());
+            let mut state = sealed.clone();
+            edit(&mut state);
+            state.write(&project);
+            each_way(&project, what, then);
+        }
+        for (what, edit, then) in FILES.iter().filter(|_| form == Form::Folder) {
+            Project::restore(&original, &project.folder());
+            sealed.write(&project);
+            edit(&project.folder().join("gates"));
+            each_way(&project, what, *then);
+        }
+    }
+}
+
+/// What is read in two ways is an error for those who only read, too.
+#[test]
+fn a_key_that_is_there_twice_is_an_error() {
+    let Some((project, _)) = logged(Form::Folder) else {
+        return;
+    };
+    let original = project.files();
+    for (what, edit, _) in FILES.iter().filter(|(what, ..)| what.contains("twice")) {
+        Project::restore(&original, &project.folder());
+        edit(&project.folder().join("gates"));
+        for args in [
+            &["check", &*project.run][..],
+            &["audit", "verify", &project.run],
+        ] {
+            let said: Value = project.json(1, args);
+            assert!(
+                said.to_string().contains("json-key-twice"),
+                "{what}: {said}"
+            );
+        }
+    }
+}
