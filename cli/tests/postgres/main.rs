@@ -20,6 +20,8 @@ mod root;
 mod same;
 mod serve;
 mod setup;
+#[path = "../shared/stopping.rs"]
+mod stopping;
 mod trust;
 
 use std::net::TcpListener;
