@@ -374,11 +374,10 @@ NOTES
 | 1 | estimate | 1 | waiting |
 END
 
-# The project's configuration. No secrets: the database below lives on this machine and asks for no password.
+# The project's configuration. No secrets, and no address: one would be asked by nobody before it is trusted.
 cat >"$prose/.env" <<'END'
 # Read by the VM; the values below are examples.
 OPENPROSE_TELEMETRY=disabled
 USER_ID=user-a7b3c9d4e5f6
 SESSION_ID=sess-1768466400000-x9y8z7
-OPENPROSE_POSTGRES_URL=postgresql://localhost:5432/prose
 END

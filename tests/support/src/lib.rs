@@ -1,6 +1,7 @@
 //! What the tests of every crate share: what they need of the machine, and how they measure work.
 
 pub mod chance;
+pub mod clock;
 pub mod cluster;
 pub mod files;
 pub mod needs;

@@ -58,6 +58,11 @@ pub fn strace() -> Option<PathBuf> {
     have("strace", on_path("strace"))
 }
 
+/// Debian's `faketime`, which moves the clock of a command ([`crate::clock`]).
+pub fn faketime() -> Option<PathBuf> {
+    have("faketime", crate::clock::library())
+}
+
 /// The `script` program, which gives a command a terminal of its own.
 pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))
