@@ -95,8 +95,8 @@ impl Folder {
         let noted = self
             .command(BINARY)
             .args(["events", "append", &workflow, "--text", "first"])
-            .status();
-        assert!(noted.expect("it runs").success());
+            .output();
+        assert!(noted.expect("it runs").status.success());
         let token = "0123456789abcdef".to_owned();
         let mut server = self
             .command(BINARY)
