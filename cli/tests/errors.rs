@@ -427,3 +427,24 @@ fn the_advice_on_a_wrong_command_line_can_be_followed() {
     said(dir.path(), 3, &["get", "research", "--from", "-7"]);
     said(dir.path(), 0, &["search", "-3"]);
 }
+
+/// A parallel or a gate stands around others: a brief for it would have no task, and an output that nothing asks for.
+#[test]
+fn a_brief_is_for_what_a_subagent_carries_out() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let program =
+        "parallel:\n  a = session \"A\"\n  b = session \"B\"\napprove go:\n  prompt: \"Go?\"\n";
+    fs::write(dir.path().join("p.prose"), program).expect("written");
+    let run = said(dir.path(), 0, &["init", "p.prose"]);
+    assert_eq!(run, "", "its id is on standard output");
+    said(dir.path(), 0, &["parallel", "run", "--line", "1"]);
+    for (id, code, what) in [
+        ("1", 4, "a parallel"),
+        ("2", 0, ""),
+        ("3", 0, ""),
+        ("9", 3, "no execution 9"),
+    ] {
+        let said = said(dir.path(), code, &["brief", "--execution", id]);
+        assert!(said.contains(what), "{id}: {said}");
+    }
+}

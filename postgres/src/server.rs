@@ -101,7 +101,8 @@ pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
 
 /// A connection. The core asks and waits, so its tasks run while somebody waits for an answer, on the caller's thread.
 pub(crate) struct Connection {
-    runtime: Runtime,
+    /// There until the drop.
+    runtime: Option<Runtime>,
     client: Client,
     /// An answer did not come: nobody knows what the session does.
     silent: AtomicBool,
@@ -111,6 +112,15 @@ impl Connection {
     /// Whether the connection is known to be gone, or is not to be asked again.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed() || self.silent.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The runtime's own drop waits, and panics where that is not allowed: on a thread of a server's runtime.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -170,7 +180,8 @@ impl Server {
         question: impl Future<Output = T>,
     ) -> Option<T> {
         let limited = async { tokio::time::timeout(long, question).await };
-        self.connection.runtime.block_on(limited).ok()
+        let runtime = self.connection.runtime.as_ref()?;
+        runtime.block_on(limited).ok()
     }
 
     /// Asks the server to stop what it does for this connection.
@@ -255,7 +266,7 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
         let _ = connection.await;
     });
     Ok(Connection {
-        runtime,
+        runtime: Some(runtime),
         client,
         silent: AtomicBool::new(false),
     })

@@ -46,6 +46,7 @@ type Done<T> = Result<Answer<T>, Problem>;
         description = "Workflows are conversations, runs are their turns, events are their progress. Errors are RFC 9457 problems. \
                        `If-Match: \"VERSION\"` refuses a command (412) when the workflow changed after it was read."
     ),
+    components(schemas(Problem)),
     tags(
         (name = "commands", description = "What changes a workflow"),
         (name = "pages", description = "What is recorded"),
@@ -147,7 +148,7 @@ fn error_of(error: Json) -> Json {
 
 /// Begin a run; without `workflow_id` a new workflow.
 #[utoipa::path(post, path = "/workflow/start", tag = "commands", request_body = StartBody,
-    responses((status = 200, body = Started), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = Started)))]
 async fn start(
     State(site): Shared,
     headers: HeaderMap,
@@ -177,7 +178,7 @@ async fn start(
 
 /// Answer the question of the run that waits.
 #[utoipa::path(post, path = "/workflow/input/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = InputBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = InputBody, responses((status = 200, body = Turned)))]
 async fn input(
     State(site): Shared,
     Id(id): Id,
@@ -197,7 +198,7 @@ async fn input(
 
 /// Pause a workflow: it takes no new run.
 #[utoipa::path(post, path = "/workflow/pause/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = Moved)))]
 async fn pause(
     State(site): Shared,
     Id(id): Id,
@@ -212,7 +213,7 @@ async fn pause(
 
 /// Resume a workflow that is paused or has an error.
 #[utoipa::path(post, path = "/workflow/resume/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = Moved)))]
 async fn resume(
     State(site): Shared,
     Id(id): Id,
@@ -227,7 +228,7 @@ async fn resume(
 
 /// Cancel a workflow with its open runs; with `run_id` that run alone.
 #[utoipa::path(post, path = "/workflow/cancel/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = RunBody, responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = RunBody, responses((status = 200, body = Moved)))]
 async fn cancel(
     State(site): Shared,
     Id(id): Id,
@@ -245,7 +246,7 @@ async fn cancel(
 
 /// Record that the workflow itself went wrong.
 #[utoipa::path(post, path = "/workflow/error/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = ErrorBody, responses((status = 200, body = Moved), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = ErrorBody, responses((status = 200, body = Moved)))]
 async fn error(
     State(site): Shared,
     Id(id): Id,
@@ -263,7 +264,7 @@ async fn error(
 
 /// Ask the person a question: the run waits for input.
 #[utoipa::path(post, path = "/workflow/ask/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = AskBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = AskBody, responses((status = 200, body = Turned)))]
 async fn ask(
     State(site): Shared,
     Id(id): Id,
@@ -282,7 +283,7 @@ async fn ask(
 
 /// End a run with its output.
 #[utoipa::path(post, path = "/workflow/finish/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = FinishBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = FinishBody, responses((status = 200, body = Turned)))]
 async fn finish(
     State(site): Shared,
     Id(id): Id,
@@ -307,7 +308,7 @@ async fn finish(
 
 /// End a run with its error.
 #[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = ErrorBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = ErrorBody, responses((status = 200, body = Turned)))]
 async fn fail(
     State(site): Shared,
     Id(id): Id,
@@ -325,7 +326,7 @@ async fn fail(
 
 /// Record that a run is worked on; 409 tells its engine to stop.
 #[utoipa::path(post, path = "/workflow/heartbeat/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
-    request_body = HeartbeatBody, responses((status = 200, body = Turned), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = HeartbeatBody, responses((status = 200, body = Turned)))]
 async fn heartbeat(
     State(site): Shared,
     Id(id): Id,
@@ -343,7 +344,7 @@ async fn heartbeat(
 
 /// Change preferences: members are set or removed, others stay.
 #[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = PreferBody, responses((status = 200, body = DataSet), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = PreferBody, responses((status = 200, body = DataSet)))]
 async fn prefer(
     State(site): Shared,
     Id(id): Id,
@@ -362,7 +363,7 @@ async fn prefer(
 
 /// Keep an important step, for later runs.
 #[utoipa::path(post, path = "/workflow/step/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
-    request_body = StepBody, responses((status = 200, body = DataSet), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = StepBody, responses((status = 200, body = DataSet)))]
 async fn step(
     State(site): Shared,
     Id(id): Id,
@@ -382,7 +383,7 @@ async fn step(
 
 /// Append an event, or several: all or none.
 #[utoipa::path(post, path = "/workflow/events/{id}", tag = "events", params(("id" = String, Path, description = "The workflow")),
-    request_body = EventsBody, responses((status = 200, body = Appended), (status = 409, body = Problem), (status = 404, body = Problem)))]
+    request_body = EventsBody, responses((status = 200, body = Appended)))]
 async fn append(
     State(site): Shared,
     Id(id): Id,

@@ -4,10 +4,11 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use prosescope_core::workflow::{Json, Kind};
+use prosescope_core::workflow::{Json, Kind, WorkflowStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::Problem;
@@ -90,6 +91,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
+/// A whole number, also one that is written as `2.0`: JSON knows no difference.
+fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = f64::deserialize(from)?;
+    let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
+    // Every whole number of 32 bits is exact as a floating one.
+    is_whole.then_some(number as u32).ok_or_else(|| {
+        serde::de::Error::custom(format!("{number} is not a whole number of 32 bits"))
+    })
+}
+
 /// Begins a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +112,7 @@ pub(crate) struct StartBody {
     pub(crate) workflow_id: Option<String>,
     /// A UUID of the caller's: the same request again, with the same id and input, changes nothing.
     #[serde(default)]
+    #[schema(format = "uuid")]
     pub(crate) run_id: Option<String>,
     /// Whether the engine may ask back; true without it.
     #[serde(default)]
@@ -112,7 +124,8 @@ pub(crate) struct StartBody {
     #[serde(default)]
     pub(crate) owner: Option<String>,
     /// The most messages that the context keeps.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
@@ -126,7 +139,8 @@ pub(crate) struct InputBody {
     #[serde(default)]
     pub(crate) run_id: Option<String>,
     /// The most messages that the context keeps.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
@@ -152,7 +166,20 @@ pub(crate) struct AskBody {
     pub(crate) question: String,
     /// More of it: an object.
     #[serde(default)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
+}
+
+/// Any JSON but null.
+fn but_null() -> Object {
+    let all = [
+        Type::Object,
+        Type::Array,
+        Type::String,
+        Type::Number,
+        Type::Boolean,
+    ];
+    Object::with_type(SchemaType::Array(all.to_vec()))
 }
 
 /// Ends a run with its output.
@@ -160,6 +187,7 @@ pub(crate) struct AskBody {
 #[serde(deny_unknown_fields)]
 pub(crate) struct FinishBody {
     /// The answer: any JSON but null.
+    #[schema(schema_with = but_null)]
     pub(crate) output: Json,
     /// The assistant's message for the conversation.
     #[serde(default)]
@@ -168,7 +196,8 @@ pub(crate) struct FinishBody {
     #[serde(default)]
     pub(crate) summary: Option<String>,
     /// The most messages that the context keeps.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
@@ -213,6 +242,7 @@ pub(crate) struct StepBody {
     pub(crate) run_id: Option<String>,
     /// More of it: an object.
     #[serde(default)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
 }
 
@@ -230,6 +260,7 @@ pub(crate) struct EventBody {
     pub(crate) run_id: Option<String>,
     /// For programs: an object.
     #[serde(default)]
+    #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
 }
 
@@ -257,35 +288,42 @@ impl<'de> Deserialize<'de> for EventsBody {
 
 /// Which workflows are listed.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListAsked {
     /// Of this status.
     #[serde(default)]
+    #[param(value_type = Option<WorkflowStatus>, inline)]
     pub(crate) status: Option<String>,
     /// Of which a run waits for input.
     #[serde(default)]
     pub(crate) waiting: bool,
     /// At most so many, 1,000 at the most.
     #[serde(default)]
+    #[param(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) limit: u32,
 }
 
 /// Which runs count as stuck.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StuckAsked {
     /// Without a sign of life for so long: `5m`, `1h30m`.
     #[serde(default)]
+    #[param(pattern = r"^[1-9][0-9]{0,3}[dhms]$")]
     pub(crate) silent: Option<String>,
 }
 
 /// Which events are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct EventsAsked {
     /// After this event.
     #[serde(default)]
     pub(crate) after: Option<i64>,
     /// At most so many, 1,000 at the most.
     #[serde(default)]
+    #[param(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) limit: Option<u32>,
 }

@@ -1,10 +1,13 @@
 //! Who is let in: this machine by its own name, pages of allowed origins, whoever has the token, and not too often.
+//!
+//! The rate is counted last, and apart for whoever has no token: a page that asks without one cannot use up what the engine has.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -25,7 +28,8 @@ pub struct Access {
     pub hosts: Vec<String>,
     /// Origins of pages that may ask, as `https://app.example`.
     pub origins: Vec<String>,
-    /// Requests a second of one peer, and as many again at once; 0 for any number.
+    /// Requests a second of one peer, and as many again at once; 0 for any number. Requests without the token are counted
+    /// apart, by the same limit.
     pub rate: u32,
 }
 
@@ -34,52 +38,91 @@ type Rate = RateLimiter<IpAddr, DefaultKeyedStateStore<IpAddr>, DefaultClock>;
 /// What every request passes.
 pub(crate) struct Guard {
     access: Access,
+    /// Of requests with the token.
     rate: Option<Rate>,
+    /// Of all others, those that are refused included.
+    rate_of_strangers: Option<Rate>,
+    /// Bytes of a body.
+    body: u64,
     metrics: Arc<Metrics>,
 }
 
+/// Who asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Caller {
+    /// Whoever has the token; where there is none, everybody but pages of other sites.
+    Known,
+    /// Anybody else, who is answered all the same: `/health`, a preflight.
+    Stranger,
+}
+
 impl Guard {
-    pub(crate) fn new(access: Access, metrics: Arc<Metrics>) -> Guard {
-        let rate = NonZeroU32::new(access.rate).map(|rate| {
+    pub(crate) fn new(access: Access, body: usize, metrics: Arc<Metrics>) -> Guard {
+        let rate = || {
+            let rate = NonZeroU32::new(access.rate)?;
             let burst = rate.saturating_mul(NonZeroU32::MIN.saturating_add(1));
-            RateLimiter::keyed(Quota::per_second(rate).allow_burst(burst))
-        });
+            Some(RateLimiter::keyed(
+                Quota::per_second(rate).allow_burst(burst),
+            ))
+        };
         Guard {
+            rate: rate(),
+            rate_of_strangers: rate(),
             access,
-            rate,
+            body: body as u64,
             metrics,
         }
     }
 
     /// Forgets peers that have not asked for a while.
     pub(crate) fn tidy(&self) {
-        if let Some(rate) = &self.rate {
+        for rate in [&self.rate, &self.rate_of_strangers].into_iter().flatten() {
             rate.retain_recent();
         }
     }
 
     fn check(&self, request: &Request, peer: IpAddr) -> Result<(), Problem> {
-        if let Some(rate) = &self.rate
+        let caller = self.caller(request);
+        let rate = match caller {
+            Ok(Caller::Known) => &self.rate,
+            Ok(Caller::Stranger) | Err(_) => &self.rate_of_strangers,
+        };
+        if let Some(rate) = rate
             && rate.check_key(&peer).is_err()
         {
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Err(Problem::new(status, "too many requests").hint("wait a second"));
         }
+        caller?;
+        let length = request.headers().get(header::CONTENT_LENGTH);
+        let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+        // Refused by its head: nobody waits for a body that is not read.
+        if length.is_some_and(|length| length > self.body) {
+            return Err(too_large(self.body));
+        }
+        Ok(())
+    }
+
+    /// Who asks; refused where that is nobody who may.
+    fn caller(&self, request: &Request) -> Result<Caller, Problem> {
         let headers = request.headers();
-        let host = host(headers, request.uri());
-        if !is_loopback(&host)
-            && !self
-                .access
-                .hosts
-                .iter()
-                .any(|known| known.eq_ignore_ascii_case(&host))
-        {
+        let Some(host) = named_host(headers, request.uri()) else {
+            return Err(
+                Problem::bad("the request names no host, or more than one").hint("send one Host")
+            );
+        };
+        let name = without_port(host);
+        let mut known = self.access.hosts.iter();
+        if !is_loopback(name) && !known.any(|known| known.eq_ignore_ascii_case(name)) {
             let status = StatusCode::MISDIRECTED_REQUEST;
             return Err(Problem::new(status, "this server does not serve that host")
                 .hint("name the host with --host when the server starts"));
         }
-        if let Some(origin) = headers.get(header::ORIGIN)
-            && !self.is_allowed(origin, headers)
+        let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
+        let is_from_elsewhere = origins.peek().is_none() && is_cross_site(headers);
+        let is_navigation = said(headers, &SEC_FETCH_MODE) == Some("navigate");
+        if !origins.all(|origin| self.is_allowed(origin, host))
+            || is_from_elsewhere && !is_navigation
         {
             return Err(
                 Problem::new(StatusCode::FORBIDDEN, "pages of that origin may not ask")
@@ -88,36 +131,28 @@ impl Guard {
         }
         let open = request.method() == Method::OPTIONS || request.uri().path() == "/health";
         match &self.access.token {
-            Some(token) if !open && !has_token(request, token) => Err(Problem::new(
+            None if is_from_elsewhere => Ok(Caller::Stranger),
+            None => Ok(Caller::Known),
+            Some(token) if has_token(request, token) => Ok(Caller::Known),
+            Some(_) if open => Ok(Caller::Stranger),
+            Some(_) => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
                 "the token is missing or wrong",
             )
             .hint(
                 "send `Authorization: Bearer TOKEN`; the server prints the token when it starts",
             )),
-            _ => Ok(()),
         }
     }
 
     /// Whether a page of this origin may ask: an allowed one, or one that this server gave itself.
-    fn is_allowed(&self, origin: &HeaderValue, headers: &HeaderMap) -> bool {
+    fn is_allowed(&self, origin: &HeaderValue, host: &str) -> bool {
         let origin = origin.to_str().unwrap_or_default();
-        if self
-            .access
-            .origins
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(origin))
-        {
-            return true;
-        }
-        let own = headers
-            .get(header::HOST)
-            .and_then(|host| host.to_str().ok());
-        own.is_some_and(|own| {
-            origin
+        let mut known = self.access.origins.iter();
+        known.any(|known| known.eq_ignore_ascii_case(origin))
+            || origin
                 .split_once("://")
-                .is_some_and(|(_, host)| host.eq_ignore_ascii_case(own))
-        })
+                .is_some_and(|(_, own)| own.eq_ignore_ascii_case(host))
     }
 
     /// What a browser is told when it asks from a page of another origin.
@@ -139,21 +174,46 @@ impl Guard {
     }
 }
 
-/// The name of the host that a request is for, without its port.
-fn host(headers: &HeaderMap, uri: &Uri) -> String {
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let host = host
-        .or_else(|| uri.authority().map(|authority| authority.as_str()))
-        .unwrap_or_default();
+/// Where a page is that makes a browser ask, beside `Origin`: a plain `GET` for an image or a script has none.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
+fn said<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Whether a browser says that a page of another site makes it ask.
+fn is_cross_site(headers: &HeaderMap) -> bool {
+    matches!(
+        said(headers, &SEC_FETCH_SITE),
+        Some("cross-site" | "same-site")
+    )
+}
+
+/// The host that a request names, with its port; `None` where it names none, or several: in two `Host` headers, or in an
+/// absolute address beside another `Host`. Of these programs choose each another one, so that one is checked and another one
+/// is meant.
+pub fn named_host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next()?.to_str().ok()?;
+    let is_one = hosts.next().is_none();
+    let absolute = uri.authority().map(Authority::as_str);
+    (is_one && absolute.is_none_or(|absolute| absolute.eq_ignore_ascii_case(host))).then_some(host)
+}
+
+/// The name of a host without its port.
+fn without_port(host: &str) -> &str {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
         _ => host,
     };
-    name.trim_start_matches('[')
-        .trim_end_matches(']')
-        .to_owned()
+    name.trim_start_matches('[').trim_end_matches(']')
+}
+
+fn too_large(most: u64) -> Problem {
+    let detail = format!("the body has more than {most} bytes");
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
+        .hint("send less at once; long values are not for events")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -161,31 +221,25 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Whether a request has the token: as a header; where a browser cannot send one, as a protocol of the WebSocket or as
-/// `access_token` of a stream.
+/// Paths of streams: a browser cannot send a header of ours with them.
+const STREAM: &str = "/workflows/{id}/events/stream";
+const WEBSOCKET: &str = "/workflows/{id}/events/ws";
+
+/// Whether a request has the token: as a header; on the streams also as a protocol of the WebSocket, or as `access_token` in
+/// the address.
 fn has_token(request: &Request, token: &str) -> bool {
     let headers = request.headers();
-    let bearer = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok());
-    let bearer = bearer
+    let bearer = said(headers, &header::AUTHORIZATION)
         .and_then(|value| value.strip_prefix("Bearer "))
         .map(str::trim);
-    let protocols = headers
-        .get(header::SEC_WEBSOCKET_PROTOCOL)
-        .and_then(|value| value.to_str().ok());
+    let route = request.extensions().get::<MatchedPath>();
+    let is_stream = route.is_some_and(|route| matches!(route.as_str(), STREAM | WEBSOCKET));
+    let protocols = said(headers, &header::SEC_WEBSOCKET_PROTOCOL).filter(|_| is_stream);
     let protocol = protocols.into_iter().flat_map(|all| all.split(','));
     let protocol = protocol.filter_map(|one| one.trim().strip_prefix("bearer."));
-    let path = request.uri().path();
-    let is_stream = path.ends_with("/events/stream") || path.ends_with("/events/ws");
-    let query = request
-        .uri()
-        .query()
-        .filter(|_| is_stream)
-        .unwrap_or_default();
-    let query = query
-        .split('&')
-        .filter_map(|pair| pair.strip_prefix("access_token="));
+    let query = request.uri().query().filter(|_| is_stream);
+    let query = query.into_iter().flat_map(|all| all.split('&'));
+    let query = query.filter_map(|pair| pair.strip_prefix("access_token="));
     let mut sent = bearer.into_iter().chain(protocol).chain(query);
     sent.any(|sent| bool::from(sent.as_bytes().ct_eq(token.as_bytes())))
 }

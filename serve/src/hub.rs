@@ -158,7 +158,8 @@ impl Feeding {
                     return;
                 }
             }
-            if self.look().is_err() {
+            if let Err(fault) = self.look() {
+                self.place.failed(&fault);
                 self.hub.metrics.feed_errors.inc();
                 self.store = None;
                 self.wake = None;

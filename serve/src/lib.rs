@@ -13,11 +13,13 @@
 //! | `guard.rs` | who is let in |
 //! | `listen.rs` | connections, and a stop that loses nothing |
 //! | `problem.rs`, `metrics.rs` | errors as RFC 9457, figures for Prometheus |
+//! | `describe.rs` | what the description says of all routes alike |
 //!
 //! Nothing here decides about workflows: [`prosescope_core::workflow`] does.
 
 mod api;
 mod body;
+mod describe;
 mod guard;
 mod hub;
 mod listen;
@@ -27,12 +29,15 @@ mod problem;
 mod read;
 mod stream;
 
+use std::future::Future;
+#[cfg(unix)]
+use std::task::Poll;
 use std::time::Duration;
 
 use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
 
-pub use guard::Access;
+pub use guard::{Access, named_host};
 pub use listen::{Limits, Server};
 
 /// Where workflows are kept. All of it blocks, and is called on threads of its own.
@@ -45,6 +50,10 @@ pub trait Workplace: Send + Sync + 'static {
 
     /// What wakes whoever follows events, where something does.
     fn wake(&self) -> Option<Box<dyn Wake>>;
+
+    /// Is told each fault as the store says it, for whoever runs the server: clients are told its kind alone, because it may
+    /// name the user, host and path of the store.
+    fn failed(&self, fault: &Fault);
 }
 
 /// Wakes whoever follows events.
@@ -53,33 +62,33 @@ pub trait Wake: Send {
     fn wait(&mut self, at_most: Duration) -> bool;
 }
 
-/// Waits until the process is told to stop: Ctrl-C, or SIGTERM.
-pub async fn asked_to_stop() {
-    let ctrl_c = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
+/// Listens for the signals that ask a process to stop, Ctrl-C and SIGTERM, and waits for the first one. Signals count from the
+/// call on, not from the first time that the future is asked. Called inside of a tokio runtime.
+pub fn asked_to_stop() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let term = async {
-            match signal(SignalKind::terminate()) {
-                Ok(mut signal) => drop(signal.recv().await),
-                Err(_) => std::future::pending().await,
+        let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
+        let mut signals: Vec<_> = kinds.into_iter().flat_map(signal).collect();
+        std::future::poll_fn(move |cx| {
+            let mut came = signals.iter_mut().map(|signal| signal.poll_recv(cx));
+            match came.any(|came| matches!(came, Poll::Ready(Some(())))) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
             }
-        };
-        tokio::select! {
-            () = ctrl_c => {}
-            () = term => {}
-        }
+        })
     }
     #[cfg(not(unix))]
-    ctrl_c.await;
+    async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// The description of the routes, as JSON.
 pub fn openapi() -> String {
-    let (_, document) = api::routes().split_for_parts();
+    let (_, mut document) = api::routes().split_for_parts();
+    describe::complete(&mut document);
     document.to_pretty_json().unwrap_or_default()
 }

@@ -58,6 +58,9 @@ impl Default for Limits {
     }
 }
 
+/// How long a stop waits for the feed of events to end its look.
+const LAST_LOOK: Duration = Duration::from_secs(2);
+
 /// A server that listens.
 pub struct Server {
     listener: std::net::TcpListener,
@@ -137,32 +140,48 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` is done; then answers what was asked, closes the streams with their cursors, and returns.
+    /// Serves until `stop` is done; then answers what was asked, closes the streams with their cursors, and returns. `stop` is
+    /// called first, then `ready`: whoever is told that the server is ready can stop it.
     ///
     /// # Errors
     /// When the system gives no threads.
-    pub fn run(self, stop: impl Future<Output = ()>) -> std::io::Result<()> {
+    pub fn run<S: Future<Output = ()>>(
+        self,
+        stop: impl FnOnce() -> S,
+        ready: impl FnOnce(),
+    ) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
-        let served = runtime.block_on(self.serve(stop));
+        let pool = Arc::new(Pool::new(Arc::clone(&self.place)));
+        let served = runtime.block_on(async {
+            let stop = stop();
+            ready();
+            self.serve(Arc::clone(&pool), stop).await
+        });
         // Nothing is waited for any more: what was asked was answered, or had its time.
         runtime.shutdown_timeout(Duration::from_secs(1));
+        // Closing a store may block, which no thread of the runtime may: they are closed on this one.
+        drop(pool);
         served
     }
 
-    async fn serve(self, stop: impl Future<Output = ()>) -> std::io::Result<()> {
+    async fn serve(self, pool: Arc<Pool>, stop: impl Future<Output = ()>) -> std::io::Result<()> {
         self.listener.set_nonblocking(true)?;
         let listener = TcpListener::from_std(self.listener)?;
         let metrics = Arc::new(Metrics::new());
         let (hub, feed) = Hub::start(Arc::clone(&self.place), Arc::clone(&metrics))?;
         let site = Arc::new(Site {
-            pool: Arc::new(Pool::new(self.place)),
+            pool,
             hub: Arc::clone(&hub),
             metrics: Arc::clone(&metrics),
             horizon: Arc::new(Mutex::new(Horizon::default())),
         });
-        let guarded = Arc::new(Guard::new(self.access, Arc::clone(&metrics)));
+        let guarded = Arc::new(Guard::new(
+            self.access,
+            self.limits.body,
+            Arc::clone(&metrics),
+        ));
         let app = app(site, Arc::clone(&guarded), &self.limits);
         // Told to every connection, and held by every connection until it ends.
         let (stopping, stopped) = watch::channel(false);
@@ -244,7 +263,9 @@ impl Server {
             }
         };
         let _ = tokio::time::timeout(self.limits.stop, all).await;
-        let _ = tokio::task::spawn_blocking(move || feed.join()).await;
+        // The feed may wait for a store that does not answer.
+        let fed = tokio::task::spawn_blocking(move || feed.join());
+        let _ = tokio::time::timeout(LAST_LOOK, fed).await;
         Ok(())
     }
 }

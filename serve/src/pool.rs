@@ -39,14 +39,18 @@ impl Pool {
     ) -> Result<T, Problem> {
         let waited = tokio::time::timeout(PATIENCE, self.free.acquire()).await;
         let Ok(Ok(_permit)) = waited else {
-            let busy = Fault::new(FaultKind::Busy, "the store is busy");
-            return Err(busy.hint("try again").into());
+            return Err((&Fault::new(FaultKind::Busy, "all stores are in use")).into());
         };
         let pool = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || pool.with(work)).await;
         match done {
-            Ok(done) => done.map_err(Problem::from),
-            Err(_) => Err(Fault::new(FaultKind::Damaged, "the request failed in the store").into()),
+            Ok(done) => done.map_err(|error| {
+                if let WriteError::Fault(fault) = &error {
+                    self.place.failed(fault);
+                }
+                error.into()
+            }),
+            Err(_) => Err((&Fault::new(FaultKind::Damaged, "the request failed")).into()),
         }
     }
 

@@ -53,10 +53,17 @@ impl From<WriteError> for Problem {
             WriteError::Refused { rule, .. } if *rule == "version-moved" => {
                 (StatusCode::PRECONDITION_FAILED, Some(*rule))
             }
+            // The store names itself, and no client needs to know where it is.
+            WriteError::Refused { rule, hint, .. } if *rule == "not-storable" => {
+                return Problem {
+                    rule: Some(*rule),
+                    ..Problem::bad("the store refuses a value of the request").hint(hint)
+                };
+            }
             WriteError::Refused { rule, .. } => (StatusCode::CONFLICT, Some(*rule)),
             WriteError::NotFound { .. } => (StatusCode::NOT_FOUND, None),
             WriteError::Wrong { .. } => (StatusCode::BAD_REQUEST, None),
-            WriteError::Fault(fault) => return fault.clone().into(),
+            WriteError::Fault(fault) => return fault.into(),
         };
         Problem {
             rule,
@@ -65,16 +72,40 @@ impl From<WriteError> for Problem {
     }
 }
 
-impl From<Fault> for Problem {
-    fn from(fault: Fault) -> Problem {
-        let status = match fault.kind {
-            FaultKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            FaultKind::Full => StatusCode::INSUFFICIENT_STORAGE,
-            FaultKind::ReadOnly => StatusCode::FORBIDDEN,
-            FaultKind::Io => StatusCode::SERVICE_UNAVAILABLE,
-            FaultKind::Damaged => StatusCode::INTERNAL_SERVER_ERROR,
+/// What kind of trouble it is. What the store says of itself, with its user, host, name or path, is for whoever runs the server
+/// ([`crate::Workplace::failed`]).
+impl From<&Fault> for Problem {
+    fn from(fault: &Fault) -> Problem {
+        const NEXT: &str = "the server's own output says why; nothing of the request is recorded";
+        let (status, detail, hint) = match fault.kind {
+            FaultKind::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the store is busy",
+                "try again",
+            ),
+            FaultKind::Full => (
+                StatusCode::INSUFFICIENT_STORAGE,
+                "the store has no room left",
+                NEXT,
+            ),
+            FaultKind::ReadOnly => (
+                StatusCode::FORBIDDEN,
+                "the store may not be written to",
+                NEXT,
+            ),
+            // A connection may be lost after a command was recorded.
+            FaultKind::Io => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the store does not answer",
+                "look whether the request is recorded before you repeat it; the server's own output says why",
+            ),
+            FaultKind::Damaged => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the store cannot be used as it is",
+                NEXT,
+            ),
         };
-        Problem::new(status, fault.message).hint(fault.hint)
+        Problem::new(status, detail).hint(hint)
     }
 }
 

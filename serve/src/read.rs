@@ -29,7 +29,7 @@ const MOST: u32 = 1000;
 const SILENT: i64 = 5 * 60 * 1000;
 
 /// Workflows, the newest first.
-#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList), (status = 400, body = Problem)))]
+#[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList)))]
 pub(crate) async fn list(
     State(site): Shared,
     Asked(asked): Asked<ListAsked>,
@@ -51,7 +51,7 @@ pub(crate) async fn list(
 }
 
 /// Running runs without a sign of life, the longest silent first.
-#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>), (status = 400, body = Problem)))]
+#[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>)))]
 pub(crate) async fn stuck(
     State(site): Shared,
     Asked(asked): Asked<StuckAsked>,
@@ -74,7 +74,8 @@ pub(crate) async fn stuck(
 }
 
 /// A workflow with its runs. Its version is the ETag.
-#[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = WorkflowView), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
+    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "Its version, for `If-Match`; none in tables without our columns")))))]
 pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
     let view = site.pool.run(move |store| {
         let id = find_workflow(store, &id)?;
@@ -94,7 +95,7 @@ pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response
 }
 
 /// A run.
-#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn), (status = 404, body = Problem)))]
+#[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn)))]
 pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
     let run = site.pool.run(move |store| {
         let id = find_run(store, &id)?;
@@ -105,7 +106,7 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
 }
 
 /// Events after a cursor, as far as they are settled.
-#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
+#[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn events(
     State(site): Shared,
     Id(id): Id,
@@ -131,7 +132,7 @@ pub(crate) struct Health {
 }
 
 /// Whether the store answers; needs no token.
-#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health), (status = 503, body = Problem)))]
+#[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health)))]
 pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Problem> {
     let wanted = Wanted {
         limit: 1,

@@ -75,6 +75,7 @@ async fn follow(
         let mut feed = match past(&site, &workflow, &mut cursor, None, &out).await {
             Ok(()) => site.hub.join(&workflow),
             Err(Gone::Client) => break None,
+            Err(Gone::Store) if site.hub.is_stopping() => break Some("stopping"),
             Err(Gone::Store) => {
                 tokio::time::sleep(Duration::from_millis(250)).await;
                 continue;
@@ -127,6 +128,7 @@ async fn joined(
                 while let Err(gone) = past(site, workflow, cursor, Some(until), out).await {
                     match gone {
                         Gone::Client => return Some("gone"),
+                        Gone::Store if site.hub.is_stopping() => return Some("stopping"),
                         Gone::Store => tokio::time::sleep(Duration::from_millis(250)).await,
                     }
                 }
@@ -229,7 +231,7 @@ fn line<T: Serialize>(value: &T) -> String {
 
 /// Events as server-sent events, each with its id: a browser that connects again goes on after the last one.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn sse(
     State(site): State<Arc<Site>>,
     Id(id): Id,
@@ -271,7 +273,7 @@ fn as_sse(out: &Out) -> sse::Event {
 
 /// Events over a WebSocket: one event as JSON in each message.
 #[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 404, body = Problem), (status = 409, description = "The cursor is beyond all events", body = Problem)))]
+    responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn ws(
     State(site): State<Arc<Site>>,
     Id(id): Id,

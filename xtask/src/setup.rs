@@ -96,9 +96,9 @@ const NPM: Tool = Tool {
     packages: &["npm"],
 };
 
-/// Runs clients of PostgreSQL that nobody here wrote, in the tests.
+/// Runs clients of PostgreSQL, and checks of the description of `serve`, that nobody here wrote, in the tests.
 const PYTHON: Tool = Tool {
-    name: "Python 3.10 or newer with venv (clients of PostgreSQL in the tests)",
+    name: "Python 3.10 or newer with venv (programs of others in the tests)",
     programs: &["python3"],
     fits: has_venv,
     packages: &["python3-venv"],
@@ -138,25 +138,22 @@ fn python_packages(folder: &Path) -> Result<()> {
         return Ok(());
     }
     let python = PYTHON.find().context("python3 is not on PATH")?;
-    step(
-        "Installing clients of PostgreSQL for the tests (pip)",
-        || {
-            run(Command::new(python)
-                .args(["-m", "venv", "--clear"])
-                .arg(&environment))?;
-            run(Command::new(environment.join("bin/pip"))
-                .args([
-                    "install",
-                    "--quiet",
-                    "--only-binary",
-                    ":all:",
-                    "-r",
-                    "requirements.txt",
-                ])
-                .current_dir(folder))
-            .context("the Python package index must be reachable once")
-        },
-    )?;
+    step("Installing Python packages for the tests (pip)", || {
+        run(Command::new(python)
+            .args(["-m", "venv", "--clear"])
+            .arg(&environment))?;
+        run(Command::new(environment.join("bin/pip"))
+            .args([
+                "install",
+                "--quiet",
+                "--only-binary",
+                ":all:",
+                "-r",
+                "requirements.txt",
+            ])
+            .current_dir(folder))
+        .context("the Python package index must be reachable once")
+    })?;
     fs::write(installed, list).context("noting what was installed")
 }
 

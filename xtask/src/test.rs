@@ -84,7 +84,8 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew: their own tests do it when asked to.
+/// Writes docs/cli.md, docs/json.md, docs/checks.md, pkg/js/views.d.ts and the session of docs/recording.md anew: their own
+/// tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
@@ -95,8 +96,9 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
             run(cargo(root)
                 .arg("test")
                 .args(NATIVE)
-                .args(["--test", "cli_reference", "--test", "e2e"])
+                .args(["--test", "cli_reference", "--test", "docs", "--test", "e2e"])
                 .args(["--", "reference", "json::", "page_of_rules", "pkg::types::"])
+                .arg("the_commands_about_recording")
                 .env(WRITE_DOCS, "1"))
         },
     )

@@ -21,7 +21,18 @@ pub(super) fn run(args: &BriefArgs, out: &Out) -> Result<Exit, CliError> {
     let (session, folder) = locate::open_with_folder(&args.run.name()?)?;
     unread::whole(&session, &[Part::Program, Part::Statements, Part::Bindings])?;
     let task = match args.execution {
-        Some(id) => pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?,
+        Some(id) => {
+            let task = pages::task(&session, id).ok_or_else(|| no_execution(&session, id))?;
+            if let Some(what) = pages::around_others(&session, id) {
+                let message = format!("execution {id} is {what}: no subagent carries it out");
+                return Err(CliError::refused("not-a-session", message)
+                    .hint(
+                        "`prosescope trace RUN` lists the executions inside of it, with their ids",
+                    )
+                    .hint("`prosescope next` says what comes next"));
+            }
+            task
+        }
         None => TaskView::default(),
     };
     let on_server = locate::id_on_server(&folder).is_some();

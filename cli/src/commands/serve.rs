@@ -1,6 +1,7 @@
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use prosescope_core::render::text::escape;
 use prosescope_core::view::ServingWorkflows;
 use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
@@ -36,7 +37,15 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
         ..Limits::default()
     };
     let name = kept.name();
-    let server = Server::listen(args.listen, Arc::new(Place(kept)), access, limits);
+    let server = Server::listen(
+        args.listen,
+        Arc::new(Place {
+            kept,
+            told: Mutex::default(),
+        }),
+        access,
+        limits,
+    );
     let server = server.map_err(|cause| {
         CliError::new(
             Exit::Io,
@@ -49,17 +58,20 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
         address: format!("http://{address}"),
         token: token.filter(|_| is_new),
     };
-    if out.json {
-        out.json(&serving)?;
-    } else {
+    let mut said = Ok(());
+    server.run(asked_to_stop, || {
+        if out.json {
+            said = out.json(&serving);
+            return;
+        }
         let token = serving.token.as_deref();
         let token = token.map_or(String::new(), |token| format!(", token {token}"));
         say(&format!(
             "serving workflows of {name} on {}{token}",
             serving.address
         ));
-    }
-    server.run(asked_to_stop())?;
+    })?;
+    said?;
     say("stopped");
     Ok(Exit::Done)
 }
@@ -109,17 +121,36 @@ fn token(args: &ServeArgs) -> Result<(Option<String>, bool), CliError> {
     ))
 }
 
+/// How long the same trouble of the store is not said again.
+const AGAIN: Duration = Duration::from_secs(30);
+
 /// Where the workflows are, for the server.
-struct Place(Kept);
+struct Place {
+    kept: Kept,
+    /// What was said last of the store's troubles, and when.
+    told: Mutex<Option<(String, Instant)>>,
+}
 
 impl Workplace for Place {
     fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
-        self.0.open()
+        self.kept.open()
     }
 
     fn wake(&self) -> Option<Box<dyn Wake>> {
-        let listener = self.0.listener()?;
+        let listener = self.kept.listener()?;
         Some(Box::new(Woken(listener)))
+    }
+
+    fn failed(&self, fault: &Fault) {
+        let now = Instant::now();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = told.as_ref().is_none_or(|(message, at)| {
+            *message != fault.message || now.duration_since(*at) > AGAIN
+        });
+        if is_new {
+            say(&escape(&format!("{}: {}", fault.message, fault.hint), true));
+            *told = Some((fault.message.clone(), now));
+        }
     }
 }
 

@@ -72,10 +72,11 @@ fn line(status: &str, gate: &str, run: &str) -> String {
 
 fn told_head(out: &mut String, last: Option<&Head>) {
     let Some(last) = last else { return };
-    fact(out, "head", &head(last));
+    let head = head(last);
+    fact(out, "head", &head);
     let _ = writeln!(
         out,
         "  {FAINT}Keep the head: `{}` detects a log that was cut or rewritten.{RESET}",
-        command("audit verify", &[&last.run], "--expect-head …")
+        command("audit verify", &[&last.run], &format!("--expect-head {head}"))
     );
 }

@@ -30,6 +30,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use prosescope_desk::protocol::Trouble;
+use prosescope_serve::named_host;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -50,6 +51,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A look that takes its time is followed by so many times as long a pause, up to [`LONGEST`].
 const REST: u32 = 4;
 const LONGEST: Duration = Duration::from_secs(30);
+
+/// Bytes of a question at most.
+const QUESTION: u64 = 2 << 20;
 
 /// What is not the page is nothing that runs, or shows anything.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
@@ -189,11 +193,7 @@ fn served_page(viewer: &str) -> String {
 
 /// Lets a request through only with the token, to this machine by its own name, and never from another page.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let host = request
-        .headers()
-        .get(header::HOST)
-        .and_then(|h| h.to_str().ok())
-        .unwrap_or_default();
+    let host = named_host(request.headers(), request.uri()).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let token = request
         .uri()
@@ -205,6 +205,12 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
     let is_ours = is_of(request.headers(), host);
     if !matches!(name, "127.0.0.1" | "localhost") || !is_ours || !same(token, &site.token) {
         return (StatusCode::NOT_FOUND, "not found\n").into_response();
+    }
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    // Refused by its head: nobody waits for a body that is not read.
+    if length.is_some_and(|length| length > QUESTION) {
+        return (StatusCode::PAYLOAD_TOO_LARGE, "the question is too long\n").into_response();
     }
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
@@ -228,9 +234,11 @@ async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> R
 
 /// Whether no page asks, or one of this server. A browser names the origin of whoever asks with `POST`.
 fn is_of(headers: &HeaderMap, host: &str) -> bool {
-    let origin = headers.get(header::ORIGIN);
-    let origin = origin.map(|origin| origin.to_str().unwrap_or_default());
-    origin.is_none_or(|origin| origin.strip_prefix("http://") == Some(host))
+    let mut origins = headers.get_all(header::ORIGIN).iter();
+    origins.all(|origin| {
+        let origin = origin.to_str().unwrap_or_default();
+        origin.strip_prefix("http://") == Some(host)
+    })
 }
 
 /// Compares in constant time: how much of a guess was right is nobody's business.
@@ -367,6 +375,42 @@ mod tests {
             let said = answers(at, request);
             assert!(said.starts_with(status), "{request:?}: {said}");
         }
+    }
+
+    /// Of two names programs choose each another one: then one is checked, and another one is meant.
+    #[test]
+    fn a_request_that_names_two_hosts_is_refused() {
+        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let at = serving(site, Duration::from_millis(50));
+        for (target, headers, status) in [
+            ("/t/", "Host: localhost\r\n", "200"),
+            ("http://localhost/t/", "Host: localhost\r\n", "200"),
+            ("http://evil/t/", "Host: localhost\r\n", "404"),
+            ("http://localhost/t/", "Host: evil\r\n", "404"),
+            ("http://evil@localhost/t/", "Host: localhost\r\n", "404"),
+            ("/t/", "Host: localhost\r\nHost: evil\r\n", "404"),
+            ("/t/", "Host: localhost\r\nHost: localhost\r\n", "404"),
+            ("/t/", "", "404"),
+            (
+                "/t/",
+                "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://evil\r\n",
+                "404",
+            ),
+        ] {
+            let said = answers(at, &format!("GET {target} HTTP/1.1\r\n{headers}\r\n"));
+            let expected = format!("HTTP/1.1 {status}");
+            assert!(said.starts_with(&expected), "{target} {headers}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_is_too_long_is_refused_by_its_head() {
+        let site = Site::new("t".to_owned(), Served::new("a run"), "");
+        let at = serving(site, IDLE);
+        let head =
+            "POST /t/desk/1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000000\r\n\r\n";
+        let said = answers(at, head);
+        assert!(said.starts_with("HTTP/1.1 413"), "{said}");
     }
 
     #[test]

@@ -21,6 +21,8 @@ mod same;
 mod sealed;
 mod serve;
 mod setup;
+#[path = "../shared/stopping.rs"]
+mod stopping;
 mod trust;
 
 use std::net::TcpListener;

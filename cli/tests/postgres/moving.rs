@@ -300,3 +300,17 @@ fn a_run_of_many_values_comes_back_the_same() {
     let again = project.json(&["pull", &there, "-o", "back/state.db"]);
     assert_eq!(again["already"], true, "{again}");
 }
+
+/// What a server keeps beside the documents' tables is ours, and is not called unknown.
+#[test]
+fn what_statements_were_before_is_said_to_be_ours() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let project = Project::new("let a = session \"A\"\n", &cluster.database());
+    let run = project.init("postgres");
+    project.prose(0, &["exec", "run", "--line", "1", "--run", &run], "");
+    project.prose(0, &["put", "a", "--done", "--run", &run], "x");
+    let pulled = project.prose(0, &["pull", &run, "-o", "state.db"], "");
+    assert!(!pulled.contains("of no document"), "{pulled}");
+}

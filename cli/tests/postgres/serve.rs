@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::PROGRAM;
 use crate::kills::{moment, times};
 use crate::project::{Project, cluster, text};
+use crate::stopping;
 
 /// A server, and where it listens.
 pub(crate) struct Serving {
@@ -285,6 +286,72 @@ fn a_server_listens_again_when_that_connection_is_lost() {
         follower.join().unwrap()
     });
     assert_eq!(read.len(), 1);
+    serving.kill();
+}
+
+#[test]
+fn a_server_that_is_told_to_stop_ends_with_0() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let project = Project::new(PROGRAM, &cluster.database());
+    let state = ["--state", "postgres"];
+    project.prose(0, &["workflow", "setup", "--apply", state[0], state[1]], "");
+    let begun = project.json(&["workflow", "start", "--input", "x", state[0], state[1]]);
+    let of = begun["workflow_id"].as_str().unwrap();
+    let serve = || {
+        let listen = ["serve", "--no-token", "--listen", "127.0.0.1:0"];
+        project.command(&[&listen[..], &state].concat())
+    };
+    stopping::serve_ends_well(serve, of);
+    stopping::serve_can_be_stopped_at_once(serve);
+}
+
+/// Whoever asks over HTTP is told that the store does not answer; whoever runs the server, which one it is.
+#[test]
+fn an_error_names_no_user_host_and_name_of_the_database() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new(PROGRAM, &url);
+    project.prose(
+        0,
+        &["workflow", "setup", "--apply", "--state", "postgres"],
+        "",
+    );
+    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
+    let of = begun["workflow_id"].as_str().unwrap();
+    let serving = Serving::start(&project, free()).unwrap();
+    let tell = |path: &str, body: Value| {
+        let method = if body.is_null() { "GET" } else { "POST" };
+        let (status, said) = ask(serving.address, method, path, &body).unwrap();
+        let database = url.rsplit('/').next().unwrap();
+        for secret in [database, "127.0.0.1", "postgres@", "5432"] {
+            assert!(!said.to_string().contains(secret), "{path}: {said}");
+        }
+        (status, said["rule"].as_str().map(str::to_owned))
+    };
+    let events = format!("/workflow/events/{of}");
+    let refused = (400, Some("not-storable".to_owned()));
+    assert_eq!(tell(&events, json!({"text": "a\u{0}b"})), refused);
+    let payload = json!({"text": "x", "payload": {"a": "\u{0}"}});
+    assert_eq!(tell(&events, payload), refused);
+    cluster
+        .psql(&url, "ALTER TABLE workflow_events RENAME TO gone")
+        .unwrap();
+    let (status, _) = tell(&events, json!({"text": "x"}));
+    assert!(status >= 500, "{status}");
+    let database = url.rsplit('/').next().unwrap();
+    let end = format!(
+        "ALTER DATABASE {database} ALLOW_CONNECTIONS false; \
+         SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+    );
+    cluster.psql(&cluster.url("postgres"), &end).unwrap();
+    for path in ["/workflows", "/health", &format!("/workflows/{of}/events")] {
+        assert_eq!(tell(path, Value::Null), (503, None), "{path}");
+    }
+    assert_eq!(tell(&events, json!({"text": "x"})), (503, None));
     serving.kill();
 }
 

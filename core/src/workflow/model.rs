@@ -11,7 +11,6 @@ macro_rules! words {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub enum $name { $($(#[$of])* #[serde(rename = $word)] $member,)* }
 
         impl $name {
@@ -28,6 +27,19 @@ macro_rules! words {
                 $name::ALL.iter().copied().find(|known| known.word().eq_ignore_ascii_case(word.trim()))
             }
         }
+
+        // The derive does not see words that come from a macro, and would list the members' names.
+        #[cfg(feature = "openapi")]
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                let words = $name::ALL.iter().map(|known| known.word());
+                let text = utoipa::openapi::ObjectBuilder::new().schema_type(utoipa::openapi::Type::String);
+                text.enum_values(Some(words)).into()
+            }
+        }
+
+        #[cfg(feature = "openapi")]
+        impl utoipa::ToSchema for $name {}
     };
 }
 
@@ -102,6 +114,7 @@ pub struct Workflow {
     /// The newest run.
     pub most_recent_run_id: Option<String>,
     /// What went wrong with the workflow itself.
+    #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
     /// When it was made.
     pub created_at: Option<Stamp>,
@@ -139,8 +152,10 @@ pub struct Turn {
     /// What the engine needs to go on; `pending_input` holds the open question.
     pub state: Json,
     /// Its answer.
+    #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub final_output: Option<Json>,
     /// What went wrong.
+    #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
     /// Who works on it (errata M4): a claim.
     pub owner: Option<String>,
@@ -194,6 +209,7 @@ pub struct Event {
     /// For people.
     pub text: String,
     /// For programs.
+    #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub payload: Option<Json>,
     /// When it was recorded.
     pub created_at: Option<Stamp>,

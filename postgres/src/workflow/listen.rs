@@ -16,7 +16,8 @@ const LISTEN: &str = "LISTEN prose_workflow_events";
 
 /// A connection that listens.
 pub struct Listener {
-    runtime: Runtime,
+    /// There until the drop.
+    runtime: Option<Runtime>,
     woken: Receiver<()>,
     _client: Client,
 }
@@ -54,7 +55,7 @@ impl Listener {
             .block_on(client.batch_execute(LISTEN))
             .map_err(refused)?;
         Ok(Listener {
-            runtime,
+            runtime: Some(runtime),
             woken,
             _client: client,
         })
@@ -63,6 +64,16 @@ impl Listener {
     /// Waits for an event, or so long; returns `false` when the connection is gone.
     pub fn wait(&mut self, at_most: Duration) -> bool {
         let waiting = async { tokio::time::timeout(at_most, self.woken.recv()).await };
-        !matches!(self.runtime.block_on(waiting), Ok(None))
+        let runtime = self.runtime.as_ref();
+        runtime.is_some_and(|runtime| !matches!(runtime.block_on(waiting), Ok(None)))
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // As for a connection: the runtime's own drop waits.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

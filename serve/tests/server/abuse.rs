@@ -25,9 +25,20 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
         site.ask("GET", "/workflows", &[("Authorization", wrong)], "")
             .problem(401);
     }
-    // A token in the address is for streams alone.
-    site.ask("GET", &format!("/workflows?access_token={TOKEN}"), &[], "")
-        .problem(401);
+    // A token in the address, or as a protocol, is for streams alone.
+    let protocol = format!("prose, bearer.{TOKEN}");
+    for path in [
+        "/workflows",
+        "/openapi.json",
+        "/workflows/latest/events",
+        "/none/events/stream",
+        "/none/events/ws",
+    ] {
+        site.ask("GET", &format!("{path}?access_token={TOKEN}"), &[], "")
+            .problem(401);
+        let protocol = ("Sec-WebSocket-Protocol", protocol.as_str());
+        site.ask("GET", path, &[protocol], "").problem(401);
+    }
     let with = |name: &str, value: &str| {
         site.ask(
             "GET",
@@ -86,6 +97,71 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
         200,
         "health needs no token"
     );
+}
+
+/// Of two names programs choose each another one: then one is checked, and another one is meant.
+#[test]
+fn a_request_that_names_two_hosts_is_refused() {
+    let site = Site::new();
+    for (target, headers, status) in [
+        ("/health", "Host: localhost\r\n", 200),
+        ("http://localhost/health", "Host: localhost\r\n", 200),
+        ("http://evil/health", "Host: localhost\r\n", 400),
+        ("http://localhost/health", "Host: evil\r\n", 400),
+        ("http://evil@localhost/health", "Host: localhost\r\n", 400),
+        ("/health", "Host: localhost\r\nHost: evil\r\n", 400),
+        ("/health", "Host: evil\r\nHost: localhost\r\n", 400),
+        ("/health", "", 400),
+        (
+            "/health",
+            "Host: localhost\r\nOrigin: https://app.example\r\nOrigin: https://evil\r\n",
+            403,
+        ),
+    ] {
+        let mut stream = site.connect();
+        write!(
+            stream,
+            "GET {target} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n"
+        )
+        .unwrap();
+        let said = super::Reply::read(stream);
+        assert_eq!(said.status, status, "{target} {headers}: {said:?}");
+    }
+}
+
+/// A browser says of a request that has no `Origin`, as for an image, that a page of another site makes it.
+#[test]
+fn a_page_of_another_site_is_refused_without_an_origin_too() {
+    let site = Site::new();
+    let asked = |of: &str, mode: &str| {
+        let headers = [("Sec-Fetch-Site", of), ("Sec-Fetch-Mode", mode)];
+        site.ask("GET", "/health", &headers, "").status
+    };
+    assert_eq!(asked("cross-site", "no-cors"), 403);
+    assert_eq!(asked("same-site", "no-cors"), 403);
+    assert_eq!(asked("same-origin", "cors"), 200);
+    assert_eq!(asked("none", "navigate"), 200);
+    assert_eq!(asked("cross-site", "navigate"), 200);
+}
+
+/// Its head says how long it is: nobody waits for the rest.
+#[test]
+fn a_body_that_is_too_long_is_refused_by_its_head() {
+    let limits = Limits {
+        request: Duration::from_secs(600),
+        ..Limits::default()
+    };
+    let site = Site::with(access(), limits);
+    for (method, path) in [("POST", "/workflow/start"), ("GET", "/workflows")] {
+        let mut stream = site.connect();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nContent-Type: application/json\r\nContent-Length: 10000000000\r\n\r\n",
+            bearer()
+        )
+        .unwrap();
+        super::Reply::read(stream).problem(413);
+    }
 }
 
 #[test]
@@ -194,6 +270,29 @@ fn idle_and_slow_connections_leave_others_answered() {
     let mut last = idle.pop().unwrap();
     let mut byte = [0];
     assert!(matches!(last.read(&mut byte), Ok(0) | Err(_)));
+}
+
+/// A page can make a browser ask without a token, and loopback is one peer.
+#[test]
+fn requests_without_the_token_use_up_nothing_of_those_with_it() {
+    let access = Access {
+        rate: 20,
+        ..access()
+    };
+    let site = Site::with(access, Limits::default());
+    let flood = |path: &str, headers: &[(&str, &str)]| {
+        let said: Vec<u16> = (0..100)
+            .map(|_| site.ask("GET", path, headers, "").status)
+            .collect();
+        assert!(said.contains(&429), "{path} {headers:?}: {said:?}");
+    };
+    flood("/workflows", &[("Host", "evil")]);
+    flood("/workflows", &[("Origin", "https://evil.example")]);
+    flood("/workflows", &[]);
+    flood("/health", &[]);
+    for _ in 0..20 {
+        assert_eq!(site.get("/workflows").status, 200);
+    }
 }
 
 #[test]

@@ -5,13 +5,14 @@ mod abuse;
 mod actions;
 #[path = "../../../core/tests/stores/workflows.rs"]
 mod conformance;
+mod described;
 mod requests;
 mod streams;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-struct Place(PathBuf);
+struct Place(PathBuf, Arc<Mutex<Vec<String>>>);
 
 impl Workplace for Place {
     fn open(&self) -> Result<Box<dyn Tables + Send>, Fault> {
@@ -33,12 +34,18 @@ impl Workplace for Place {
     fn wake(&self) -> Option<Box<dyn Wake>> {
         None
     }
+
+    fn failed(&self, fault: &Fault) {
+        self.1.lock().unwrap().push(fault.to_string());
+    }
 }
 
 /// A server over a database of its own.
 pub(crate) struct Site {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) address: SocketAddr,
+    /// What whoever runs the server is told.
+    pub(crate) failures: Arc<Mutex<Vec<String>>>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -63,6 +70,7 @@ impl Site {
         let mut site = Site {
             folder,
             address: ([127, 0, 0, 1], 0).into(),
+            failures: Arc::default(),
             stop: None,
             thread: None,
         };
@@ -80,7 +88,7 @@ impl Site {
 
     /// Starts, at the address that it had before.
     pub(crate) fn start(&mut self, access: Access, limits: Limits) {
-        let place = Arc::new(Place(self.file()));
+        let place = Arc::new(Place(self.file(), Arc::clone(&self.failures)));
         let server = Server::listen(self.address, place, access, limits).unwrap();
         self.address = server.address().unwrap();
         let (stop, stopped) = tokio::sync::oneshot::channel();
@@ -89,7 +97,7 @@ impl Site {
             let stopped = async {
                 let _ = stopped.await;
             };
-            server.run(stopped).unwrap();
+            server.run(|| stopped, || ()).unwrap();
         }));
     }
 
@@ -131,7 +139,9 @@ impl Site {
         }
         // The server may refuse before it has read everything.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
-        Reply::read(stream)
+        let reply = Reply::read(stream);
+        described::check(method, path, &reply);
+        reply
     }
 
     pub(crate) fn get(&self, path: &str) -> Reply {

@@ -227,6 +227,10 @@ fn errors_are_problems_that_say_what_to_do() {
     let bearer = bearer();
     let failed = site.ask("GET", "/workflows", &[("Authorization", &bearer)], "");
     assert!(failed.status >= 500, "{failed:?}");
+    let folder = site.folder.path().display().to_string();
+    assert!(!failed.body.contains(&folder), "{failed:?}");
+    let told = site.failures.lock().unwrap();
+    assert!(told.iter().any(|told| told.contains(&folder)), "{told:?}");
 }
 
 #[test]

@@ -106,6 +106,13 @@ pub fn python() -> Option<PathBuf> {
     )
 }
 
+/// A program that a package of tests/python brings.
+pub fn python_tool(name: &str) -> Option<PathBuf> {
+    let tool = root().join("tests/python/.venv/bin").join(name);
+    let what = format!("{name}, of the packages of tests/python");
+    have(&what, tool.is_file().then_some(tool))
+}
+
 /// The `prosescope` binary: the one that xtask built, else the one that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {

@@ -350,3 +350,53 @@ fn a_chain_that_cannot_be_carried_is_told() {
     }
     said(&left, "column gate_audit_log.x_ip", "not carried");
 }
+
+/// A state file that marks no statement tells of what ran all the same, together with the values beside it. Without it, and
+/// without rows, the values alone are carried, and which statements are lost is said.
+#[test]
+fn statements_that_only_values_show_are_carried_with_their_file_or_named() {
+    let Some(project) = project() else { return };
+    let ended = |run: &str| {
+        let page = project.json(&["trace", run]);
+        let rows = page["rows"].as_array().expect("rows").clone();
+        rows.iter()
+            .filter(|row| row["status"] == "completed")
+            .count()
+    };
+    for (run, file) in [
+        (
+            "20260104-101500-told01",
+            Some("## Progress\n\n- a and b are done\n"),
+        ),
+        ("20260104-101500-bare01", None),
+    ] {
+        let dir = project.run_dir(run);
+        let program = "let a = session \"A\"\nlet b = session \"B\"\noutput c = session \"C\"\n";
+        write(&dir, "program.prose", program.as_bytes());
+        for name in ["a", "b"] {
+            let source = format!("let {name} = session \"{}\"", name.to_uppercase());
+            let value = format!(
+                "# {name}\n\nkind: let\n\nsource:\n```prose\n{source}\n```\n\n---\n\nvalue\n"
+            );
+            write(&dir, &format!("bindings/{name}.md"), value.as_bytes());
+        }
+        if let Some(file) = file {
+            let head = format!(
+                "# Execution State\n\nrun: {run}\nprogram: p.prose\nstatus: running\n\n{file}"
+            );
+            write(&dir, "state.md", head.as_bytes());
+        }
+        assert_eq!(ended(run), 2, "{run}");
+        let (copy, left) = convert(&project, run, "sqlite");
+        let named = "2 statements that ended (line 1, line 2)";
+        match file {
+            Some(_) => {
+                said(&left, "state.md", named);
+                assert_eq!(ended(&copy), 2, "{left:#?}");
+                let (back, _) = convert(&project, &copy, "filesystem");
+                assert_eq!(ended(&back), 2);
+            }
+            None => said(&left, "bindings", named),
+        }
+    }
+}

@@ -10,6 +10,10 @@ use crate::decode::{folder, memory_md};
 use crate::model::{StateFile, ValueAt};
 use crate::schema;
 use crate::source::FileEntry;
+use crate::trace::NodeKind;
+
+/// Statements that are named where several have no place.
+const NAMED: usize = 20;
 
 /// Bytes of a gate's file that are read.
 const GATE_MOST: u64 = 1 << 20;
@@ -160,7 +164,8 @@ impl Session {
         }
     }
 
-    /// Whether what ran is told by the state file alone: without rows it is all there is.
+    /// Whether what ran is told by the state file alone: without rows it is all there is. A file that marks no statement tells it
+    /// too, together with the values beside it: where there is one, a value shows that its statement is over.
     pub(super) fn told_by_state_file(&self) -> bool {
         let tells = |file: &StateFile| {
             let marks = file
@@ -172,7 +177,39 @@ impl Session {
                 || !file.call_stack.is_empty()
                 || marks.into_iter().any(|mark| !mark.ahead && !mark.declared)
         };
-        !self.run.told_by_rows() && self.run.state_file.as_ref().is_some_and(tells)
+        let file = self.run.state_file.as_ref();
+        !self.run.told_by_rows()
+            && file.is_some_and(|file| tells(file) || !self.trace.nodes.is_empty())
+    }
+
+    /// How many statements are known to have ended, and which; `None` where none is.
+    pub(super) fn ended(&self) -> Option<String> {
+        let nodes = self.trace.nodes.iter();
+        let all: Vec<_> = nodes
+            .filter(|node| {
+                let is_part = matches!(node.kind, NodeKind::Branch { .. } | NodeKind::Round { .. });
+                !is_part && !node.status.is_open()
+            })
+            .map(|node| match node.line {
+                Some(line) => format!("line {line}"),
+                None => format!("`{}`", head(&node.text)),
+            })
+            .collect();
+        let some = all
+            .iter()
+            .take(NAMED)
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(", ");
+        let more = all.len().saturating_sub(NAMED);
+        match all.len() {
+            0 => None,
+            1 => Some(format!("1 statement that ended ({some})")),
+            n if more == 0 => Some(format!("{n} statements that ended ({some})")),
+            n => Some(format!(
+                "{n} statements that ended ({some}, and {more} more)"
+            )),
+        }
     }
 
     /// Files that are rows in a database.
@@ -248,5 +285,14 @@ impl Session {
         };
         let odd = odd_keys(path, object.keys(), schema::GATES, GATE_KEYS);
         files.left.extend(odd);
+    }
+}
+
+/// The beginning of a statement.
+fn head(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(60) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
     }
 }

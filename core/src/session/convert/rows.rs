@@ -76,9 +76,20 @@ impl Carry<'_, '_> {
         let session = self.session;
         let rows = &session.run.executions;
         if rows.is_empty() {
+            let ended = session.ended();
             if session.told_by_state_file() {
-                let what = "what ran is told by it alone, which has no rows to carry: it is copied as it is";
+                let ran = ended.unwrap_or_else(|| "what ran".to_owned());
+                let what =
+                    format!("{ran}: recorded in it alone, without rows; it is copied as it is");
                 self.left("state.md", what);
+            } else if session.run.log.is_none()
+                && !self.to_folder
+                && let Some(ended) = ended
+            {
+                let what = format!(
+                    "{ended}: only their values show it, no row and no file records it; the copy has the values alone"
+                );
+                self.left("bindings", what);
             }
             return Ok(());
         }

@@ -45,7 +45,7 @@ pub use overview::overview;
 pub use program::program_page;
 pub use resume::resume;
 pub use state::{state_md, state_page};
-pub use task::task;
+pub use task::{around_others, task};
 pub use timeline::timeline;
 pub use trace::{next_failure, node_detail, node_ref, trace_page, trace_place, tree_row};
 

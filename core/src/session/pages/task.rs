@@ -9,6 +9,17 @@ use crate::view::{FrameView, TaskView};
 use crate::write::given::{Around, inputs};
 use crate::write::{Fault, Place};
 
+/// What an execution is that no subagent carries out, so that there is nothing to brief one of: it stands around others.
+pub fn around_others(opened: &Opened, row: i64) -> Option<&'static str> {
+    match opened.node(opened.node_of_row(row)?)?.kind {
+        NodeKind::Parallel => Some("a parallel"),
+        NodeKind::Loop => Some("a loop"),
+        NodeKind::Round { .. } => Some("a round of a loop"),
+        NodeKind::Gate { .. } => Some("a gate"),
+        _ => None,
+    }
+}
+
 /// What the session that an execution records is to do: what its brief says. `None` where no row has that id; an
 /// execution that is no session has a task without an output.
 pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {

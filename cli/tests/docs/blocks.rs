@@ -1,0 +1,178 @@
+//! The fenced blocks of a page.
+
+use std::fs;
+use std::path::PathBuf;
+
+use prosescope_test_support::needs;
+
+/// A block of commands.
+pub(crate) struct Block {
+    path: PathBuf,
+    /// The line of its fence, from 1.
+    pub(crate) line: usize,
+    /// `sh` or `console`.
+    pub(crate) language: String,
+    /// What its first line says after that.
+    about: String,
+    pub(crate) text: String,
+}
+
+/// Where a block runs.
+pub(crate) enum Place {
+    Folder {
+        /// A copy of `examples/`; else nothing is there.
+        examples: bool,
+        with: With,
+        /// What it prints before it is stopped.
+        until: Option<String>,
+    },
+    Checkout,
+    ToFillIn,
+}
+
+/// What there is beside the folder.
+#[derive(Default)]
+pub(crate) struct With {
+    pub(crate) postgres: bool,
+    pub(crate) serve: bool,
+}
+
+/// The pages: the README, those below `docs/`, and those of the package and of security.
+pub(crate) fn pages() -> Vec<String> {
+    let docs = fs::read_dir(needs::root().join("docs")).expect("docs/");
+    let docs = docs.map(|entry| entry.expect("an entry").file_name());
+    let docs = docs.filter_map(|name| name.into_string().ok());
+    let mut pages: Vec<String> = docs
+        .filter(|name| name.ends_with(".md"))
+        .map(|name| format!("docs/{name}"))
+        .collect();
+    pages.extend(["README.md", "SECURITY.md", "pkg/README.md"].map(str::to_owned));
+    pages.sort();
+    pages
+}
+
+/// The blocks of commands of a page.
+pub(crate) fn of(page: &str) -> Vec<Block> {
+    let path = needs::root().join(page);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
+    let mut blocks = Vec::new();
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
+        let ticks = line.chars().take_while(|c| *c == '`').count();
+        if ticks < 3 {
+            continue;
+        }
+        let end = "`".repeat(ticks);
+        let inside = lines.by_ref().map(|(line, _)| line);
+        let inside: Vec<&str> = inside.take_while(|line| *line != end).collect();
+        let info = &line[ticks..];
+        let (language, about) = info.split_once(' ').unwrap_or((info, ""));
+        if matches!(language, "sh" | "bash" | "shell" | "console") {
+            blocks.push(Block {
+                path: path.clone(),
+                line: number,
+                language: language.to_owned(),
+                about: about.to_owned(),
+                text: inside.join("\n"),
+            });
+        }
+    }
+    blocks
+}
+
+impl Block {
+    /// What the first line says.
+    pub(crate) fn place(&self) -> Result<Place, String> {
+        let (about, until) = match self.about.split_once(" until ") {
+            Some((about, until)) => (about, Some(until.to_owned())),
+            None => (self.about.as_str(), None),
+        };
+        let mut with = With::default();
+        let about = match about.split_once(" with ") {
+            Some((about, "PostgreSQL")) => {
+                with.postgres = true;
+                about
+            }
+            Some((about, "serve")) => {
+                with.serve = true;
+                about
+            }
+            _ => about,
+        };
+        match about {
+            "in the checkout" => Ok(Place::Checkout),
+            "to fill in" => Ok(Place::ToFillIn),
+            "in examples" | "in a new folder" => Ok(Place::Folder {
+                examples: about == "in examples",
+                with,
+                until,
+            }),
+            _ => Err(format!(
+                "the block's first line does not say where it runs: `{}`",
+                self.about
+            )),
+        }
+    }
+
+    /// Writes what the commands print now into the page.
+    pub(crate) fn rewrite(&self, now: &str) {
+        let page = fs::read_to_string(&self.path).expect("the page");
+        let before = format!("\n{}\n", self.text);
+        let after = format!("\n{now}\n");
+        fs::write(&self.path, page.replacen(&before, &after, 1)).expect("written");
+    }
+}
+
+/// Whether a session is what a page shows, where `…` stands for any text, and for any lines where it stands alone.
+pub(crate) fn matches(page: &str, now: &str) -> bool {
+    let (page, now): (Vec<&str>, Vec<&str>) = (page.lines().collect(), now.lines().collect());
+    lines_match(&page, &now)
+}
+
+fn lines_match(page: &[&str], now: &[&str]) -> bool {
+    let Some((first, rest)) = page.split_first() else {
+        return now.is_empty();
+    };
+    if *first == "…" {
+        return (0..=now.len()).any(|skipped| lines_match(rest, &now[skipped..]));
+    }
+    let Some((said, after)) = now.split_first() else {
+        return false;
+    };
+    line_matches(first, said) && lines_match(rest, after)
+}
+
+fn line_matches(page: &str, said: &str) -> bool {
+    let mut parts = page.split('…');
+    let begin = parts.next().unwrap_or_default();
+    let Some(mut rest) = said.strip_prefix(begin) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[test]
+fn what_is_left_out_may_be_anything() {
+    for (page, now, fits) in [
+        ("a\nb", "a\nb", true),
+        ("a\nb", "a", false),
+        ("a…c d", "abc d", true),
+        ("a …\nb", "a x\nb", true),
+        ("a\n…\nd", "a\nb\nc\nd", true),
+        ("a\n…", "a\nb", true),
+        ("…\nx", "a\nb", false),
+        ("a…", "b", false),
+    ] {
+        assert_eq!(matches(page, now), fits, "{page:?} {now:?}");
+    }
+}

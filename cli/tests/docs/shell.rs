@@ -1,0 +1,244 @@
+//! Running what a block says.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use prosescope_test_support::clock;
+use prosescope_test_support::needs;
+use prosescope_test_support::work::PATIENCE;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_prosescope");
+
+/// A folder that a block runs in, gone with the block.
+pub(crate) struct Folder {
+    dir: tempfile::TempDir,
+    server: Option<Child>,
+    /// Variables of the block.
+    set: Vec<(&'static str, String)>,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(std::fs::copy(&path, &to).expect("copied")),
+        }
+    }
+}
+
+impl Folder {
+    /// A copy of `examples/`, or an empty folder.
+    pub(crate) fn new(examples: bool) -> Folder {
+        let dir = tempfile::tempdir().expect("a folder");
+        if examples {
+            copy(&needs::root().join("examples"), &dir.path().join("work"));
+        } else {
+            std::fs::create_dir(dir.path().join("work")).expect("a folder");
+        }
+        Folder {
+            dir,
+            server: None,
+            set: Vec::new(),
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let own = Path::new(BINARY).parent().expect("a folder").display();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.dir.path().join("work"))
+            .env("PATH", format!("{own}:{path}"))
+            // A home of its own beside the folder: the search for `.prose` ends there.
+            .env("HOME", self.dir.path())
+            .env("COLUMNS", "80")
+            .stdin(Stdio::null());
+        for name in [
+            "PROSE_RUN",
+            "PROSE_NOW",
+            "PROSE_WORKFLOWS",
+            "PROSE_SERVE_TOKEN",
+            "OPENPROSE_POSTGRES_URL",
+            "DATABASE_URL",
+        ] {
+            command.env_remove(name);
+        }
+        command.envs(self.set.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Starts `serve` over a workflow; gives where it listens.
+    pub(crate) fn serve(&mut self) -> String {
+        let begun = self
+            .command(BINARY)
+            .args(["workflow", "start", "--input", "x", "--json"])
+            .output()
+            .expect("it runs");
+        let begun: serde_json::Value = serde_json::from_slice(&begun.stdout).expect("JSON");
+        let workflow = begun["workflow_id"].as_str().expect("an id").to_owned();
+        let noted = self
+            .command(BINARY)
+            .args(["events", "append", &workflow, "--text", "first"])
+            .output();
+        assert!(noted.expect("it runs").status.success());
+        let token = "0123456789abcdef".to_owned();
+        let mut server = self
+            .command(BINARY)
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .env("PROSE_SERVE_TOKEN", &token)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut said = String::new();
+        let mut lines = BufReader::new(server.stderr.take().expect("a pipe"));
+        lines.read_line(&mut said).expect("a line");
+        thread::spawn(move || lines.read_to_string(&mut String::new()));
+        self.server = Some(server);
+        self.set.extend([("TOKEN", token), ("WORKFLOW", workflow)]);
+        let address = said.trim_end().rsplit_once("http://");
+        address.expect("an address").1.to_owned()
+    }
+
+    /// Runs each command of a session in one shell; gives the session as it is now.
+    pub(crate) fn session(&self, session: &str) -> String {
+        let mut script = "exec 2>&1\n".to_owned();
+        for command in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
+            let shown = command.replace('\'', "'\\''");
+            script.push_str(&format!("printf '%s\\n' '$ {shown}'\n{command}\n"));
+        }
+        let mut shell = self.command("sh");
+        shell
+            .args(["-c", &script])
+            .envs(clock::at("2026-03-01T10:00:00Z"));
+        let out = shell.output();
+        let out = String::from_utf8(out.expect("a shell").stdout).expect("UTF-8");
+        out.trim_end().to_owned()
+    }
+
+    /// Runs all commands; the first one that fails is what is wrong.
+    pub(crate) fn succeed(&self, text: &str) -> Result<(), String> {
+        let script = format!("set -eux\n{text}\n");
+        let out = self.command("sh").args(["-c", &script]).output();
+        let out = out.expect("a shell");
+        let said = String::from_utf8_lossy(&out.stdout) + String::from_utf8_lossy(&out.stderr);
+        let answers = !["no match for", "no run ", "times were not recorded\n+"]
+            .iter()
+            .any(|nothing| said.contains(nothing));
+        match out.status.success() && answers {
+            true => Ok(()),
+            false => Err(format!("{}: {said}", out.status)),
+        }
+    }
+
+    /// Runs until a word is printed, and stops it as Ctrl-C does.
+    pub(crate) fn until(&self, text: &str, word: &str) -> Result<(), String> {
+        let script = format!("exec 2>&1\nset -e\n{text}\n");
+        let mut shell = self.command("sh");
+        shell.args(["-c", &script]).stdout(Stdio::piped());
+        let mut child = shell.process_group(0).spawn().expect("a shell");
+        let mut out = child.stdout.take().expect("a pipe");
+        let (told, wanted) = (mpsc::channel(), word.to_owned());
+        let reader = thread::spawn(move || {
+            let (mut said, mut some) = (Vec::new(), [0; 4096]);
+            while let Ok(n @ 1..) = out.read(&mut some) {
+                said.extend_from_slice(&some[..n]);
+                if String::from_utf8_lossy(&said).contains(&wanted) {
+                    let _ = told.0.send(true);
+                }
+            }
+            let _ = told.0.send(false);
+            String::from_utf8_lossy(&said).into_owned()
+        });
+        let found = told.1.recv_timeout(PATIENCE).unwrap_or_default();
+        let group = format!("-{}", child.id());
+        let _ = Command::new("kill").args(["-INT", "--", &group]).output();
+        let _ = child.wait();
+        let said = reader.join().expect("what it said");
+        match found {
+            true => Ok(()),
+            false => Err(format!("it never says `{word}`: {said}")),
+        }
+    }
+}
+
+/// Whether the commands of a template exist, with their options.
+pub(crate) fn exists(text: &str) -> Result<(), String> {
+    if !text.contains('<') {
+        return Err("it has no placeholder".to_owned());
+    }
+    let mut known = 0;
+    for line in text.lines() {
+        let Some(at) = line.find("prosescope ") else {
+            continue;
+        };
+        let words: Vec<&str> = line[at..]
+            .split(" #")
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .skip(1)
+            .collect();
+        let is_name = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let names: Vec<&str> = words
+            .iter()
+            .take_while(is_name)
+            .filter(|word| !word.starts_with('-'))
+            .copied()
+            .collect();
+        // The second word may be an argument.
+        let help = (1..=names.len().min(2)).rev().find_map(|n| {
+            let mut help = Command::new(BINARY);
+            let out = help.args(&names[..n]).arg("--help").output().ok()?;
+            let said = String::from_utf8_lossy(&out.stdout).into_owned();
+            let usage = format!("prosescope {}", names[..n].join(" "));
+            (out.status.success() && said.contains(&usage)).then_some(said)
+        });
+        let Some(help) = help else {
+            return Err(format!("there is no such command: {line}"));
+        };
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            if !help.contains(option.split('=').next().unwrap_or(option)) {
+                return Err(format!("there is no {option}: {line}"));
+            }
+        }
+        known += 1;
+    }
+    match known {
+        0 => Err("it has no command of ours".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether `cargo xtask` knows the commands.
+pub(crate) fn is_of_xtask(text: &str) -> Result<(), String> {
+    let main = std::fs::read_to_string(needs::root().join("xtask/src/main.rs"));
+    let main = main.expect("xtask").to_lowercase();
+    for line in text.lines() {
+        let name = line.strip_prefix("cargo xtask ");
+        let name = name.and_then(|rest| rest.split_whitespace().next());
+        let name = name.ok_or_else(|| format!("it is no command of xtask: {line}"))?;
+        let is_there = [",", "(", " {"]
+            .iter()
+            .any(|end| main.contains(&format!("    {name}{end}")));
+        if !is_there {
+            return Err(format!("there is no cargo xtask {name}"));
+        }
+    }
+    Ok(())
+}
