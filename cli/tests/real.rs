@@ -184,7 +184,10 @@ const REACTOR: &[(&str, &str)] = &[(
 #[test]
 fn commands_say_what_is_there_and_end_so() {
     type Files = &'static [(&'static str, &'static str)];
-    let cases: &[(Files, &[&str], i32, &[&str], &[&str])] = &[
+    type Texts = &'static [&'static str];
+    /// Files of a run, a command, its exit code, what it prints, and what it does not.
+    type Habit = (Files, Texts, i32, Texts, Texts);
+    let cases: &[Habit] = &[
         // A log's own numbers, rounds and stops, and nothing that it does not say (W5).
         (
             LOG,
