@@ -77,6 +77,10 @@ fn told_head(out: &mut String, last: Option<&Head>) {
     let _ = writeln!(
         out,
         "  {FAINT}Keep the head: `{}` detects a log that was cut or rewritten.{RESET}",
-        command("audit verify", &[&last.run], &format!("--expect-head {head}"))
+        command(
+            "audit verify",
+            &[&last.run],
+            &format!("--expect-head {head}")
+        )
     );
 }
