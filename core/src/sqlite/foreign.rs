@@ -4,7 +4,7 @@
 //! show what would run: a schema can be disguised, what SQLite made of it cannot (security.md, B1 to B3).
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prosescope_authorizer::{Action, authorize_during};
@@ -207,7 +207,7 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
 
 /// Statements that were looked at before they ran, for as long as the schema is the same.
 #[derive(Debug, Default)]
-pub(super) struct LookedAt(RefCell<(i64, HashMap<String, bool>)>);
+pub(super) struct LookedAt(RefCell<(i64, BTreeMap<String, bool>)>);
 
 impl LookedAt {
     /// Does the work of a statement that writes, unless the schema would run something of its own with it.
@@ -224,7 +224,7 @@ impl LookedAt {
         let version: i64 = version.query_row([], |row| row.get(0))?;
         let mut seen = self.0.borrow_mut();
         if seen.0 != version {
-            *seen = (version, HashMap::new());
+            *seen = (version, BTreeMap::new());
         }
         let bounded = match seen.1.get(sql) {
             Some(bounded) => *bounded,
