@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
+use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
 use crate::trace::{NodeId, NodeKind, NodeStatus};
@@ -26,6 +27,8 @@ pub(super) struct Walk<'a> {
     /// The gate that was decided last where the present position goes on, and whether the program does not simply go
     /// on behind it.
     pub(super) decided: Option<(NodeId, bool)>,
+    /// Gates by their ids, of which the first row counts.
+    gates: BTreeMap<&'a str, &'a Gate>,
     /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
     calls: VecDeque<(u32, Inside)>,
     /// The bindings that inputs ask for, by name and scope.
@@ -43,9 +46,11 @@ struct Inside {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(facts: Facts<'a>, listing: &'a Listing) -> Walk<'a> {
+        let gates = facts.run.gates.iter().rev();
         Walk {
             facts,
             listing,
+            gates: gates.map(|gate| (&*gate.id, gate)).collect(),
             seen: BTreeMap::new(),
             first: None,
             ahead: Vec::new(),
@@ -218,7 +223,7 @@ impl<'a> Walk<'a> {
             return true;
         };
         let refused = matches!(own.status, NodeStatus::Rejected | NodeStatus::Timeout);
-        let row = self.facts.run.gates.iter().find(|g| g.id == *gate);
+        let row = self.gates.get(&**gate).copied();
         let action = row.and_then(|g| g.on_reject.as_deref()).or_else(|| {
             let statement = self.facts.statement(node)?;
             self.listing.get(statement)?.property("on_reject")
