@@ -407,19 +407,24 @@ impl<'a> Walk<'a> {
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |n| self.inside(Some(n)));
         let branches: Vec<u32> = self.listing.children(parallel).collect();
+        // By name and by statement, of those that were not only announced.
+        let (mut names, mut statements) = (BTreeSet::new(), BTreeSet::new());
+        let facts = self.facts;
+        let inner = node.map(|node| facts.trace.children(Some(node)));
+        for at in inner.into_iter().flatten() {
+            let own = facts.trace.node(at);
+            let Some(own) = own.filter(|n| !(n.derived && n.status == NodeStatus::Pending)) else {
+                continue;
+            };
+            if let NodeKind::Branch { branch } = &own.kind {
+                names.insert(&**branch);
+            }
+            statements.extend(facts.statement(at));
+        }
         for branch in branches {
             let name = self.listing.get(branch).and_then(|s| s.name.as_deref());
-            let begun = node.is_some()
-                && self.facts.trace.children(node).any(|n| {
-                    let own = self.facts.trace.node(n);
-                    let named = own.is_some_and(
-                    |n| matches!(&n.kind, NodeKind::Branch { branch } if Some(&**branch) == name),
-                );
-                    let announced =
-                        own.is_some_and(|n| n.derived && n.status == NodeStatus::Pending);
-                    !announced && (named || self.facts.statement(n) == Some(branch))
-                });
-            if !begun {
+            let named = name.is_some_and(|name| names.contains(name));
+            if !named && !statements.contains(&branch) {
                 self.subtree(branch, How::Next, around);
             }
         }

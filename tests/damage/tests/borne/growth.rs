@@ -130,7 +130,7 @@ const TABLES: &[(&str, &str, &str, &[&str])] = &[
 ];
 
 fn database(rows: usize, (once, repeated): (&str, &str), statements: &[&str]) -> Rc<dyn Source> {
-    let conn = Connection::open_in_memory().unwrap();
+    let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
     conn.execute(
         "INSERT INTO run (id, started_at, program_source) VALUES ('r', '2026-01-15 10:00:00', ?1)",
