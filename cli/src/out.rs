@@ -80,11 +80,15 @@ impl Out {
 
     /// Writes one JSON document and a line break; a terminal may be what reads it.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
-        let mut text = serde_json::to_string_pretty(value)
-            .map(|text| escape_json(&text))
-            .map_err(|e| CliError::new(Exit::Io, e.to_string()))?;
-        text.push('\n');
-        self.bytes(text.as_bytes())
+        // Piece by piece: the text of a large view takes several times the room of the view.
+        let mut out = Escaped {
+            out: io::BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+        };
+        done(open().and_then(|()| {
+            serde_json::to_writer_pretty(&mut out, value)?;
+            out.out.write_all(b"\n")?;
+            out.out.flush()
+        }))
     }
 
     /// Bytes of a value at most that stand in JSON: a text in JSON is held whole, and may be six times as long.
@@ -156,10 +160,38 @@ fn guarded(text: &str) -> String {
 
 /// Writes to standard output. A closed pipe is a quiet end: whoever read enough is not told that we had more.
 fn written(mut stdout: impl Write, bytes: &[u8]) -> Result<(), CliError> {
-    let result = match streams::no_output() {
+    done(open().and_then(|()| stdout.write_all(bytes).and_then(|()| stdout.flush())))
+}
+
+fn open() -> io::Result<()> {
+    match streams::no_output() {
         true => Err(io::Error::other("it is closed")),
-        false => stdout.write_all(bytes).and_then(|()| stdout.flush()),
-    };
+        false => Ok(()),
+    }
+}
+
+/// JSON as a terminal may show it. What the serializer hands on is whole characters.
+struct Escaped<W: Write> {
+    out: W,
+}
+
+impl<W: Write> Write for Escaped<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let plain = bytes.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n'));
+        match std::str::from_utf8(bytes) {
+            Ok(text) if !plain => self.out.write_all(escape_json(text).as_bytes())?,
+            _ => self.out.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// How writing to standard output ended.
+fn done(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => std::process::exit(Exit::Done as i32),
         Err(e) if RECORDED.load(Ordering::Relaxed) => Err(CliError::new(

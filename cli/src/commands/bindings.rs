@@ -1,17 +1,40 @@
 use prosescope_core::session::pages;
 use prosescope_core::view::Part;
+use serde::Serialize;
 
 use super::unread;
+use super::windows::{SHOWN, Windows};
 use crate::args::run::RunArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
+/// The JSON of a [`prosescope_core::view::BindingsPage`], whose rows are made while they are written.
+#[derive(Serialize)]
+struct Listed<L: Serialize> {
+    total: u32,
+    from: u32,
+    rows: L,
+}
+
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
-    let view = pages::bindings_page(&session, 0, u32::MAX);
-    unread::list(&session, Part::Bindings, view.rows.is_empty(), || {
-        out.show(&view, || print::bindings(&view, out.width))
+    let total = pages::bindings_page(&session, 0, 0).total;
+    unread::list(&session, Part::Bindings, total == 0, || {
+        match out.json {
+            true => out.json(&Listed {
+                total,
+                from: 0,
+                rows: Windows::of(total, |from, len| {
+                    pages::bindings_page(&session, from, len).rows
+                }),
+            })?,
+            false => {
+                let view = pages::bindings_page(&session, 0, SHOWN);
+                out.text(&print::bindings(&view, out.width))?;
+            }
+        }
+        Ok(Exit::Done)
     })
 }

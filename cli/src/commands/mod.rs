@@ -38,6 +38,7 @@ mod state;
 mod trace;
 mod unread;
 mod view;
+mod windows;
 mod workflow;
 
 use std::path::Path;

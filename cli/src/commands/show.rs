@@ -1,6 +1,8 @@
 use prosescope_core::session::pages;
-use prosescope_core::view::RunShown;
+use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
+use serde::Serialize;
 
+use super::windows::Windows;
 use super::{ended, unread};
 use crate::args::run::RunArgs;
 use crate::error::CliError;
@@ -8,18 +10,60 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
 
+/// The JSON of a [`prosescope_core::view::RunShown`], whose lines of the program are made while they are written.
+#[derive(Serialize)]
+struct Shown<'a, L: Serialize> {
+    overview: &'a Overview,
+    program: Program<'a, L>,
+    imports: &'a ImportsView,
+    files: FilesView,
+    issues: &'a IssuesView,
+}
+
+/// The JSON of a [`ProgramView`].
+#[derive(Serialize)]
+struct Program<'a, L: Serialize> {
+    path: &'a Option<String>,
+    source_from: &'a Option<String>,
+    note: &'a Option<String>,
+    total: u32,
+    from: u32,
+    lines: L,
+}
+
 pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
     let session = locate::open(&args.name()?)?;
-    let shown = RunShown {
-        overview: pages::overview(&session, Some(locate::now())),
-        program: pages::program_page(&session, 0, u32::MAX),
-        imports: pages::imports(&session),
-        files: pages::files(&session),
-        issues: pages::issues_page(&session),
-    };
-    out.show(&shown, || {
-        print::overview(&shown.overview, &shown.imports, &shown.issues, out.width)
-    })?;
+    let overview = pages::overview(&session, Some(locate::now()));
+    let imports = pages::imports(&session);
+    let issues = pages::issues_page(&session);
+    match out.json {
+        true => {
+            let lines = |from, len| pages::program_page(&session, from, len).lines;
+            let ProgramView {
+                path,
+                source_from,
+                note,
+                total,
+                from,
+                ..
+            } = &pages::program_page(&session, 0, 0);
+            out.json(&Shown {
+                overview: &overview,
+                program: Program {
+                    path,
+                    source_from,
+                    note,
+                    total: *total,
+                    from: *from,
+                    lines: Windows::of(*total, lines),
+                },
+                imports: &imports,
+                files: pages::files(&session),
+                issues: &issues,
+            })?;
+        }
+        false => out.text(&print::overview(&overview, &imports, &issues, out.width))?,
+    }
     unread::shown(&session)?;
     Ok(ended(&session))
 }

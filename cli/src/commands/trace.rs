@@ -4,7 +4,9 @@ use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::session::{Session, pages};
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::Part;
+use serde::Serialize;
 
+use super::windows::{SHOWN, Windows};
 use super::{ended, millis, node_named, unread};
 use crate::args::{TraceArgs, TraceSort};
 use crate::error::CliError;
@@ -27,23 +29,58 @@ pub(super) fn run(args: &TraceArgs, out: &Out) -> Result<Exit, CliError> {
         }
         .hint(format!("expected one of: {}", words.join(", ")))
     })?;
-    let most = args.limit.unwrap_or(u32::MAX);
-    let view = match choice.is_all() {
-        true => pages::trace_page(&session, &BTreeSet::new(), 0, most),
-        false => pages::chosen_page(&session, &pages::chosen(&session, &choice), 0, most),
+    let most = args.limit.unwrap_or(match out.json {
+        true => u32::MAX,
+        false => SHOWN,
+    });
+    let chosen = (!choice.is_all()).then(|| pages::chosen(&session, &choice));
+    let unfolded = BTreeSet::new();
+    let page = |from, len| match &chosen {
+        None => pages::trace_page(&session, &unfolded, from, len),
+        Some(rows) => pages::chosen_page(&session, rows, from, len),
     };
+    let is_json = out.json && !args.timeline;
+    // Rows of JSON are made while they are written.
+    let view = page(0, if is_json { 0 } else { most });
     if !choice.is_all() && view.total == 0 && !session.trace().nodes.is_empty() {
         let rows = session.trace().nodes.len();
         out.show(&view, || format!("none of {rows} rows is like that\n"))?;
         return Ok(ended(&session));
     }
-    unread::list(&session, Part::Statements, view.rows.is_empty(), || {
+    let is_empty = view.total == 0 || most == 0;
+    unread::list(&session, Part::Statements, is_empty, || {
         if args.timeline {
             let timeline = pages::timeline(&session);
             return out.show(&timeline, || print::timeline(&view, &timeline, out.width));
         }
+        if is_json {
+            let rows = Windows::of(view.total.min(most), |from, len| page(from, len).rows);
+            out.json(&Listed {
+                total: view.total,
+                from: 0,
+                rows,
+                note: &view.note,
+                remarks: &view.remarks,
+                remarks_behind: &view.remarks_behind,
+            })?;
+            return Ok(Exit::Done);
+        }
         out.show(&view, || print::trace(&view, out.width))
     })
+}
+
+/// The JSON of a [`prosescope_core::view::TracePage`], whose rows are made while they are written.
+#[derive(Serialize)]
+struct Listed<'a, L: Serialize> {
+    total: u32,
+    from: u32,
+    rows: L,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: &'a Option<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    remarks: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    remarks_behind: &'a [String],
 }
 
 /// Which rows, in which order.

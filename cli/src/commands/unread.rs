@@ -74,11 +74,12 @@ pub(super) fn list(
     print: impl FnOnce() -> Result<Exit, CliError>,
 ) -> Result<Exit, CliError> {
     // The view says itself what is encrypted.
-    let whole = refuse(session, |unread| !unread.sealed && unread.concerns(part));
-    if whole.is_ok() || !empty {
+    let whole = || refuse(session, |unread| !unread.sealed && unread.concerns(part));
+    if whole().is_ok() || !empty {
         print()?;
     }
-    whole.map(|()| ended(session))
+    // Asked again: of rows that are made while they are printed, a value may be lost then.
+    whole().map(|()| ended(session))
 }
 
 /// Says that one of many runs is left out of an answer.

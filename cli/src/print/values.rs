@@ -10,6 +10,11 @@ use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT};
 use super::table::{Fit, Table, fit, one_line};
 
 pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
+    let shown = view.from.saturating_add(view.rows.len() as u32);
+    let more = match view.total.saturating_sub(shown) {
+        0 => String::new(),
+        n => format!("{FAINT}… {n} more bindings; --json lists all of them{RESET}\n"),
+    };
     if view.rows.is_empty() {
         return "no bindings\n".to_owned();
     }
@@ -56,7 +61,7 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
             (notes.join(" · "), if missing { BAD } else { FAINT }),
         ]);
     }
-    table.print(width)
+    table.print(width) + &more
 }
 
 /// Who wrote a binding, `#24` or `line 3`, and that statement.

@@ -199,10 +199,8 @@ pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut double = Issues::default();
     let mut read = with_text(log, |number, line, mut object| {
-        if let Some(why) = key_twice(line) {
-            let at = u32::try_from(number).unwrap_or(u32::MAX);
-            double.add(twice(&format!("line {number} of the log"), &why).at_line(at));
-        }
+        let at = u32::try_from(number).unwrap_or(u32::MAX);
+        double.extend(audit_twice(line, at));
         let row_json = Some(row(&object));
         let event = fields::audit_event(&mut object, number);
         events.push(AuditEvent { row_json, ..event });
@@ -211,6 +209,40 @@ pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     events.sort_by_key(|event| event.id);
     read.issues.extend(double.finish());
     (events, read.issues)
+}
+
+/// Says that a line of `gates/audit.jsonl`, whose number it is, has a key twice.
+pub fn audit_twice(line: &str, number: u32) -> Option<Issue> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
+    let why = key_twice(line)?;
+    Some(twice(&format!("line {number} of the log"), &why).at_line(number))
+}
+
+/// The row of one line of `gates/audit.jsonl`, whose number it is; `None` where it is no JSON object.
+pub fn audit_line(line: &str, number: i64) -> Option<AuditEvent> {
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
+    let mut object: Map<String, Value> = serde_json::from_str(line).ok()?;
+    let row_json = Some(row(&object));
+    let event = fields::audit_event(&mut object, number);
+    Some(AuditEvent { row_json, ..event })
+}
+
+/// The gate that a line of `gates/audit.jsonl` is of, without holding the line: as [`audit_line`] says it.
+pub fn audit_gate(line: &str) -> Option<Text> {
+    #[derive(serde::Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        gate_id: std::borrow::Cow<'a, str>,
+    }
+    let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
+    if line.is_empty() {
+        return None;
+    }
+    // One that is no text, is missing or is there twice: the line itself says what it is taken for.
+    match serde_json::from_str::<Named<'_>>(line) {
+        Ok(named) => Some(named.gate_id.as_ref().into()),
+        Err(_) => Some(audit_line(line, 0)?.gate_id),
+    }
 }
 
 /// Reads `x_events.jsonl`: rows of `execution`, in order of id.

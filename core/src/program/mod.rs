@@ -41,6 +41,8 @@ pub struct Listing {
     pub statements: Vec<Statement>,
     /// Made when the first row is tied.
     ready: OnceLock<tie::Ready>,
+    /// Statements in order of what they lie in and their name; made when the first branch is looked for.
+    by_name: OnceLock<Vec<u32>>,
 }
 
 /// A line of the source.

@@ -248,8 +248,16 @@ impl Listing {
 
     /// The branch of that name in a parallel.
     pub fn branch_of(&self, parallel: u32, name: &str) -> Option<u32> {
-        self.children(parallel)
-            .find(|at| self.get(*at).and_then(|s| s.name.as_deref()) == Some(name))
+        let key = |at: &u32| self.get(*at).map(|s| (s.parent, s.name.as_deref()));
+        let wanted = Some((Some(parallel), Some(name)));
+        let by_name = self.by_name.get_or_init(|| {
+            let mut all: Vec<u32> = (0..self.statements.len() as u32).collect();
+            // Of one name the first statement stays first.
+            all.sort_by_key(|at| key(at));
+            all
+        });
+        let at = by_name.partition_point(|at| key(at) < wanted);
+        by_name.get(at).copied().filter(|at| key(at) == wanted)
     }
 
     fn around(&self, statement: u32, is: impl Fn(StatementKind) -> bool) -> Option<u32> {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
+use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
 use crate::trace::{NodeId, NodeKind, NodeStatus};
@@ -26,6 +27,8 @@ pub(super) struct Walk<'a> {
     /// The gate that was decided last where the present position goes on, and whether the program does not simply go
     /// on behind it.
     pub(super) decided: Option<(NodeId, bool)>,
+    /// Gates by their ids, of which the first row counts.
+    gates: BTreeMap<&'a str, &'a Gate>,
     /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
     calls: VecDeque<(u32, Inside)>,
     /// The bindings that inputs ask for, by name and scope.
@@ -43,9 +46,11 @@ struct Inside {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(facts: Facts<'a>, listing: &'a Listing) -> Walk<'a> {
+        let gates = facts.run.gates.iter().rev();
         Walk {
             facts,
             listing,
+            gates: gates.map(|gate| (&*gate.id, gate)).collect(),
             seen: BTreeMap::new(),
             first: None,
             ahead: Vec::new(),
@@ -218,7 +223,7 @@ impl<'a> Walk<'a> {
             return true;
         };
         let refused = matches!(own.status, NodeStatus::Rejected | NodeStatus::Timeout);
-        let row = self.facts.run.gates.iter().find(|g| g.id == *gate);
+        let row = self.gates.get(&**gate).copied();
         let action = row.and_then(|g| g.on_reject.as_deref()).or_else(|| {
             let statement = self.facts.statement(node)?;
             self.listing.get(statement)?.property("on_reject")
@@ -402,19 +407,24 @@ impl<'a> Walk<'a> {
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |n| self.inside(Some(n)));
         let branches: Vec<u32> = self.listing.children(parallel).collect();
+        // By name and by statement, of those that were not only announced.
+        let (mut names, mut statements) = (BTreeSet::new(), BTreeSet::new());
+        let facts = self.facts;
+        let inner = node.map(|node| facts.trace.children(Some(node)));
+        for at in inner.into_iter().flatten() {
+            let own = facts.trace.node(at);
+            let Some(own) = own.filter(|n| !(n.derived && n.status == NodeStatus::Pending)) else {
+                continue;
+            };
+            if let NodeKind::Branch { branch } = &own.kind {
+                names.insert(&**branch);
+            }
+            statements.extend(facts.statement(at));
+        }
         for branch in branches {
             let name = self.listing.get(branch).and_then(|s| s.name.as_deref());
-            let begun = node.is_some()
-                && self.facts.trace.children(node).any(|n| {
-                    let own = self.facts.trace.node(n);
-                    let named = own.is_some_and(
-                    |n| matches!(&n.kind, NodeKind::Branch { branch } if Some(&**branch) == name),
-                );
-                    let announced =
-                        own.is_some_and(|n| n.derived && n.status == NodeStatus::Pending);
-                    !announced && (named || self.facts.statement(n) == Some(branch))
-                });
-            if !begun {
+            let named = name.is_some_and(|name| names.contains(name));
+            if !named && !statements.contains(&branch) {
                 self.subtree(branch, How::Next, around);
             }
         }

@@ -11,7 +11,8 @@ use crate::view::{Part, Unread};
 impl Session {
     /// What of the run could not be read to its end, in the order in which it was met, an encrypted state file included.
     /// Encrypted or odd values are not among them: they are read, and shown as what they are. Nor is what was cut at a
-    /// limit of ours: a list that was cut is not empty.
+    /// limit of ours, because a list that was cut is not empty; but for tables of too many rows, and for a log of gates,
+    /// whose chain is known of all of its rows only.
     pub fn unread(&self) -> Vec<Unread> {
         unread_of(&self.run, &self.values)
     }
@@ -62,6 +63,9 @@ pub(super) fn unread(issue: &Issue) -> Option<Unread> {
     let failed = match issue.rule.as_str() {
         "reading-failed" | "reading-stopped" | "file-unreadable" | "file-not-given"
         | "unreadable-folder" => true,
+        // Limits of ours. Whether a log agrees with its chain is known of all of its rows only.
+        "too-many-rows" if !parts.is_empty() => true,
+        "log-cut" | "file-cut" if parts == [Part::Audit] => true,
         "table-damaged" | "database-unreadable" | "agents-unreadable" | "log-unreadable" => false,
         // A link stands where other files of a run may lie, too; a program is often a link to the one it is a copy of.
         "link-not-followed" if !parts.is_empty() && parts != [Part::Program] => false,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Session;
 use super::pages::Written;
 use super::shown;
-use crate::database::{CellAt, Database, DecodeError, NEAR};
+use crate::database::{CellAt, Database, DecodeError, NEAR, Snapshot};
 use crate::decode::{folder, rows};
 use crate::model::{Agent, Binding, Segment, Text, ValueAt};
 use crate::source::{Source, SourceError};
@@ -136,6 +136,17 @@ impl Session {
             Some(agent) => self.values.segment(agent, number),
             None => Ok(None),
         }
+    }
+
+    /// Keeps the databases of the run as they are while a page reads one value after the other: each value is then read
+    /// without a lock of its own. A page ends it before anything is printed, because a writer may wait for it. A store of
+    /// many runs is left out: a snapshot costs a server a question of its own.
+    pub(super) fn snapshot(&self) -> Vec<Snapshot<'_>> {
+        let own = self.values.db.iter().chain(&self.values.agent_stores);
+        own.map(|store| store.db.as_ref())
+            .filter(|db| !db.holds_many_runs())
+            .map(Snapshot::of)
+            .collect()
     }
 
     pub(super) fn locate(&self, of: &ValueOf) -> Result<Place, SourceError> {

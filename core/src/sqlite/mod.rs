@@ -35,7 +35,8 @@ mod value;
 mod wal;
 mod workflows;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rusqlite::Connection;
@@ -59,6 +60,17 @@ pub struct Sqlite {
     conn: Connection,
     /// Bytes of cells of unknown size that were handed out in this snapshot, or in this scan outside of one.
     handed: Cell<u64>,
+    /// What this snapshot's questions have in common.
+    known: RefCell<Known>,
+}
+
+/// Facts of the file that hold for as long as a snapshot does: a list of values asks for them with each value.
+#[derive(Default)]
+struct Known {
+    len: Option<u64>,
+    is_utf8: Option<bool>,
+    tables: BTreeMap<String, Found>,
+    plain_rowid: BTreeMap<String, bool>,
 }
 
 impl Sqlite {
@@ -71,7 +83,55 @@ impl Sqlite {
         Ok(Sqlite {
             conn,
             handed: Cell::new(0),
+            known: RefCell::default(),
         })
+    }
+
+    /// Answers from what this snapshot knows already; asks each time outside of one.
+    fn known<T: Clone>(
+        &self,
+        get: impl Fn(&Known) -> Option<T>,
+        ask: impl FnOnce(&Connection) -> Result<T, DecodeError>,
+        set: impl FnOnce(&mut Known, T),
+    ) -> Result<T, DecodeError> {
+        if self.conn.is_autocommit() {
+            return ask(&self.conn);
+        }
+        if let Some(known) = get(&self.known.borrow()) {
+            return Ok(known);
+        }
+        let answer = ask(&self.conn)?;
+        set(&mut self.known.borrow_mut(), answer.clone());
+        Ok(answer)
+    }
+
+    /// Bytes of the database, those in its `-wal` included.
+    fn file_len(&self) -> Result<u64, DecodeError> {
+        self.known(
+            |known| known.len,
+            value::file_len,
+            |known, len| known.len = Some(len),
+        )
+    }
+
+    /// Whether the database stores text as UTF-8.
+    fn is_utf8(&self) -> Result<bool, DecodeError> {
+        self.known(
+            |known| known.is_utf8,
+            shape::is_utf8,
+            |known, is| known.is_utf8 = Some(is),
+        )
+    }
+
+    /// Whether no column of a table takes one of the rowid's names.
+    fn has_plain_rowid(&self, table: &str) -> Result<bool, DecodeError> {
+        self.known(
+            |known| known.plain_rowid.get(table).copied(),
+            |conn| shape::has_plain_rowid(conn, table),
+            |known, is| {
+                known.plain_rowid.insert(table.to_owned(), is);
+            },
+        )
     }
 
     /// What a shell gives for the file at `path` that it opened; see [`crate::source::Source::database`].
@@ -91,14 +151,20 @@ impl Sqlite {
 
 impl Database for Sqlite {
     fn begin(&self) -> Result<(), DecodeError> {
+        // The guard counts the steps of a snapshot from its BEGIN: one inside of another is not even prepared.
+        if !self.conn.is_autocommit() {
+            return Err(DecodeError::Sqlite("a snapshot has begun".to_owned()));
+        }
         self.conn.execute_batch("BEGIN")?;
         self.handed.set(0);
+        self.known.take();
         Ok(())
     }
 
     fn end(&self) {
         // There is nothing to undo: a reader's transaction only ends.
         let _ = self.conn.execute_batch("ROLLBACK");
+        self.known.take();
     }
 
     fn tables(&self) -> Result<Vec<Found>, DecodeError> {
@@ -109,7 +175,13 @@ impl Database for Sqlite {
     }
 
     fn table(&self, name: &str) -> Result<Found, DecodeError> {
-        shape::find(&self.conn, name)
+        self.known(
+            |known| known.tables.get(name).cloned(),
+            |conn| shape::find(conn, name),
+            |known, found| {
+                known.tables.insert(name.to_owned(), found);
+            },
+        )
     }
 
     fn scan(
@@ -125,7 +197,7 @@ impl Database for Sqlite {
 
     /// A row may cost a page: in a large file fewer are counted.
     fn count(&self, table: &Found, most: u64) -> Option<u64> {
-        let large = value::file_len(&self.conn).ok()? > 64 << 20;
+        let large = self.file_len().ok()? > 64 << 20;
         let most = if large { most.min(20_000) } else { most };
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM {} LIMIT {})",
@@ -157,11 +229,11 @@ impl Database for Sqlite {
         range: Range<u64>,
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), DecodeError> {
-        value::pieces(&self.conn, cell, range, each)
+        value::pieces(self, cell, range, each)
     }
 
     fn notes(&self) -> Vec<Issue> {
-        match shape::is_utf8(&self.conn) {
+        match self.is_utf8() {
             Ok(false) => vec![
                 Issue::info("utf16", "the database stores its texts as UTF-16")
                     .hint("Values are read whole to know their lengths; opening is slower."),

@@ -12,8 +12,8 @@ use rusqlite::types::ValueRef;
 
 use super::Sqlite;
 use super::guard::LONGEST_VALUE;
-use super::shape::{is_utf8, quoted};
-use super::value::{self, file_len};
+use super::shape::quoted;
+use super::value;
 use crate::database::Found;
 use crate::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
 use crate::model::Stored;
@@ -32,9 +32,9 @@ pub(super) fn scan(
     let found = scan.table;
     let by_rowid = found.rowid_name().is_some();
     let plan = Plan::of(scan);
-    let file_len = file_len(&db.conn)?;
+    let file_len = db.file_len()?;
     let measured = scan.wants.iter().any(|want| want.most == 0);
-    let left = (measured && !is_utf8(&db.conn)?).then(|| Once::new(file_len));
+    let left = (measured && !db.is_utf8()?).then(|| Once::new(file_len));
     let ascends = !matches!(scan.rows, Rows::At(_) | Rows::Page(..));
     // Where a row's address is its place, rows that are not wanted are counted, too.
     let mut place = match scan.rows {
@@ -377,7 +377,7 @@ impl OfStatement<'_, '_> {
         let Some((want, column)) = self.column(i).filter(|(want, _)| want.within.is_none()) else {
             return Ok(Cell::NULL);
         };
-        let prefix = value::prefix(&self.db.conn, self.scan.table, column, self.at, want.most)?;
+        let prefix = value::prefix(self.db, self.scan.table, column, self.at, want.most)?;
         Ok(prefix.map_or(Cell::NULL, |(bytes, len)| Cell {
             value: Value::Text(Cow::Owned(bytes)),
             len,
@@ -403,7 +403,7 @@ impl OfStatement<'_, '_> {
             None => Value::Null,
             Some(kind) => {
                 let most = u64::from(want.most);
-                let bytes = value::part(&self.db.conn, found, column, self.at, 0..most)?;
+                let bytes = value::part(self.db, found, column, self.at, 0..most)?;
                 match kind {
                     Stored::Blob => Value::Blob(bytes.into()),
                     _ => Value::Text(bytes.into()),
@@ -439,7 +439,7 @@ impl OfStatement<'_, '_> {
             stored: None,
         };
         let mut total = 0;
-        let counted = value::pieces(&self.db.conn, &at, 0..u64::MAX, &mut |piece| {
+        let counted = value::pieces(self.db, &at, 0..u64::MAX, &mut |piece| {
             total += piece.len() as u64;
             true
         });

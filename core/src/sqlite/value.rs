@@ -5,10 +5,11 @@ use std::ops::Range;
 use rusqlite::Connection;
 use rusqlite::blob::Blob;
 
+use super::Sqlite;
 use super::select::order;
-use super::shape::{find, has_plain_rowid, is_utf8, pragma, quoted};
+use super::shape::{pragma, quoted};
 use crate::database::Found;
-use crate::database::{CellAt, DecodeError, Value, bytes_in_words};
+use crate::database::{CellAt, Database as _, DecodeError, Value, bytes_in_words};
 use crate::model::Stored;
 
 /// A piece of a value.
@@ -16,7 +17,7 @@ const PIECE: usize = 1 << 20;
 
 /// See [`crate::database::Database::pieces`].
 pub(super) fn pieces(
-    conn: &Connection,
+    db: &Sqlite,
     cell: &CellAt<'_>,
     range: Range<u64>,
     each: &mut dyn FnMut(&[u8]) -> bool,
@@ -25,29 +26,29 @@ pub(super) fn pieces(
     // that is on screen.
     let known = matches!(cell.stored, Some(Stored::Text | Stored::Blob));
     if known
-        && is_utf8(conn)?
-        && has_plain_rowid(conn, cell.table)?
-        && let Ok(blob) = handle(conn, cell.table, cell.column, cell.at)
+        && db.is_utf8()?
+        && db.has_plain_rowid(cell.table)?
+        && let Ok(blob) = handle(db, cell.table, cell.column, cell.at)
     {
         return of_blob(&blob, range, each);
     }
-    let found = find(conn, cell.table)?;
+    let found = db.table(cell.table)?;
     let column = found.column(cell.column).ok_or_else(|| {
         DecodeError::NotFound(format!("column {} in {}", cell.column, found.info.name))
     })?;
-    of_cell(conn, &found, column, cell.at, range, each)
+    of_cell(db, &found, column, cell.at, range, each)
 }
 
 /// A part of a cell; fewer bytes at its end.
 pub(super) fn part(
-    conn: &Connection,
+    db: &Sqlite,
     found: &Found,
     column: &str,
     at: i64,
     range: Range<u64>,
 ) -> Result<Vec<u8>, DecodeError> {
     let mut bytes = Vec::new();
-    of_cell(conn, found, column, at, range, &mut |piece| {
+    of_cell(db, found, column, at, range, &mut |piece| {
         bytes.extend_from_slice(piece);
         true
     })?;
@@ -56,18 +57,18 @@ pub(super) fn part(
 
 /// The first `most` bytes of a cell and its whole length; `None` for NULL.
 pub(super) fn prefix(
-    conn: &Connection,
+    db: &Sqlite,
     found: &Found,
     column: &str,
     at: i64,
     most: u32,
 ) -> Result<Option<(Vec<u8>, u64)>, DecodeError> {
     let sql = one_cell(&format!("octet_length({})", quoted(column)), found);
-    let total: Option<i64> = conn.query_row(&sql, [at, 1], |r| r.get(0))?;
+    let total: Option<i64> = db.conn.query_row(&sql, [at, 1], |r| r.get(0))?;
     let Some(total) = total.and_then(|n| u64::try_from(n).ok()) else {
         return Ok(None);
     };
-    let bytes = part(conn, found, column, at, 0..u64::from(most))?;
+    let bytes = part(db, found, column, at, 0..u64::from(most))?;
     Ok(Some((bytes, total)))
 }
 
@@ -95,17 +96,17 @@ fn one_cell(expression: &str, found: &Found) -> String {
 }
 
 fn of_cell(
-    conn: &Connection,
+    db: &Sqlite,
     found: &Found,
     column: &str,
     at: i64,
     range: Range<u64>,
     each: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<(), DecodeError> {
-    if let Some(blob) = open_blob(conn, found, column, at)? {
+    if let Some(blob) = open_blob(db, found, column, at)? {
         return of_blob(&blob, range, each);
     }
-    let whole = whole_cell(conn, found, column, at)?;
+    let whole = whole_cell(db, found, column, at)?;
     let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(whole.len());
     let part = whole.get(place(range.start)..place(range.end));
     for piece in part.unwrap_or_default().chunks(PIECE) {
@@ -137,14 +138,9 @@ fn of_blob(
 
 /// A handle on a value; one that claims to be longer than the whole file is refused: its pages would be read in a
 /// circle.
-fn handle<'c>(
-    conn: &'c Connection,
-    table: &str,
-    column: &str,
-    at: i64,
-) -> Result<Blob<'c>, DecodeError> {
-    let blob = conn.blob_open(c"main", table, column, at, true)?;
-    if blob.len() as u64 > file_len(conn)? {
+fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob<'c>, DecodeError> {
+    let blob = db.conn.blob_open(c"main", table, column, at, true)?;
+    if blob.len() as u64 > db.file_len()? {
         return Err(DecodeError::Damaged(format!(
             "row {at} of {table} claims a value of {}, more than the whole file",
             bytes_in_words(blob.len() as u64)
@@ -156,23 +152,24 @@ fn handle<'c>(
 /// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16, a computed
 /// column beside it.
 fn open_blob<'c>(
-    conn: &'c Connection,
+    db: &'c Sqlite,
     found: &Found,
     column: &str,
     at: i64,
 ) -> Result<Option<Blob<'c>>, DecodeError> {
-    if found.rowid_name().is_none() || !is_utf8(conn)? {
+    if found.rowid_name().is_none() || !db.is_utf8()? {
         return Ok(None);
     }
     let sql = one_cell(&format!("typeof({})", quoted(column)), found);
-    let kind: String = conn
+    let kind: String = db
+        .conn
         .query_row(&sql, [at, 1], |r| r.get(0))
         .map_err(|e| no_row(e, found, at))?;
     if kind != "text" && kind != "blob" {
         return Ok(None);
     }
     let name = found.info.name.as_str();
-    match handle(conn, name, column, at) {
+    match handle(db, name, column, at) {
         Ok(blob) => Ok(Some(blob)),
         // SQLite opens none on a table that has a computed column anywhere.
         Err(_) if !found.computed.is_empty() => Ok(None),
@@ -181,17 +178,13 @@ fn open_blob<'c>(
 }
 
 /// A whole cell as bytes of UTF-8; numbers as SQLite writes them.
-fn whole_cell(
-    conn: &Connection,
-    found: &Found,
-    column: &str,
-    at: i64,
-) -> Result<Vec<u8>, DecodeError> {
+fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
-    conn.query_row(&sql, [at, 1], |r| {
-        Ok(Value::from(r.get_ref(0)?).into_bytes())
-    })
-    .map_err(|e| no_row(e, found, at))
+    db.conn
+        .query_row(&sql, [at, 1], |r| {
+            Ok(Value::from(r.get_ref(0)?).into_bytes())
+        })
+        .map_err(|e| no_row(e, found, at))
 }
 
 fn no_row(error: rusqlite::Error, found: &Found, at: i64) -> DecodeError {

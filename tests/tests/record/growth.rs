@@ -115,3 +115,70 @@ fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     project.expect(0, &["finish", "r", "--status", "failed", "--force"], b"");
     assert!(index().contains("| edited | const |"), "{}", index());
 }
+
+/// Of a long list, each value is read without a lock of its own: 10,000 bindings take as many locks as 100. Their times
+/// lie behind values that a list does not read, so that who wrote each is looked for in its own row.
+#[test]
+fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
+    if needs::strace().is_none() {
+        return;
+    }
+    let commands: [&[&str]; 11] = [
+        &["show", "r"],
+        &["show", "r", "--json"],
+        &["trace", "r"],
+        &["trace", "r", "--json"],
+        &["bindings", "r"],
+        &["bindings", "r", "--json"],
+        &["agents", "r"],
+        &["check", "r"],
+        &["gates", "r", "--all"],
+        &["audit", "verify", "r"],
+        &["resume", "r"],
+    ];
+    let counted = [100, 10_000].map(|bindings| {
+        let Some(project) = Project::new(PROGRAM) else {
+            return Vec::new();
+        };
+        fs::create_dir_all(project.run_dir("r")).expect("a folder");
+        let program: String = (1..=bindings)
+            .map(|n| format!("let b{n} = session \"A\"\n"))
+            .collect();
+        let made = project.sqlite(
+            "r",
+            &format!(
+                "PRAGMA synchronous = off; BEGIN;
+                 CREATE TABLE run (id TEXT, program_path TEXT, program_source TEXT, started_at TEXT, status TEXT);
+                 INSERT INTO run VALUES ('r', 'p.prose', '{program}', '2026-01-15 10:00:00', 'completed');
+                 CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_index INTEGER, statement_text TEXT, status TEXT,
+                   started_at TEXT, completed_at TEXT, parent_id INTEGER, metadata TEXT, error_message TEXT);
+                 CREATE TABLE bindings (name TEXT, execution_id INTEGER, kind TEXT, value TEXT, source_statement TEXT,
+                   created_at TEXT, updated_at TEXT, attachment_path TEXT);
+                 CREATE TABLE agents (name TEXT PRIMARY KEY, scope TEXT, memory TEXT, created_at TEXT, updated_at TEXT);
+                 CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS
+                   (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {bindings}) SELECT i FROM n;
+                 INSERT INTO execution SELECT i, i, 'let b' || i || ' = session \"A\"', 'completed', '2026-01-15 10:00:00',
+                   '2026-01-15 10:00:30', NULL, NULL, NULL FROM n;
+                 INSERT INTO bindings SELECT 'b' || i, NULL, 'let', printf('%.*c', 3000, 'x'), NULL,
+                   '2026-01-15 10:00:20', '2026-01-15 10:00:20', NULL FROM n;
+                 INSERT INTO agents SELECT 'a' || i, 'execution', printf('%.*c', 3000, 'x'), NULL, NULL FROM n;
+                 COMMIT;"
+            ),
+        );
+        assert!(made.status.success(), "{made:?}");
+        let log = project.path().join("log");
+        let each = commands.map(|args| calls(&project.command(args), b"", &log));
+        each.to_vec()
+    });
+    let [few, many] = counted;
+    let mut wrong = Vec::new();
+    for ((args, few), many) in commands.iter().zip(few).zip(many) {
+        for call in ["fcntl", "newfstatat"] {
+            let [few, many] = [&few, &many].map(|calls| calls.get(call).copied().unwrap_or(0));
+            if many * 10 > few * 11 {
+                wrong.push(format!("{args:?}: {few} {call}, then {many}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

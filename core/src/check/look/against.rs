@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::{Findings, Looked};
 use crate::gate::allow::Allow;
 use crate::gate::visit;
@@ -11,8 +13,9 @@ use crate::trace::{Node, NodeId, NodeKind, Trace};
 /// more attempts.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let Some(listing) = at.listing else { return };
+    let places = Places::of(listing, at.trace);
     for gate in &at.run.gates {
-        let Some(statement) = gate_statement(listing, at.trace, gate) else {
+        let Some(statement) = places.statement(gate) else {
             continue;
         };
         let differs: Vec<String> = differences(gate, statement);
@@ -33,28 +36,58 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     }
     for (nth, node) in at.trace.nodes.iter_enumerated() {
         let line = node.line.filter(|_| !node.line_guessed);
-        let statement = line.and_then(|line| listing.statements.iter().find(|s| s.line == line));
+        let statement = line.and_then(|line| {
+            let first = listing.statements.partition_point(|s| s.line < line);
+            listing.statements.get(first).filter(|s| s.line == line)
+        });
         if let Some(statement) = statement {
             over(at.trace, nth, node, statement, findings);
         }
     }
 }
 
-/// The gate's statement: the one that its execution is tied to, else the only one of its name.
-fn gate_statement<'a>(listing: &'a Listing, trace: &Trace, gate: &Gate) -> Option<&'a Statement> {
-    let of_gate =
-        |node: &&Node| matches!(&node.kind, NodeKind::Gate { gate: own } if *own == gate.id);
-    let node = trace.nodes.iter().find(of_gate);
-    let line = node.and_then(|node| node.line.filter(|_| !node.line_guessed));
-    let base = visit(&gate.id).0;
-    let mut named = listing.statements.iter().filter(|statement| {
-        statement.kind == StatementKind::Gate
-            && match line {
-                Some(line) => statement.line == line,
-                None => statement.name.as_deref() == Some(base),
+/// Where gates stand: in the program by line and by name, in the trace by id. A name or line of two statements is nobody's.
+struct Places<'a> {
+    by_line: BTreeMap<u32, Option<&'a Statement>>,
+    by_name: BTreeMap<&'a str, Option<&'a Statement>>,
+    /// The line that the first node of a gate is tied to for sure.
+    nodes: BTreeMap<&'a str, Option<u32>>,
+}
+
+impl<'a> Places<'a> {
+    fn of(listing: &'a Listing, trace: &'a Trace) -> Places<'a> {
+        let mut places = Places {
+            by_line: BTreeMap::new(),
+            by_name: BTreeMap::new(),
+            nodes: BTreeMap::new(),
+        };
+        let gates = listing.statements.iter();
+        for statement in gates.filter(|s| s.kind == StatementKind::Gate) {
+            let one = |known: &mut Option<&Statement>| *known = None;
+            let (line, name) = (statement.line, statement.name.as_deref());
+            let of_line = places.by_line.entry(line).and_modify(one);
+            of_line.or_insert(Some(statement));
+            if let Some(name) = name {
+                let of_name = places.by_name.entry(name).and_modify(one);
+                of_name.or_insert(Some(statement));
             }
-    });
-    named.next().filter(|_| named.next().is_none())
+        }
+        for node in &trace.nodes {
+            if let NodeKind::Gate { gate } = &node.kind {
+                let line = node.line.filter(|_| !node.line_guessed);
+                places.nodes.entry(gate).or_insert(line);
+            }
+        }
+        places
+    }
+
+    /// The gate's statement: the one that its execution is tied to, else the only one of its name.
+    fn statement(&self, gate: &Gate) -> Option<&'a Statement> {
+        match self.nodes.get(&*gate.id).copied().flatten() {
+            Some(line) => self.by_line.get(&line).copied().flatten(),
+            None => self.by_name.get(visit(&gate.id).0).copied().flatten(),
+        }
+    }
 }
 
 fn differences(gate: &Gate, statement: &Statement) -> Vec<String> {

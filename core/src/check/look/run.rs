@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::{Findings, Looked, in_program};
 use crate::issue::Issue;
 use crate::model::{BindingKind, Run, RunStatus, ValueAt};
@@ -103,7 +105,8 @@ pub(crate) fn missing_outputs<'a>(
     run: &'a Run,
     listing: &'a Listing,
 ) -> impl Iterator<Item = (u32, &'a str)> {
-    listing.statements.iter().filter_map(|statement| {
+    let bindings = Names::of(run);
+    listing.statements.iter().filter_map(move |statement| {
         let name = statement.name.as_deref()?;
         let gives_back = statement.binds.as_deref() == Some("output") && statement.parent.is_none();
         let declared = statement.kind == StatementKind::Output && !statement.text.contains('=');
@@ -113,14 +116,39 @@ pub(crate) fn missing_outputs<'a>(
             .split_once('=')
             .map(|(_, value)| value.trim());
         let there = || {
-            run.bindings.iter().any(|b| {
-                *b.name == *name
-                    || (b.kind == BindingKind::Output && b.name.ends_with(name))
-                    || (b.is_written() && value == Some(&*b.name))
-            })
+            bindings.all.contains(name)
+                || bindings.has_output_ending_in(name)
+                || value.is_some_and(|value| bindings.written.contains(value))
         };
         (gives_back && !declared && !there()).then_some((statement.line, name))
     })
+}
+
+/// The names of a run's bindings, to be looked up for each output of its program.
+struct Names<'a> {
+    all: BTreeSet<&'a str>,
+    written: BTreeSet<&'a str>,
+    /// Names of outputs, each from its end on.
+    outputs: BTreeSet<Vec<u8>>,
+}
+
+impl<'a> Names<'a> {
+    fn of(run: &'a Run) -> Names<'a> {
+        let bindings = || run.bindings.iter();
+        let written = bindings().filter(|b| b.is_written());
+        let outputs = bindings().filter(|b| b.kind == BindingKind::Output);
+        Names {
+            all: bindings().map(|b| &*b.name).collect(),
+            written: written.map(|b| &*b.name).collect(),
+            outputs: outputs.map(|b| b.name.bytes().rev().collect()).collect(),
+        }
+    }
+
+    fn has_output_ending_in(&self, name: &str) -> bool {
+        let end: Vec<u8> = name.bytes().rev().collect();
+        let mut from = self.outputs.range(end.clone()..);
+        from.next().is_some_and(|output| output.starts_with(&end))
+    }
 }
 
 /// A statement on one line, as a message quotes it.

@@ -65,12 +65,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "too-many-rows",
-        "A table has more than a million rows; the rest is not shown.",
+        "A table has more rows than are held: a million, and fewer where the rows of all tables take more than 160 MB together. The rest is not shown, and a command that needs the table ends with exit code 6.",
     )
     .fix("Look at the table itself under files and tables, or with sqlite3.")
     .source("reliability, untrusted files")
     .told(
-        "An `execution` table of 1,000,001 rows.",
+        "An `execution` table of 400,000 rows.",
         "core/src/decode/rows/reader.rs",
     ),
     Rule::info(

@@ -1,6 +1,6 @@
 //! The index of the state file against what lies on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings::{few, scoped, words};
 use super::tree::Tree;
@@ -179,6 +179,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
         .collect();
     run.agents
         .sort_by_key(|agent| place.get(&*agent.name).copied().unwrap_or(usize::MAX));
+    let mut known: BTreeSet<Text> = run.agents.iter().map(|a| Text::clone(&a.name)).collect();
     for row in &state.agents {
         let own = row
             .scope
@@ -192,7 +193,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
         let placed = path
             .strip_prefix("agents/")
             .is_some_and(|rest| !rest.is_empty());
-        if !own || !placed || run.agents.iter().any(|agent| agent.name == row.name) {
+        if !own || !placed || !known.insert(Text::clone(&row.name)) {
             continue;
         }
         let message = format!(

@@ -67,6 +67,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut named: BTreeMap<Text, usize> = named
         .map(|(at, import)| (Text::clone(&import.alias), at))
         .collect();
+    let at_root = run.bindings.iter().filter(|b| b.execution_id.is_none());
+    let mut known_names: BTreeSet<Text> = at_root.map(|b| Text::clone(&b.name)).collect();
     for dir in dirs {
         let (handle, slug) = dir.split_once("--").unwrap_or((dir, ""));
         if slug.is_empty() {
@@ -89,8 +91,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         }
         let found = outputs(tree, dir, handle);
         for binding in found {
-            let known = |b: &Binding| b.name == binding.name && b.execution_id.is_none();
-            if !run.bindings.iter().any(known) {
+            if known_names.insert(Text::clone(&binding.name)) {
                 run.bindings.push(binding);
             }
         }

@@ -16,6 +16,24 @@ use crate::time::Stamp;
 /// Rows of one table that are held.
 const MOST_ROWS: usize = 1_000_000;
 
+/// Bytes that the rows of all tables take together at most, with what is made of them: a trace, an index. A page needs
+/// room, too, and all of it fits into 256 MB.
+const MOST_HELD: usize = 160 << 20;
+
+/// About how many bytes a row of a table takes, as opened runs of 12,000 rows of one kind were measured.
+fn bytes_a_row(table: &str) -> usize {
+    match table {
+        schema::EXECUTION => 470,
+        // With its view, which shows all that it has.
+        schema::GATES => 1_900,
+        // Each is held as JSON as well, which its seal is checked with.
+        schema::GATE_AUDIT_LOG => 700,
+        schema::BINDINGS => 350,
+        schema::IMPORTS => 450,
+        _ => 280,
+    }
+}
+
 /// What a scan works with: the store, what is known of it, and what was found odd.
 pub(super) struct Reader<'d> {
     pub(super) db: &'d dyn Database,
@@ -29,6 +47,8 @@ pub(super) struct Reader<'d> {
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// What stopped the last walk that was stopped; it is in the notes as well.
     pub(super) failed: Option<DecodeError>,
+    /// About how many bytes the rows take that were read.
+    held: usize,
 }
 
 impl<'d> Reader<'d> {
@@ -54,6 +74,7 @@ impl<'d> Reader<'d> {
             only_run: None,
             counts: BTreeMap::new(),
             failed: None,
+            held: 0,
         }
     }
 
@@ -133,9 +154,11 @@ impl Reader<'_> {
             return;
         }
         let mut count = 0_usize;
+        let room = MOST_HELD.saturating_sub(self.held) / bytes_a_row(table);
+        let most = MOST_ROWS.min(room);
         let walked = self.walk((table, found), rows, wants, |cells| {
             count += 1;
-            let more = count <= MOST_ROWS;
+            let more = count <= most;
             if more {
                 each(cells);
             }
@@ -146,15 +169,21 @@ impl Reader<'_> {
             Rows::OfRun(_) => found.column("run_id").is_none(),
             _ => false,
         };
+        self.held += count.min(most) * bytes_a_row(table);
         match walked {
-            Ok(()) if count > MOST_ROWS => self.notes.add(
-                Issue::error(
-                    "too-many-rows",
-                    format!("{table} has more than {MOST_ROWS} rows; the others are not shown"),
-                )
-                .at_table(table)
-                .hint("Look at the table itself under files and tables."),
-            ),
+            Ok(()) if count > most => {
+                let all = match most < MOST_ROWS {
+                    true => " the rows of all tables take more than can be held, and",
+                    false => "",
+                };
+                let message =
+                    format!("{table} has more than {most} rows;{all} the others are not shown");
+                self.notes.add(
+                    Issue::error("too-many-rows", message)
+                        .at_table(table)
+                        .hint("Look at the table itself under files and tables."),
+                );
+            }
             Ok(()) if is_whole => {
                 self.counts.insert(table, count as u64);
             }

@@ -193,11 +193,20 @@ impl Carry<'_, '_> {
         text: Option<&str>,
     ) -> Map<String, Value> {
         let text = text.filter(|text| !text.trim().is_empty());
-        match text.map(serde_json::from_str) {
+        let parsed = text.map(|text| match text.len() <= METADATA {
+            true => serde_json::from_str(text).ok(),
+            false => None,
+        });
+        match parsed {
             None => Map::new(),
-            Some(Ok(Value::Object(metadata))) => metadata,
+            Some(Some(Value::Object(metadata))) => metadata,
             Some(_) => {
-                let what = "its metadata is no JSON object: it is carried as its key x_malformed";
+                let what = match text.is_some_and(|text| text.len() > METADATA) {
+                    true => {
+                        "its metadata takes more than 4 MB: it is carried as a text, its key x_malformed"
+                    }
+                    false => "its metadata is no JSON object: it is carried as its key x_malformed",
+                };
                 self.left(place(), what);
                 let whole = Value::from(text.unwrap_or_default());
                 Map::from_iter([("x_malformed".to_owned(), whole)])
@@ -221,6 +230,9 @@ impl Carry<'_, '_> {
         }
     }
 }
+
+/// Bytes of metadata whose keys are carried. Parsed, a million keys take more than thirty times their text.
+const METADATA: usize = 4 << 20;
 
 /// Whether a file can go by this name: one part of a path, on any system.
 fn names_a_file(name: &str) -> bool {

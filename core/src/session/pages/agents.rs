@@ -41,6 +41,7 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
 
 /// The agents with their segments, and what changed from one segment to the next.
 pub fn agents(session: &Session) -> AgentsView {
+    let _snapshot = session.snapshot();
     let used = used_agents(session);
     let lost: Vec<Location> = session
         .issues()

@@ -97,24 +97,30 @@ pub fn audit_check(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditCh
 
 /// How long the gates waited that were decided, the longest first.
 pub fn gate_waits(opened: &Opened, filter: &AuditFilter) -> Vec<GateWait> {
+    // Of the rows that say that a gate was decided the first.
+    let mut decided: BTreeMap<&str, &AuditEvent> = BTreeMap::new();
+    for row in opened.run.audit.iter().filter(|row| row.kind.resolves()) {
+        decided.entry(&row.gate_id).or_insert(row);
+    }
     let mut waits: Vec<GateWait> = opened
         .run
         .gates
         .iter()
-        .filter_map(|gate| wait(opened, gate, filter))
+        .filter_map(|gate| wait(opened, gate, decided.get(&*gate.id).copied(), filter))
         .collect();
     longest_first(&mut waits);
     waits
 }
 
-fn wait(opened: &Opened, gate: &Gate, filter: &AuditFilter) -> Option<GateWait> {
+fn wait(
+    opened: &Opened,
+    gate: &Gate,
+    decided: Option<&AuditEvent>,
+    filter: &AuditFilter,
+) -> Option<GateWait> {
     let resolution = Lifecycle::of(gate, None).resolution?;
     // A time-out as the document writes it names no time; the log may (errata G6).
-    let logged = || {
-        let of_gate = |e: &&AuditEvent| e.gate_id == gate.id && e.kind.resolves();
-        let row = opened.run.audit.iter().find(of_gate)?;
-        row.timestamp.clone()
-    };
+    let logged = || decided?.timestamp.clone();
     let at = resolution.at.or_else(logged);
     let by = resolution.by.as_deref();
     if !filter.is_of(&gate.id, by, at.as_ref()) {

@@ -56,6 +56,7 @@ fn binding_rows(session: &Session, wanted: impl Iterator<Item = u32>) -> Vec<Bin
     let (places, mut bindings): (Vec<u32>, Vec<Binding>) = wanted
         .filter_map(|b| Some((b, session.run.bindings.get(b as usize)?.clone())))
         .unzip();
+    let _snapshot = session.snapshot();
     session.values.binding_tails(&mut bindings);
     let rows = places.into_iter().zip(bindings);
     rows.map(|(place, binding)| row_of(session, place, binding))

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::check_agents;
 use super::files::issue_view;
@@ -76,6 +76,7 @@ fn main_file(session: &Session) -> String {
 
 /// Attachments that are not there, lead out of the run, or belong to two bindings (errata B8).
 fn check_attachments(session: &Session, findings: &mut Findings) {
+    let _snapshot = session.snapshot();
     let mut owners: BTreeMap<String, String> = BTreeMap::new();
     for short in &session.run.bindings {
         let binding = session.values.binding_tail(short);
@@ -171,17 +172,17 @@ fn check_imports(session: &Session, findings: &mut Findings) {
     let Some(listing) = session.listing.as_ref().filter(|_| completed) else {
         return;
     };
+    let aliases: BTreeSet<&str> = view.imports.iter().map(|i| &*i.alias).collect();
+    let names = session.run.bindings.iter().map(|b| &*b.name);
+    let names: BTreeSet<&str> = names.collect();
     for statement in &listing.statements {
         let Some(alias) = statement.name.as_deref() else {
             continue;
         };
         let prefix = format!("{alias}.");
-        let known = view.imports.iter().any(|i| i.alias == alias)
-            || session
-                .run
-                .bindings
-                .iter()
-                .any(|b| b.name.starts_with(&prefix));
+        let mut from = names.range(&*prefix..);
+        let known =
+            aliases.contains(alias) || from.next().is_some_and(|name| name.starts_with(&prefix));
         if statement.kind == StatementKind::Use && !known && is_called(session, alias) {
             let issue = without_result(alias);
             findings.add(in_program(&session.run, issue, statement.line));

@@ -109,6 +109,7 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
 
 /// A window of rows that were chosen. Each says in its `detail` where it lies.
 pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> TracePage {
+    let _snapshot = session.snapshot();
     let window = rows.iter().skip(from as usize).take(len as usize);
     let total = rows.len() as u32;
     let row = |(place, at): (usize, &NodeId)| {

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
 use super::writes::Writes;
-use crate::model::{Binding, Run, RunStatus, Text};
+use crate::model::{Binding, Gate, Run, RunStatus, Text};
 use crate::program::Listing;
 pub(super) use crate::text::short;
 use crate::trace::{NodeId, Trace};
@@ -27,6 +27,8 @@ pub(in crate::session) struct NodeIndex {
     pub(super) told: Vec<(u32, NodeId)>,
     /// Bindings by scope: the root first, then frame by frame in the order of the trace.
     pub(super) binding_order: Vec<u32>,
+    /// Gates by their ids, of which the first row counts: places in [`Run::gates`].
+    pub(super) gates: BTreeMap<Text, u32>,
     /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
     pub(super) claims: BTreeMap<u32, u32>,
 }
@@ -58,6 +60,9 @@ impl NodeIndex {
         index.writes = Writes::of(run, trace, listing);
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
+        for (at, gate) in (0..).zip(&run.gates) {
+            index.gates.entry(Text::clone(&gate.id)).or_insert(at);
+        }
         index
     }
 
@@ -86,6 +91,11 @@ impl NodeIndex {
         for (node, place) in trace.nodes.iter().zip(&mut self.place) {
             place.1 = self.children.get(&node.parent).copied().unwrap_or(1);
         }
+    }
+
+    /// The gate of an id.
+    pub(super) fn gate<'r>(&self, run: &'r Run, id: &str) -> Option<&'r Gate> {
+        run.gates.get(*self.gates.get(id)? as usize)
     }
 
     /// How many nodes lie directly in one.

@@ -19,6 +19,7 @@ const LINKS: usize = 50;
 
 /// A window of the program's lines with what happened at each; without a source, the state file's trace.
 pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
+    let _snapshot = session.snapshot();
     let program = &session.run.program;
     let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
     let view = ProgramView {

@@ -225,7 +225,7 @@ fn gate_of(opened: &Opened, node: NodeId) -> Option<&Gate> {
     let NodeKind::Gate { gate } = &opened.node(node)?.kind else {
         return None;
     };
-    opened.run.gates.iter().find(|g| g.id == *gate)
+    opened.index.gate(&opened.run, gate)
 }
 
 /// What was decided right before a position.

@@ -37,8 +37,10 @@ impl Silent {
         let count = listing.statements.len() as u32;
         // By statement: whether a record names it, and whether all of them say that it was skipped, or completed.
         let mut named = vec![Named::default(); count as usize];
+        // Branches by name, of each parallel that announced some.
+        let mut branches = BTreeMap::new();
         for node in &session.trace.nodes {
-            if let Some(at) = announced(session, listing, node) {
+            if let Some(at) = announced(session, listing, node, &mut branches) {
                 let word = match node.status {
                     NodeStatus::Skipped => "skipped",
                     _ => "pending",
@@ -150,7 +152,12 @@ fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Na
 }
 
 /// The statement of a branch that follows from what its parallel announced: no record names its line, so its name ties it.
-fn announced(session: &Session, listing: &Listing, node: &Node) -> Option<u32> {
+fn announced(
+    session: &Session,
+    listing: &Listing,
+    node: &Node,
+    known: &mut BTreeMap<u32, BTreeMap<String, u32>>,
+) -> Option<u32> {
     let NodeKind::Branch { branch } = &node.kind else {
         return None;
     };
@@ -158,9 +165,12 @@ fn announced(session: &Session, listing: &Listing, node: &Node) -> Option<u32> {
         return None;
     }
     let parallel = session.node(node.parent?)?;
-    let branches = listing.branches(listing.statement_at(parallel.line?)?);
-    let own = branches.into_iter().find(|(name, _)| **name == **branch)?;
-    Some(own.1)
+    let parallel = listing.statement_at(parallel.line?)?;
+    let branches = known.entry(parallel).or_insert_with(|| {
+        let branches = listing.branches(parallel).into_iter().rev();
+        branches.collect()
+    });
+    branches.get(&**branch).copied()
 }
 
 /// The ways of each choice that a record says were taken.

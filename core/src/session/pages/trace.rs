@@ -22,6 +22,7 @@ const PATH: usize = 100;
 
 /// A window of the trace: `folded` holds the nodes whose children are hidden.
 pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
+    let _snapshot = session.snapshot();
     let mut page = TracePage {
         total: 0,
         from,
@@ -145,6 +146,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
 
 /// Everything that is known of a node; its rows are read from the store now.
 pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
+    let _snapshot = session.snapshot();
     let row = tree_row(session, node, false)?;
     let at = session.node(node)?;
     let ids: Vec<i64> = at

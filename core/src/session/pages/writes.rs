@@ -15,6 +15,7 @@
 use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use super::trace::binding_ref;
 use crate::model::{Binding, Run};
@@ -65,6 +66,72 @@ struct Group {
     anonymous: bool,
     /// In preorder.
     spans: Vec<Span>,
+    /// The last node that is recorded as a writer, by its place in `spans`.
+    recorded: Option<usize>,
+    ends: Ends,
+    /// Nodes without both times: places in `spans`.
+    untimed: Vec<usize>,
+    /// Of an anonymous group, what each node wrote; made when the first node asks.
+    of_nodes: OnceLock<BTreeMap<NodeId, Vec<u32>>>,
+}
+
+/// The nodes with both times in the order in which they ended, of those that ended at once the later node first; and above
+/// them a tree of the earliest beginnings, so that a value among many thousand finds its node in a few steps.
+#[derive(Debug, Default)]
+struct Ends {
+    /// End and node.
+    nodes: Vec<(i64, Reverse<NodeId>)>,
+    /// A heap: the leaves, from `leaves` on, hold beginnings; each other place the earlier one of the two below it.
+    begins: Vec<i64>,
+    leaves: usize,
+}
+
+impl Ends {
+    fn of(mut timed: Vec<(i64, Reverse<NodeId>, i64)>) -> Ends {
+        timed.sort_unstable();
+        let leaves = timed.len().next_power_of_two();
+        let mut begins = vec![i64::MAX; 2 * leaves];
+        for (place, (.., from)) in begins.iter_mut().skip(leaves).zip(&timed) {
+            *place = *from;
+        }
+        for at in (1..leaves).rev() {
+            let below = [2 * at, 2 * at + 1].map(|at| begins.get(at).copied());
+            let least = below.into_iter().flatten().min();
+            if let (Some(place), Some(least)) = (begins.get_mut(at), least) {
+                *place = least;
+            }
+        }
+        Ends {
+            nodes: timed.into_iter().map(|(to, node, _)| (to, node)).collect(),
+            begins,
+            leaves,
+        }
+    }
+
+    /// Of the nodes that began by `high` and ended at `low` or later the one that ended first.
+    fn first(&self, low: i64, high: i64) -> Option<NodeId> {
+        let start = self.nodes.partition_point(|(to, _)| *to < low);
+        let begun = |at: usize| self.begins.get(at).is_some_and(|from| *from <= high);
+        let mut at = self
+            .leaves
+            .checked_add(start)
+            .filter(|_| start < self.nodes.len())?;
+        // Upward to a subtree on the right that has one, then down to its first.
+        while !begun(at) {
+            while at % 2 == 1 {
+                at /= 2;
+            }
+            if at == 0 {
+                return None;
+            }
+            at += 1;
+        }
+        while at < self.leaves {
+            at = if begun(2 * at) { 2 * at } else { 2 * at + 1 };
+        }
+        let (_, Reverse(node)) = self.nodes.get(at - self.leaves)?;
+        Some(*node)
+    }
 }
 
 /// When a node was under way, in milliseconds since 1970 UTC.
@@ -128,6 +195,31 @@ impl Group {
         if self.spans.iter().any(begun) {
             self.spans.retain(begun);
         }
+        let spans = || self.spans.iter().enumerate();
+        let recorded = spans().filter_map(|(at, span)| Some((span.recorded?, at)));
+        self.recorded = recorded.max().map(|(_, at)| at);
+        let timed = self.spans.iter().filter_map(|span| {
+            let (from, to) = span.timed()?;
+            Some((to, Reverse(span.node), from))
+        });
+        self.ends = Ends::of(timed.collect());
+        self.untimed = spans()
+            .filter(|(_, span)| span.timed().is_none())
+            .map(|(at, _)| at)
+            .collect();
+    }
+
+    /// What each node wrote.
+    fn of_nodes(&self, session: &Session) -> &BTreeMap<NodeId, Vec<u32>> {
+        self.of_nodes.get_or_init(|| {
+            let mut of_nodes: BTreeMap<NodeId, Vec<u32>> = BTreeMap::new();
+            for &binding in &self.bindings {
+                if let Some(by) = written(session, binding, None).by {
+                    of_nodes.entry(by).or_default().push(binding);
+                }
+            }
+            of_nodes
+        })
     }
 
     /// Who wrote a value at `at`.
@@ -157,31 +249,27 @@ impl Group {
 
     /// The last node that is recorded as the writer; `None` where the value was written again since.
     fn recorded(&self, at: Option<i64>) -> Option<NodeId> {
-        let last = self.spans.iter().max_by_key(|span| span.recorded)?;
+        let last = self.spans.get(self.recorded?)?;
         let replaced = at.zip(last.to).is_some_and(|(at, to)| to < second(at).0);
-        (last.recorded.is_some() && !replaced).then_some(last.node)
+        (!replaced).then_some(last.node)
     }
 
     /// The node that was under way between two instants. A statement writes its value before it ends, so of several
     /// the one that ended first.
     fn under_way(&self, low: i64, high: i64) -> Option<NodeId> {
-        let timed = self.spans.iter().filter_map(|span| {
-            let (from, to) = span.timed()?;
-            (from <= high && to >= low).then_some((to, Reverse(span.node)))
-        });
-        timed.min().map(|(_, Reverse(node))| node)
+        self.ends.first(low, high)
     }
 
     /// The last node that no recorded time speaks against, if it completed or is the only one.
     fn untimed(&self, at: Option<i64>) -> Option<NodeId> {
-        let open = |span: &&Span| at.is_none() || span.timed().is_none();
-        let mut possible = self
-            .spans
-            .iter()
-            .rev()
-            .filter(open)
-            .take(UNTIMED_MOST)
-            .filter(|span| span.allows(at));
+        let open: Box<dyn Iterator<Item = &Span>> = match at {
+            None => Box::new(self.spans.iter().rev()),
+            Some(_) => {
+                let untimed = self.untimed.iter().rev();
+                Box::new(untimed.filter_map(|at| self.spans.get(*at)))
+            }
+        };
+        let mut possible = open.take(UNTIMED_MOST).filter(|span| span.allows(at));
         let last = possible.next()?;
         (last.completed || possible.next().is_none()).then_some(last.node)
     }
@@ -372,7 +460,8 @@ pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -
     let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
     if group.anonymous && (written.by.is_none() || written.inferred) {
         // Each of these sessions wrote one of these values, in their order.
-        let nth = group.bindings.iter().position(|of| *of == binding);
+        // They were added in the order of the run.
+        let nth = group.bindings.binary_search(&binding).ok();
         let spans = &group.spans;
         let by = nth.filter(|_| spans.len() == group.bindings.len());
         written.by = by.and_then(|at| Some(spans.get(at)?.node));
@@ -391,7 +480,15 @@ pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
     let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
         return Vec::new();
     };
-    let refs = group.bindings.iter().filter_map(|&binding| {
+    // Each of an anonymous group wrote another value, and none replaced one.
+    let bindings = match group.anonymous && own.recorded.is_none() {
+        false => &group.bindings,
+        true => match group.of_nodes(session).get(&node) {
+            Some(bindings) => bindings,
+            None => return Vec::new(),
+        },
+    };
+    let refs = bindings.iter().filter_map(|&binding| {
         let written = written(session, binding, None);
         let overwritten = written.by != Some(node);
         let inferred = match overwritten {

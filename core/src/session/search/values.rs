@@ -62,6 +62,7 @@ pub(super) fn jobs(session: &Session) -> (VecDeque<Job>, u64) {
 
 /// Reads on: a piece of a large value, or several small ones.
 pub(super) fn step(search: &mut Search, session: &Session) {
+    let _snapshot = session.snapshot();
     let mut left = STEP;
     for _ in 0..VALUES {
         let mut reading = match search.reading.take() {

@@ -24,6 +24,7 @@ use prosescope_core::write::{
     first_events,
 };
 
+use super::audit::Places;
 use super::head::StateHead;
 use super::index;
 use super::log::{self, EVENTS, Log};
@@ -42,6 +43,8 @@ pub(super) struct FolderFacts<'a> {
     scope: &'a AgentScope,
     head: OnceCell<StateHead>,
     log: OnceCell<Log>,
+    /// Where the rows of each gate lie in the audit log, once a gate's were asked for.
+    places: OnceCell<Places>,
 }
 
 impl<'a> FolderFacts<'a> {
@@ -51,6 +54,7 @@ impl<'a> FolderFacts<'a> {
             scope,
             head: OnceCell::new(),
             log: OnceCell::new(),
+            places: OnceCell::new(),
         }
     }
 
@@ -68,6 +72,15 @@ impl<'a> FolderFacts<'a> {
         }
         let log = self.load()?;
         Ok(self.log.get_or_init(|| log))
+    }
+
+    fn places(&self) -> Result<&Places, Fault> {
+        if let Some(places) = self.places.get() {
+            return Ok(places);
+        }
+        let read = self.root.file(AUDIT).and_then(Places::of);
+        let places = read.map_err(|cause| self.unread(AUDIT, &cause))?;
+        Ok(self.places.get_or_init(|| places))
     }
 
     /// The rows of the present alone, in order of id, or all of them.
@@ -473,12 +486,16 @@ impl Facts for FolderFacts<'_> {
 
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
         let run = self.id()?;
-        let text = self.text(AUDIT)?.unwrap_or_default();
-        let (mut events, issues) = gates_json::audit(&text);
-        one_meaning(&issues)?;
-        events.retain(|event| {
-            *event.run_id == *run && *event.gate_id == *gate && event.kind != AuditKind::Viewed
+        let mut events = Vec::new();
+        let places = self.places()?;
+        one_meaning(places.twice())?;
+        let read = places.events(gate, &mut |event| {
+            if *event.run_id == *run && event.kind != AuditKind::Viewed {
+                events.push(event);
+            }
         });
+        read.map_err(|cause| self.unread(AUDIT, &cause))?;
+        events.sort_by_key(|event| event.id);
         Ok(events)
     }
 

@@ -2,10 +2,14 @@
 
 use prosescope_core::decode::state_md;
 use prosescope_core::model::{FolderForm, RunStatus, StateFile};
-use prosescope_core::write::{Fault, WriteError};
+use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::dir::Dir;
 use crate::record::fault;
+
+/// Bytes of a state file that is written anew. Its rows are held, which takes about three times as much; an index of 100,000
+/// bindings takes 10 MB.
+const MOST: u64 = 64 << 20;
 
 /// The state file of a folder that is written to.
 #[derive(Debug, Default)]
@@ -21,6 +25,19 @@ pub(super) struct StateHead {
 impl StateHead {
     pub(super) fn load(root: &Dir) -> Result<StateHead, Fault> {
         let wrong = |cause| fault::io(&root.shown("state.md"), "cannot be read", &cause);
+        let file = root.look("state.md").map_err(wrong)?;
+        if let Some(len) = file.map(|file| file.len()).filter(|len| *len > MOST) {
+            let path = root.shown("state.md");
+            let message = format!(
+                "{} takes {} MB, and at most {} MB of one are read: what lies behind them would be lost",
+                path.display(),
+                len >> 20,
+                MOST >> 20
+            );
+            return Err(Fault::new(FaultKind::Damaged, message).hint(
+                "move what is no state of the run out of that file, and repeat the command",
+            ));
+        }
         let Some(bytes) = root.read("state.md").map_err(wrong)? else {
             let log = root.look("vm.log.md").map_err(wrong)?;
             let log = log.is_some_and(|meta| meta.is_file());

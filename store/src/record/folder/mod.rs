@@ -9,6 +9,7 @@
 //! grow with what ran. What a subagent writes (a binding, a memory, a segment) touches its own file alone.
 
 mod apply;
+mod audit;
 mod facts;
 mod head;
 mod index;

@@ -102,6 +102,44 @@ fn a_program_has_a_limit() {
     }
 }
 
+#[test]
+fn a_state_file_has_a_limit_that_its_error_says() {
+    let (_dir, store) = run();
+    let file = std::fs::File::create(store.dir().join("state.md")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    let scope = AgentScope::Execution;
+    let facts = FolderFacts::new(&store.dir, &scope);
+    let said = facts.run().unwrap_err().to_string();
+    assert!(said.contains("at most 64 MB of one are read"), "{said}");
+}
+
+/// `gates expire` asks for the rows of each gate that is due: the log is read for the first one alone.
+#[test]
+fn the_audit_log_is_read_once_for_all_gates() {
+    let (_dir, store) = run();
+    let row = |id: u32, gate: &str| {
+        let run = FolderFacts::new(&store.dir, &AgentScope::Execution)
+            .id()
+            .unwrap();
+        format!(
+            "{{\"id\":{id},\"gate_id\":\"{gate}\",\"run_id\":\"{run}\",\"event_type\":\"created\"}}\n"
+        )
+    };
+    let gates = store.dir().join("gates");
+    std::fs::create_dir_all(&gates).unwrap();
+    let log = gates.join("audit.jsonl");
+    std::fs::write(&log, row(1, "a") + &row(2, "b")).unwrap();
+    let scope = AgentScope::Execution;
+    let facts = FolderFacts::new(&store.dir, &scope);
+    let ids = |gate: &str| -> Vec<i64> {
+        let events = facts.gate_events(gate).unwrap();
+        events.iter().map(|event| event.id).collect()
+    };
+    assert_eq!(ids("a"), [1]);
+    std::fs::remove_file(&log).unwrap();
+    assert_eq!((ids("b"), ids("c")), (vec![2], vec![]));
+}
+
 /// `anon_…` counts on past 999; what has more than nine digits was given by somebody else.
 #[test]
 fn anonymous_names_are_counted() {

@@ -5,6 +5,7 @@
 //! on. `PROSE_DAMAGE=name` runs the cases whose names contain that text, in this process, and says what was read.
 
 mod child;
+mod growth;
 mod memory;
 mod place;
 

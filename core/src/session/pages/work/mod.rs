@@ -48,7 +48,7 @@ fn tied(session: &Session, node: &Node) -> Option<u32> {
 
 fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     if let NodeKind::Gate { gate } = &node.kind {
-        let gate = session.run.gates.iter().find(|g| g.id == *gate);
+        let gate = session.index.gate(&session.run, gate);
         work.prompt = gate.and_then(|g| g.prompt.as_deref()).map(of_text);
         let none = gate.is_some() && work.prompt.is_none();
         work.prompt_note = none.then(|| "The gate's record has no prompt.".to_owned());
@@ -146,7 +146,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
 /// Why a node has no answer.
 fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if let NodeKind::Gate { gate } = &at.kind {
-        let gate = session.run.gates.iter().find(|g| g.id == *gate)?;
+        let gate = session.index.gate(&session.run, gate)?;
         let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
         let decided = gate.status != GateStatus::Pending;
         return decided.then(|| {

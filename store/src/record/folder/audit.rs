@@ -1,0 +1,186 @@
+//! Where the rows of each gate lie in `gates/audit.jsonl`.
+//!
+//! A decision needs the rows of its own gate alone, and `gates expire` those of each gate that is due. So the log is read
+//! once, a line at a time, and what is kept of a line is its place: a log of a million lines takes 24 MB here, however
+//! long its lines are.
+
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::io::{self, BufRead, BufReader};
+
+use prosescope_core::decode::gates_json;
+use prosescope_core::issue::Issue;
+use prosescope_core::model::AuditEvent;
+
+use crate::dir::part_of;
+
+/// A line of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Line {
+    /// Hash of the gate's id: rows of another gate with the same hash are told apart when they are read.
+    gate: u64,
+    /// From 1.
+    number: u32,
+    offset: u64,
+}
+
+/// The lines of the log, by gate.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    file: Option<File>,
+    lines: Vec<Line>,
+    /// Bytes that were read.
+    end: u64,
+    /// The first line that programs read differently.
+    twice: Option<Issue>,
+}
+
+impl Places {
+    /// Reads the log once; no file has no lines.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn of(file: Option<File>) -> io::Result<Places> {
+        let mut places = Places {
+            file,
+            ..Places::default()
+        };
+        let Some(file) = &places.file else {
+            return Ok(places);
+        };
+        let mut log = BufReader::with_capacity(1 << 16, file.try_clone()?);
+        let (mut line, mut number) = (Vec::new(), 0_u32);
+        loop {
+            line.clear();
+            let read = log.read_until(b'\n', &mut line)?;
+            if read == 0 {
+                break;
+            }
+            number = number.saturating_add(1);
+            let text = String::from_utf8_lossy(&line);
+            if let Some(gate) = gates_json::audit_gate(&text) {
+                if places.twice.is_none() {
+                    places.twice = gates_json::audit_twice(&text, number);
+                }
+                places.lines.push(Line {
+                    gate: hash(&gate),
+                    number,
+                    offset: places.end,
+                });
+            }
+            places.end += read as u64;
+        }
+        places.lines.sort_unstable();
+        Ok(places)
+    }
+
+    /// The first line that programs read differently, as a key is there twice.
+    pub(super) fn twice(&self) -> &[Issue] {
+        self.twice.as_slice()
+    }
+
+    /// Gives the rows of a gate to `each`, in the order of their lines.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn events(&self, gate: &str, each: &mut dyn FnMut(AuditEvent)) -> io::Result<()> {
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
+        let own = hash(gate);
+        let from = self.lines.partition_point(|line| line.gate < own);
+        let lines = self.lines.iter().skip(from);
+        for line in lines.take_while(|line| line.gate == own) {
+            let text = self.text(file, line.offset)?;
+            let event = gates_json::audit_line(&String::from_utf8_lossy(&text), line.number.into());
+            if let Some(event) = event.filter(|event| *event.gate_id == *gate) {
+                each(event);
+            }
+        }
+        Ok(())
+    }
+
+    /// The line that begins at an offset.
+    fn text(&self, file: &File, offset: u64) -> io::Result<Vec<u8>> {
+        let mut most = 1 << 10;
+        loop {
+            let mut text = part_of(file.try_clone()?, offset, most)?;
+            if let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+                text.truncate(end);
+                return Ok(text);
+            }
+            if most >= self.end - offset {
+                return Ok(text);
+            }
+            most = (most * 4).min(self.end - offset);
+        }
+    }
+}
+
+fn hash(gate: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    gate.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek, Write};
+
+    use super::*;
+
+    fn places(log: &str) -> Places {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(log.as_bytes()).unwrap();
+        file.rewind().unwrap();
+        Places::of(Some(file)).unwrap()
+    }
+
+    /// The rows are those that reading the whole log gives, in whichever way their gate is written.
+    #[test]
+    fn rows_are_found_as_the_whole_log_has_them() {
+        let long = "x".repeat(5_000);
+        let log = format!(
+            "\u{feff}{{\"id\":3,\"gate_id\":\"a\",\"event_type\":\"created\"}}\n\
+             {{\"gate_id\":\"\\u0061\",\"event_type\":\"viewed\",\"comment\":\"{long}\"}}\n\
+             \n\
+             {{\"id\":1,\"gate_id\":\"b\",\"gate_id\":\"a\"}}\n\
+             no JSON\n\
+             {{\"id\":9,\"gate_id\":7}}\n\
+             {{\"id\":10}}\n\
+             {{\"id\":2,\"gate_id\":\"b\",\"event_type\":\"approved\"}}"
+        );
+        let places = places(&log);
+        let (all, _) = gates_json::audit(&log);
+        for gate in ["a", "b", "7", "", "c"] {
+            let mut found = Vec::new();
+            places.events(gate, &mut |event| found.push(event)).unwrap();
+            found.sort_by_key(|event| event.id);
+            let expected: Vec<_> = all.iter().filter(|e| *e.gate_id == *gate).collect();
+            assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{gate}");
+        }
+    }
+
+    #[test]
+    fn a_line_with_a_key_twice_is_found_whatever_gate_it_is_of() {
+        let said = |log: &str| {
+            let places = places(log);
+            places.twice().first().map(|issue| issue.message.clone())
+        };
+        let (once, twice) = (
+            r#"{"id":1,"gate_id":"a"}"#,
+            r#"{"id":2,"gate_id":"b","id":3}"#,
+        );
+        assert_eq!(said(once), None);
+        assert!(said(&format!("{once}\n{twice}\n")).is_some_and(|said| said.contains("line 2")));
+    }
+
+    #[test]
+    fn no_log_has_no_rows() {
+        let places = Places::of(None).unwrap();
+        places
+            .events("a", &mut |_| panic!("there is none"))
+            .unwrap();
+    }
+}
