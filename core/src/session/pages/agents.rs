@@ -3,9 +3,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::look::Findings;
 use crate::issue::Issue;
 use crate::model::{Agent, AgentScope};
+use crate::program::StatementKind;
+use crate::render::brief::shell;
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
-use crate::view::{AgentView, AgentsView, SegmentView};
+use crate::view::{AgentElsewhere, AgentView, AgentsView, SegmentView};
 
 /// Indices of the agents that a run uses: of those of one name and scope the first.
 fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
@@ -76,7 +78,33 @@ pub fn agents(session: &Session) -> AgentsView {
     });
     AgentsView {
         agents: agents.collect(),
+        elsewhere: elsewhere(session),
     }
+}
+
+/// What the program keeps at a path: a path that a run's data names is shown, and opened by whoever gives it.
+fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
+    let listing = opened.listing.as_ref();
+    let Some(listing) = listing else {
+        return Vec::new();
+    };
+    let declared = listing.statements.iter();
+    let declared = declared.filter(|s| s.kind == StatementKind::Agent);
+    declared
+        .filter_map(|s| s.name.as_deref())
+        .filter_map(|name| {
+            let path = listing.agent_path(name)?;
+            Some(AgentElsewhere {
+                name: name.to_owned(),
+                path: path.to_owned(),
+                command: format!(
+                    "prosescope agent memory get {} --path {}",
+                    shell(name),
+                    shell(path)
+                ),
+            })
+        })
+        .collect()
 }
 
 fn outlives_runs(agent: &Agent) -> bool {
