@@ -358,6 +358,34 @@ fn a_state_file_of_ours_agrees_with_the_rows_after_a_join_by_force() {
     assert!(!issues.iter().any(|rule| rule == contradicts), "{issues:?}");
 }
 
+/// Nothing runs in what was ended by force, and no page says so.
+#[test]
+fn what_a_forced_end_left_open_is_abandoned() {
+    let program = "parallel:\n  a = session \"A\"\n  b = session \"B\"\nrepeat 2:\n  session \"L\"\nif **x**:\n  session \"I\"\nsession \"Last\"\n";
+    for form in FORMS {
+        let project = Project::new(form, program);
+        project.does("parallel run --line 1", &[]);
+        project.does("parallel join --force", &[]);
+        project.does("loop begin --line 4", &[]);
+        project.does("exec begin --line 5", &[]);
+        project.does("loop exit --force", &[]);
+        let block = project.does("exec begin --line 6", &[]);
+        let block = block.lines().next().unwrap_or_default().to_owned();
+        project.does("exec begin --line 7", &[]);
+        project.does("exec complete --force", &[&block]);
+        let state = project.does("state r", &[]);
+        assert!(!state.contains("EXECUTING"), "{state}");
+        assert_eq!(state.matches("(abandoned)").count(), 4, "{state}");
+        let trace = project.does("trace r", &[]);
+        assert!(!trace.contains("stands here"), "{trace}");
+        assert_eq!(trace.matches("◌ abandoned").count(), 4, "{trace}");
+        let (_, next) = project.tries("next");
+        assert!(next.contains("--line 8"), "{next}");
+        // Its session may still hand in what it made.
+        assert_eq!(project.issues(), ["info recorded-by-force"; 3]);
+    }
+}
+
 #[test]
 fn a_gate_that_the_documents_own_update_decided_is_a_warning() {
     if needs::sqlite3().is_none() {

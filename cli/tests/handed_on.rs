@@ -416,3 +416,124 @@ fn the_names_in_a_gates_prompt_are_filled_or_said_to_be_open() {
         assert_eq!(shown["prompt"], prompt, "{shown}");
     });
 }
+
+#[test]
+fn a_value_without_a_name_that_was_put_first_is_that_of_the_completion() {
+    let program = "session \"A\"\nsession \"A\"\nparallel:\n  session \"A\"\n  session \"A\"\nlet n = session \"N\"\n";
+    in_both_forms(program, |project| {
+        // Put while it is the one that is open, or with its id; the twins end in another order.
+        let first = project.json("exec run --line 1")["id"].to_string();
+        project.does("put --anon");
+        project.does(&format!("exec complete {first}"));
+        assert_eq!(project.writers(), [format!("anon_001 by {first}")]);
+        let second = project.json("exec run --line 2")["id"].to_string();
+        project.does(&format!("put --anon --execution {second}"));
+        // What failed is tried again, and its value is another.
+        project.does(&format!("exec fail {second} --error boom"));
+        assert!(
+            project
+                .does("next")
+                .contains(&format!("exec retry {second}"))
+        );
+        project.does(&format!("exec retry {second}"));
+        project.does("put --anon");
+        project.does("exec complete");
+        let parallel = project.json("parallel run --line 3");
+        let [left, right] = [0, 1].map(|at| parallel["branches"][at]["id"].to_string());
+        project.does(&format!("put --anon --execution {right}"));
+        project.does(&format!("put --anon --execution {left}"));
+        // Of two that are open nobody knows.
+        project.does("put --anon");
+        project.does(&format!("exec complete {left}"));
+        project.does(&format!("exec complete {right}"));
+        project.does("parallel join");
+        let own = project.json("exec run --line 6")["id"].to_string();
+        // No result of a statement that writes a name.
+        project.does("put --anon");
+        project.does("put n --done");
+        let writers = project.writers();
+        for wrote in [
+            format!("anon_001 by {first}"),
+            format!("anon_003 by {second}"),
+            format!("anon_004 by {right}"),
+            format!("anon_005 by {left}"),
+            format!("n by {own}"),
+        ] {
+            assert!(writers.contains(&wrote), "{wrote}: {writers:?}");
+        }
+        assert!(
+            !writers.contains(&format!("anon_007 by {own}")),
+            "{writers:?}"
+        );
+    });
+}
+
+#[test]
+fn an_item_of_a_later_operation_is_what_the_one_before_gave() {
+    let program = "let items = [\"a\", \"b\"]\nlet more = session \"List\"\n\
+        let out = items | map:\n  session \"Draft {item}\"\n| filter:\n  session \"Keep {item}?\"\n| map:\n  session \"Do {item}\"\n\
+        let rest = more | filter:\n  session \"Good {item}?\"\n| map:\n  session \"Polish {item}\"\n";
+    in_both_forms(program, |project| {
+        project.does("exec run --line 2");
+        project.does("put more --done");
+        project.does("exec run --line 3");
+        let said = project.does("exec run --line 4 --item a");
+        assert!(
+            said.contains("the item of branch a of line 3 in the list `items`"),
+            "{said}"
+        );
+        project.does("put --anon --done");
+        for line in [6, 8] {
+            let said = project.does(&format!("exec run --line {line} --item a"));
+            assert!(said.contains("prosescope get anon_001"), "{said}");
+            assert!(
+                said.contains("what `map` of line 3 gave for the item of branch a"),
+                "{said}"
+            );
+            assert!(!said.contains("list `items`"), "{said}");
+            project.does("put --anon --done");
+        }
+        project.does("exec complete");
+        // Its value was not recorded.
+        project.does("exec run --line 4 --item b");
+        project.does("exec complete");
+        let said = project.does("exec run --line 6 --item b");
+        assert!(
+            said.contains("what `map` of line 3 gave for the item of branch b"),
+            "{said}"
+        );
+        assert!(!said.contains("prosescope get anon_"), "{said}");
+        project.does("put --anon --done");
+        project.does("exec complete");
+        project.does("put out --done");
+        project.does("exec run --line 9");
+        let said = project.does("exec run --line 10 --item x");
+        assert!(
+            said.contains("the item of branch x of line 9 in the list `more`"),
+            "{said}"
+        );
+        project.does("put --anon --done");
+        let said = project.does("exec run --line 12 --item x");
+        assert!(
+            said.contains("that the filter of line 9 kept of the list `more`"),
+            "{said}"
+        );
+    });
+}
+
+#[test]
+fn agents_names_a_memory_that_the_program_keeps_at_a_path() {
+    let program = "agent captain:\n  persist: \"./keep\"\nresume: captain\n  prompt: \"Go\"\n";
+    in_both_forms(program, |project| {
+        project.does("agent memory set captain --path ./keep");
+        let said = project.does("agents");
+        assert!(said.contains("captain"), "{said}");
+        assert!(said.contains("./keep"), "{said}");
+        let command = said
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("prosescope "));
+        assert_eq!(project.does(command.expect("a command")), "v\n");
+        let list = project.json("agents");
+        assert_eq!(list["elsewhere"][0]["path"], "./keep");
+    });
+}

@@ -264,3 +264,108 @@ fn rows_of_one_text_and_values_without_names_keep_their_place() {
         assert!(said.contains("nothing found"), "{said}");
     }
 }
+
+/// A gate that whoever runs the program asks for is of no line of it, whatever it resembles.
+#[test]
+fn a_gate_of_its_own_is_not_taken_for_the_programs() {
+    let dir = project_of(
+        "session \"A\"\napprove check_it:\n  prompt: \"Deploy?\"\nsession \"B\"\nsession \"C\"\n",
+    );
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        ask(0, "gate create g0 --prompt Go?");
+        ask(0, &format!("approve {form} g0 --as joe"));
+        assert!(ask(0, "next").contains("exec run --line 1"));
+        ask(0, "exec begin --line 1");
+        ask(0, "exec complete");
+        ask(0, "gate create g9 --prompt Deploy?");
+        ask(0, &format!("approve {form} g9 --as joe"));
+        let said = ask(0, "trace");
+        assert!(said.contains("approve g9:"), "{said}");
+        assert!(!said.contains("line 2"), "{said}");
+        assert!(ask(0, "next").contains("gate create --line 2"));
+        assert!(ask(0, "resume").contains("line 2 comes next"));
+        ask(0, "gate create --line 2");
+        ask(0, &format!("approve {form} check_it --as joe"));
+        assert!(ask(0, "next").contains("exec run --line 4"));
+        // One that was turned down holds the run up, as one of the program's does.
+        ask(0, "gate create last --prompt Deploy?");
+        ask(0, &format!("reject {form} last --as joe --reason no"));
+        let said = ask(0, "next");
+        assert!(said.contains("the gate was turned down"), "{said}");
+        assert!(ask(0, "check").contains("nothing found"));
+    }
+}
+
+/// The first row of equal texts keeps its line, before another row rules out that it counts otherwise.
+#[test]
+fn the_first_row_of_equal_texts_has_its_line() {
+    let program = "parallel:\n  session \"same\"\n  session \"same\"\nparallel:\n  session \"same\"\n  repeat 2:\n    session \"same\"\nsession \"same\"\nsession \"same\"\n";
+    let dir = project_of(program);
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        let sure = || {
+            let said = ask(0, "trace");
+            assert!(!said.contains('?'), "{said}");
+            let said = ask(0, "check");
+            assert!(said.contains("nothing found"), "{said}");
+        };
+        ask(0, "parallel begin --line 4");
+        sure();
+        let said = ask(0, "trace --json");
+        assert!(
+            said.contains("\"line\": 4") || said.contains("\"line\":4"),
+            "{said}"
+        );
+        // A branch with a body is a scope of its own.
+        ask(0, "parallel branch 1 branch_2");
+        ask(0, "loop begin --line 6");
+        sure();
+    }
+    let dir = project_of("session \"same\"\nsession \"same\"\n");
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        ask(0, "exec begin --line 1");
+        let said = ask(0, "trace");
+        assert!(!said.contains('?'), "{said}");
+        assert!(ask(0, "check").contains("nothing found"));
+    }
+}
+
+/// What has its values inside is not completed with one.
+#[test]
+fn a_construct_is_not_completed_with_a_value() {
+    let program = "if **x**:\n  session \"A\"\nchoice **c**:\n  option \"o\":\n    session \"B\"\ntry:\n  session \"C\"\nrepeat 1:\n  session \"D\"\nparallel:\n  session \"E\"\n  session \"F\"\ndo:\n  session \"G\"\n";
+    let dir = project_of(program);
+    for form in FORMS {
+        let ask = |code, line: &str| prose(dir.path(), form, code, line);
+        let id = |said: String| said.lines().next().unwrap_or_default().to_owned();
+        for (line, begin, end) in [
+            (1, "exec begin", "exec complete"),
+            (3, "exec begin", "exec complete"),
+            (6, "exec begin", "exec complete"),
+            (8, "loop begin", "loop exit"),
+            (10, "parallel begin", "parallel join"),
+        ] {
+            let open = id(ask(0, &format!("{begin} --line {line}")));
+            for name in ["--anon", "z"] {
+                let put = format!("put {name} --file p.prose --done --execution {open}");
+                let said = ask(4, &put);
+                assert!(said.contains(&format!("prosescope {end} {open}")), "{said}");
+                assert!(
+                    said.contains(&format!("line {} is the first", line + 1)),
+                    "{said}"
+                );
+            }
+            assert!(ask(0, "bindings").contains("no bindings"));
+            let end = match end {
+                "exec complete" => "exec complete".to_owned(),
+                end => format!("{end} --force"),
+            };
+            ask(0, &end);
+        }
+        ask(0, "exec begin --line 3 --force");
+        let said = ask(4, "put --anon --file p.prose --done");
+        assert!(said.contains("line 4 is the first"), "{said}");
+    }
+}

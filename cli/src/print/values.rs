@@ -135,10 +135,25 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
 }
 
 pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
-    if view.agents.is_empty() {
+    if view.agents.is_empty() && view.elsewhere.is_empty() {
         return "no agents\n".to_owned();
     }
     let mut out = String::new();
+    for (i, agent) in view.elsewhere.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{BOLD}{}{RESET}  {FAINT}custom · {} · not opened from a run's data{RESET}\n  {}",
+            escape(&agent.name, false),
+            escape(&agent.path, false),
+            escape(&agent.command, false)
+        );
+    }
+    if !view.agents.is_empty() && !view.elsewhere.is_empty() {
+        out.push('\n');
+    }
     for (i, agent) in view.agents.iter().enumerate() {
         if i > 0 {
             out.push('\n');

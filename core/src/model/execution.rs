@@ -68,6 +68,9 @@ pub struct Meta {
     pub overridden: bool,
     /// How the run had ended when it was taken up again: the row records nothing that the program runs.
     pub reopened: Option<Text>,
+    /// The line in the program where its text alone does not tell it: written by our recorder, of each row by itself, as
+    /// others may write to the same run.
+    pub program_line: Option<i64>,
     /// The binding that it wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
     /// The frame of that binding; `None` is the root.

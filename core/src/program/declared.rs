@@ -44,6 +44,22 @@ impl Listing {
         (is_whole && !is_cut(&text)).then_some(asked)
     }
 
+    /// The gates of a name, in order.
+    pub(crate) fn gates_named(&self, name: &str) -> Vec<u32> {
+        let own = |s: &Statement| s.kind == StatementKind::Gate && s.name.as_deref() == Some(name);
+        let all = (0..).zip(&self.statements);
+        all.filter(|(_, s)| own(s)).map(|(at, _)| at).collect()
+    }
+
+    /// Whether a statement may be what a gate of this id waits at: a gate of its name, or one without a name.
+    pub(crate) fn may_be_gate(&self, statement: u32, id: &str) -> bool {
+        self.get(statement).is_some_and(|s| {
+            let name = s.name.as_deref();
+            s.kind == StatementKind::Gate
+                && name.is_none_or(|name| name == crate::gate::visit(id).0)
+        })
+    }
+
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
     /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata, "Agent scope").
     pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {

@@ -37,6 +37,8 @@ struct Above {
     dropped: bool,
     /// A parallel that is over and may go on without all of its branches.
     drops: bool,
+    /// Ended by force, whatever was open in it.
+    cuts: bool,
 }
 
 impl<'a, 'e> Emit<'a, 'e> {
@@ -170,12 +172,14 @@ impl<'a, 'e> Emit<'a, 'e> {
                 }
             }
         };
-        let lost =
-            inst.open && (down.dropped || (down.drops && matches!(kind, NodeKind::Branch { .. })));
+        let branch = matches!(kind, NodeKind::Branch { .. });
+        let lost = inst.open && (down.dropped || down.cuts || (down.drops && branch));
         if lost {
             status = NodeStatus::Abandoned;
         }
         down.dropped = lost;
+        let ended = rows.meta(inst.last).filter(|_| !inst.open);
+        down.cuts = ended.is_some_and(|meta| !meta.forced.is_empty());
         down.drops = inst.kind == Kind::Parallel
             && !inst.open
             && match meta.and_then(|m| m.strategy.as_deref()) {

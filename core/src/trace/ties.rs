@@ -21,8 +21,15 @@ pub(super) struct Ties<'a> {
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
 
-/// A row's index, its text, and what it ran in: numbers are compared faster than texts that begin alike.
-type Asked<'a> = (Option<i64>, &'a str, Option<Within>);
+/// A row's index, its recorded line, its text, what it ran in, and the gate that it waits at: numbers are compared faster
+/// than texts that begin alike.
+type Asked<'a> = (
+    Option<i64>,
+    Option<i64>,
+    &'a str,
+    Option<Within>,
+    Option<&'a str>,
+);
 
 /// Where something stands in the program: its statement ([`NONE`] where it is not tied), whether that is a
 /// guess, and its statement_index.
@@ -95,12 +102,28 @@ impl<'a> Ties<'a> {
 
     /// The statement of a row that ran in something.
     pub(super) fn row(&mut self, row: &'a Execution, within: Option<Within>) -> Option<Tie> {
-        let learned = self.learned.as_mut()?;
-        let key = (row.index, &*row.text, within);
+        let (program, learned) = (self.program?, self.learned.as_mut()?);
+        let meta = row.meta.as_deref();
+        let gate = meta.and_then(|meta| meta.gate_id.as_deref());
+        let line = meta.and_then(|meta| meta.program_line);
+        let key = (row.index, line, &*row.text, within, gate);
         if let Some(tie) = self.rows.get(&key) {
             return *tie;
         }
-        let tie = learned.tie_within(&row.text, row.index, within);
+        let mut tie = learned.tie_within(&row.text, row.index, within);
+        if tie.is_none_or(|tie| tie.guessed)
+            && let Some(statement) = line.and_then(|line| begins_at(program, line))
+        {
+            let by = tie.filter(|tie| tie.statement == statement);
+            tie = Some(Tie {
+                statement,
+                guessed: false,
+                by: by.map_or(TiedBy::Index, |tie| tie.by),
+            });
+        }
+        if let Some(gate) = gate {
+            tie = of_gate(program, gate, tie);
+        }
         if self.rows.len() < REMEMBERED {
             self.rows.insert(key, tie);
         }
@@ -143,12 +166,16 @@ impl<'a> Ties<'a> {
     /// first statement, an item's that of what it is an item of.
     fn scope(&self, parallel: (u32, bool), name: &str, row: &Execution) -> Option<Tie> {
         let program = self.program?;
-        if !is_branch_text(&row.text, name) || !self.learned.as_ref()?.counts_lines() {
+        if !is_branch_text(&row.text, name) {
             return None;
         }
-        let line = u32::try_from(row.index?).ok()?;
-        let at = program.statement_at(line)?;
-        let own = program.get(at).filter(|s| s.line == line)?;
+        let line = match row.meta.as_deref().and_then(|meta| meta.program_line) {
+            Some(line) => line,
+            None if self.learned.as_ref()?.counts_lines() => row.index?,
+            None => return None,
+        };
+        let at = begins_at(program, line)?;
+        let own = program.get(at)?;
         let fits = match at == parallel.0 {
             true => program.has_items(at),
             false => own.parent == Some(parallel.0),
@@ -186,9 +213,36 @@ impl<'a> Ties<'a> {
         if statement != NONE {
             return Some(statement);
         }
-        let line = u32::try_from(index?).ok()?;
-        let at = program.statement_at(line)?;
-        (program.get(at)?.line == line).then_some(at)
+        begins_at(program, index?)
+    }
+}
+
+/// The statement that begins at a line.
+fn begins_at(program: &Listing, line: i64) -> Option<u32> {
+    let line = u32::try_from(line).ok()?;
+    let at = program.statement_at(line)?;
+    (program.get(at)?.line == line).then_some(at)
+}
+
+/// The statement of a row that waits at a gate: one of that name, whatever else its text resembles. A gate that the program
+/// does not have is of no line.
+fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
+    let named = program.gates_named(crate::gate::visit(id).0);
+    if let Some(tie) = tie.filter(|tie| named.contains(&tie.statement)) {
+        let alone = named.len() == 1;
+        return Some(Tie {
+            guessed: tie.guessed && !alone,
+            ..tie
+        });
+    }
+    match named.as_slice() {
+        [] => tie.filter(|tie| !tie.guessed || program.may_be_gate(tie.statement, id)),
+        [first, ..] => Some(Tie {
+            statement: *first,
+            // Several have the name, or the text is surely another's.
+            guessed: named.len() > 1 || tie.is_some_and(|tie| !tie.guessed),
+            by: TiedBy::Name,
+        }),
     }
 }
 

@@ -142,6 +142,21 @@ pub struct CandidateView {
 pub struct AgentsView {
     /// The agents: the run's own, then the project's, then the user's.
     pub agents: Vec<AgentView>,
+    /// Agents whose memory the program keeps at a path of its own: it is not opened from a run's data.
+    #[serde(default)]
+    pub elsewhere: Vec<AgentElsewhere>,
+}
+
+/// An agent that is kept at a path.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AgentElsewhere {
+    /// Its name.
+    pub name: String,
+    /// The path, as the program says it (`persist: "path"`).
+    pub path: String,
+    /// The command that reads its memory there.
+    pub command: String,
 }
 
 /// An agent.

@@ -57,8 +57,8 @@ pub use crate::write::{
 };
 pub use audit::{AuditCheck, AuditStat, AuditTimeout, ExpectedHead, GateWait, RunAudit};
 pub use bindings::{
-    AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView, SegmentView,
-    ValueView,
+    AgentElsewhere, AgentView, AgentsView, BindingRow, BindingsPage, CandidateView, ResolutionView,
+    SegmentView, ValueView,
 };
 pub use check::{CheckReport, CheckedRun, ExamplePart, RuleView};
 pub use clean::{CleanPlan, CleanRun, Leftover};

@@ -355,6 +355,7 @@ impl Entry {
     ) -> Result<Plan<ExecutionBegun>, WriteError> {
         let (block, depth) = name_frame(facts, &mut row)?.unzip();
         let meta = meta(&row);
+        let keys = keys.and(Keys::line(&self.source, &self.found));
         let keys = self.insisted.keys(Keys::naming(&meta).and(keys));
         let task = task_of(facts, &self.source, &self.found, &row)?;
         let name = meta.branch.or(meta.loop_id).or(meta.parallel_id);

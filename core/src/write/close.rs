@@ -143,8 +143,14 @@ fn outputs(
         if let Some(scope) = open.insisted.sequence(written)? {
             return Ok(Keys::wrote(&name, scope));
         }
+        return Ok(Keys::default());
     }
-    Ok(Keys::default())
+    // A value without a name that was put while it was open.
+    let last = super::instance::meta(&open.instance.last);
+    Ok(match &last.binding {
+        Some(name) => Keys::wrote(name, last.binding_scope),
+        None => Keys::default(),
+    })
 }
 
 /// An open execution that ends, or something in it.

@@ -144,6 +144,13 @@ pub(super) fn begun_again(
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
+/// Whether a row opens its instance. A folder's log has a row without a time in between that only keeps which value was
+/// written.
+pub(super) fn begins(row: &Execution) -> bool {
+    let keeps = row.started.is_none() && meta(row).binding.is_some();
+    row.status.opens() && !keeps
+}
+
 /// The row after which what runs in an execution now began: its own, the end of its last round, or its last attempt. 0 at the
 /// program's top.
 pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
@@ -173,12 +180,12 @@ pub(super) fn newest_at(
     Ok(found)
 }
 
-/// What was recorded last directly in `parent`, after the row `since` and among the `far` newest rows of the run.
+/// What of this kind was recorded last directly in `parent`, after the row `since` and among the `far` newest rows of the run.
 pub(super) fn newest_in(
     facts: &dyn Facts,
     parent: Option<i64>,
-    since: i64,
-    far: usize,
+    (since, far): (i64, usize),
+    wanted: impl Fn(&Execution) -> bool,
 ) -> Result<Option<Execution>, WriteError> {
     let (mut found, mut looked) = (None, 0);
     facts.newest(&mut |row| {
@@ -186,7 +193,7 @@ pub(super) fn newest_in(
         if row.id <= since || looked > far {
             return ControlFlow::Break(());
         }
-        if row.parent == parent && meta(&row).reopened.is_none() {
+        if row.parent == parent && meta(&row).reopened.is_none() && wanted(&row) {
             found = Some(row);
             return ControlFlow::Break(());
         }

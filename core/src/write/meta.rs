@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use super::Style;
+use super::source::{Found, Source};
 use crate::model::Meta;
 
 /// Keys whose name depends on the style.
@@ -55,6 +56,12 @@ impl Keys {
         Keys::default()
             .text("binding", Some(name))
             .number("binding_scope", scope)
+    }
+
+    /// The line of a statement, where its text does not tell it from others.
+    pub(super) fn line(source: &Source, found: &Found) -> Keys {
+        let line = found.line.filter(|_| !source.is_told_by_text(found));
+        Keys::default().number("program_line", line.map(i64::from))
     }
 
     /// With all of `more`.

@@ -88,7 +88,8 @@ impl Turn<'_> {
             ));
             return Ok(notes);
         }
-        let Some(last) = newest_in(self.facts, self.parent, since, FAR)? else {
+        let of_program = |row: &Execution| !self.source.is_own_gate(row);
+        let Some(last) = newest_in(self.facts, self.parent, (since, FAR), of_program)? else {
             return Ok(notes);
         };
         let Some(before) = self

@@ -1,6 +1,6 @@
 use super::begin::touch;
-use super::close::{Close, How};
-use super::instance::{Instance, frame_of, no_execution, scope_of, shown};
+use super::close::{Close, How, again};
+use super::instance::{Instance, frame_of, meta, no_execution, scope_of, shown};
 use super::meta::Keys;
 use super::overlay::Overlay;
 use super::run::finished;
@@ -8,11 +8,13 @@ use super::source::Source;
 use super::standing::{Standing, listed};
 use super::task::output_of;
 use super::{
-    AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded, Facts,
-    Fault, FaultKind, Plan, Record, Remember, Style, WriteError, names,
+    AddSegment, At, AttachmentFile, BindingRow, BindingWritten, Change, ExecutionEnded,
+    ExecutionRow, ExecutionUpdate, Facts, Fault, FaultKind, Plan, Record, Remember, Style,
+    WriteError, names,
 };
 use crate::change::Content;
-use crate::model::{AgentScope, BindingKind, Execution};
+use crate::model::{AgentScope, BindingKind, Execution, Status};
+use crate::program::StatementKind as Kind;
 use crate::trace::{Shape, frame_block, shape};
 
 /// A longer value goes to a file of its own (sqlite.md, "Large Outputs"), in bytes.
@@ -52,13 +54,24 @@ impl Record for Put {
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<BindingWritten>, WriteError> {
         if !self.done && self.memory.is_none() && self.segment.is_none() {
-            return self.plan_value(facts, at, false);
+            let mut plan = self.plan_value(facts, at, false)?;
+            plan.changes.extend(self.keep_writer(facts, &plan.done)?);
+            return Ok(plan);
         }
         if self.done && self.execution.is_none() {
             return self.of_the_open(facts)?.plan(facts, at);
         }
         let mut all = Overlay::new(facts);
         let mut written = all.then(|facts| self.plan_value(facts, at, self.done))?;
+        if !self.done {
+            let kept = self.keep_writer(&all, &written)?;
+            all.then(|_| {
+                Ok(Plan {
+                    changes: kept.into_iter().collect(),
+                    done: (),
+                })
+            })?;
+        }
         if self.memory.is_some() || self.segment.is_some() {
             written.segment = self.remember(&mut all, at)?;
         }
@@ -79,7 +92,13 @@ fn complete(
 ) -> Result<Plan<ExecutionEnded>, WriteError> {
     let wrote = &written.name;
     let instance = Instance::of(facts, id)?.open()?;
-    let output = output_of(&Source::of(facts)?, &instance.first);
+    let source = Source::of(facts)?;
+    let output = output_of(&source, &instance.first);
+    if output.is_none()
+        && let Some(what) = no_value(&source, &instance)
+    {
+        return Err(what);
+    }
     if let Some((name, _)) = output.filter(|(name, _)| name != wrote) {
         return Err(WriteError::refused(
             "output-differs",
@@ -97,7 +116,73 @@ fn complete(
     close.close(facts, at, keys)
 }
 
+/// Why an execution is not completed with a value: what runs in it has the values, and it ends by itself.
+fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
+    let row = &instance.first;
+    let (listing, at) = (source.listing.as_ref()?, source.of_row(row)?);
+    let kind = listing.get(at)?.kind;
+    // A branch is a scope: whoever carries it out hands in what it made. So does a pipe.
+    let gives = matches!(kind, Kind::Do | Kind::Call | Kind::Pipe) || meta(row).branch.is_some();
+    let first = listing.first_in(Some(at)).filter(|_| !gives)?;
+    let line = listing.get(first)?.line;
+    let id = row.id;
+    let end = match kind {
+        Kind::Parallel => format!("`prosescope parallel join {id}`"),
+        kind if kind.is_loop() => format!("`prosescope loop exit {id}`"),
+        _ => format!("`prosescope exec complete {id}`"),
+    };
+    Some(WriteError::refused(
+        "construct-has-no-value",
+        format!(
+            "execution {id} has no value of its own: {}",
+            shown(&row.text)
+        ),
+        format!(
+            "run what is in it (line {line} is the first), write the values there, then {end} ends it"
+        ),
+    ))
+}
+
 impl Put {
+    /// The changes that keep which execution wrote a value without a name: the one that was given, else the only one open.
+    /// Its completion says so, and nobody has to infer it.
+    fn keep_writer(
+        &self,
+        facts: &dyn Facts,
+        written: &BindingWritten,
+    ) -> Result<Option<Change>, WriteError> {
+        if self.name.is_some() {
+            return Ok(None);
+        }
+        let id = match self.execution {
+            Some(id) => id,
+            None => match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
+                Ok(id) => id,
+                // Nothing is open, or several: then nobody is known.
+                Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        let instance = Instance::of(facts, id)?;
+        let source = Source::of(facts)?;
+        let named = output_of(&source, &instance.first).is_some();
+        if named || !instance.is_open() || no_value(&source, &instance).is_some() {
+            return Ok(None);
+        }
+        let keys = Keys::wrote(&written.name, written.execution_id);
+        Ok(Some(match facts.style() {
+            Style::Files => Change::Execution(ExecutionRow {
+                status: Status::Executing.word().to_owned(),
+                ..again(facts, &instance, keys)?
+            }),
+            Style::AppendOnly | Style::InPlace => Change::UpdateExecution(ExecutionUpdate {
+                id: instance.last.id,
+                metadata: keys.done(),
+                ..ExecutionUpdate::default()
+            }),
+        }))
+    }
+
     /// The same by the one statement that is open.
     fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
         let run = facts.run()?;

@@ -164,9 +164,20 @@ impl Source {
         {
             return self.listing.as_ref()?.branch_of(at, branch);
         }
+        let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
+        if let (Some(gate), Some(listing)) = (gate, &self.listing) {
+            // The only one of its name; where there are several, a line or a text says which.
+            if let [only] = listing.gates_named(crate::gate::visit(gate).0).as_slice() {
+                return Some(*only);
+            }
+            let own = |at: &u32| listing.may_be_gate(*at, gate);
+            return self.sure(&row.text).or(at).filter(own);
+        }
         self.sure(&row.text).or_else(|| {
+            let meta = row.meta.as_deref();
+            let is_its_line = meta.is_some_and(|meta| meta.program_line == row.index);
             let same_kind = |s: &Statement| program::classify(&row.text) == s.kind;
-            at.filter(|_| statement.is_some_and(same_kind))
+            at.filter(|_| is_its_line && row.index.is_some() || statement.is_some_and(same_kind))
         })
     }
 
@@ -206,6 +217,17 @@ impl Source {
     pub(super) fn has_items(&self, found: &Found) -> bool {
         let listing = self.listing.as_ref().zip(found.statement);
         listing.is_some_and(|(listing, at)| listing.has_items(at))
+    }
+
+    /// Whether the text of a statement alone tells which one it is.
+    pub(super) fn is_told_by_text(&self, found: &Found) -> bool {
+        found.statement.is_some() && self.sure(&found.text) == found.statement
+    }
+
+    /// Whether a row is of a gate that the program does not have.
+    pub(super) fn is_own_gate(&self, row: &Execution) -> bool {
+        let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
+        self.listing.is_some() && gate.is_some() && self.of_row(row).is_none()
     }
 
     fn sure(&self, text: &str) -> Option<u32> {

@@ -3,11 +3,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::look::Findings;
 use crate::issue::{Issue, Location};
 use crate::model::{Agent, AgentScope};
+use crate::program::StatementKind;
 use crate::schema;
 use crate::session::unread::unread;
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
-use crate::view::{AgentView, AgentsView, Part, SegmentView};
+use crate::shell;
+use crate::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
 /// Indices of the agents that a run uses: of those of one name and scope the first.
 fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
@@ -87,6 +89,7 @@ pub fn agents(session: &Session) -> AgentsView {
     });
     AgentsView {
         agents: agents.collect(),
+        elsewhere: elsewhere(session),
     }
 }
 
@@ -125,6 +128,31 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
             segments || of_all || inside && !of_memory || is(schema::AGENT_SEGMENTS),
         )
     })
+}
+
+/// What the program keeps at a path: a path that a run's data names is shown, and opened by whoever gives it.
+fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
+    let listing = opened.listing.as_ref();
+    let Some(listing) = listing else {
+        return Vec::new();
+    };
+    let declared = listing.statements.iter();
+    let declared = declared.filter(|s| s.kind == StatementKind::Agent);
+    declared
+        .filter_map(|s| s.name.as_deref())
+        .filter_map(|name| {
+            let path = listing.agent_path(name)?;
+            Some(AgentElsewhere {
+                name: name.to_owned(),
+                path: path.to_owned(),
+                command: shell::command(
+                    "agent memory get",
+                    &[name],
+                    &shell::option("--path", path),
+                ),
+            })
+        })
+        .collect()
 }
 
 fn outlives_runs(agent: &Agent) -> bool {

@@ -52,6 +52,7 @@ impl<'a> Sweep<'a, '_> {
             overridden: false,
             reopened: None,
             round_from: None,
+            program_line: None,
             binding: None,
             binding_scope: None,
             in_place: false,

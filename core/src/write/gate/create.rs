@@ -161,7 +161,8 @@ impl CreateGate {
             metadata,
         };
         let words = Allow::parse(Some(&allow)).map_or_else(|e| e.to_string(), |a| a.words());
-        let keys = entry.insisted.keys(Keys::naming(&meta));
+        let keys = Keys::naming(&meta).and(Keys::line(&entry.source, &entry.found));
+        let keys = entry.insisted.keys(keys);
         let mut changes = vec![opening(facts, at, &row, keys), created];
         changes.extend(overridden);
         changes.extend([Change::Gate(gate), touch(facts, at)]);

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::model::{Execution, Status};
 use crate::trace::frame_block;
+use crate::write::instance::begins;
 use crate::write::{Facts, Fault, Place};
 
 /// A run around a statement.
@@ -80,7 +81,7 @@ pub(super) fn last_of(
 ) -> Result<Option<(i64, Execution)>, Fault> {
     let mut found: Option<(i64, Execution)> = None;
     run.back(place, &mut |row| {
-        let first = row.status.opens();
+        let first = begins(&row);
         match &mut found {
             Some((id, _)) => *id = row.id,
             None => found = Some((row.id, row)),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::around::error_in;
-use super::{Around, At, Input, is_branch, named, plain, told};
+use super::{Around, At, Input, bound, is_branch, last_of, named, plain, told};
 use crate::model::Execution;
 use crate::program::{Expression, StatementKind as Kind, items};
 use crate::render::brief::{InputOfTask, InputState};
@@ -65,6 +65,7 @@ impl<'a> At<'a> {
         // The innermost branch below the construct: its items run side by side there.
         let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
         let branch = below.iter().rev().find(|row| is_branch(row));
+        let scope = branch.map(|row| row.id);
         let branch = branch.and_then(|row| row.meta.as_deref()?.branch.as_deref());
         let branch = branch.or(self.branch);
         let round = match row.filter(|_| own.kind.is_loop()) {
@@ -98,14 +99,25 @@ impl<'a> At<'a> {
             Expression::Text(text) | Expression::Name(text) => Some(&**text) == branch,
             Expression::Other(_) => false,
         };
-        let item = items(&list).and_then(|all| match branch {
+        let before = self.operation_before(around);
+        let maps = before.as_ref().is_some_and(|before| !before.is_filter());
+        let item = items(&list).filter(|_| !maps).and_then(|all| match branch {
             Some(_) => all.into_iter().find(called),
             None => all.into_iter().nth(nth?),
         });
         if let Some(item) = item {
             return outside.value(name, &item, &format!("the item of {which}"));
         }
-        let what = format!("the item of {which} in the list `{list}`");
+        if let Some(before) = before.as_ref().filter(|before| !before.is_filter()) {
+            return self.handed_on(name, before, &which, scope);
+        }
+        let what = match &before {
+            Some(filter) => format!(
+                "the item of {which} that the filter of line {} kept of the list `{list}`",
+                filter.line
+            ),
+            None => format!("the item of {which} in the list `{list}`"),
+        };
         let mut found = match Expression::of(&list) {
             of @ Expression::Name(_) => outside.value(name, &of, &what)?,
             _ => told(name, what.clone()),
@@ -117,11 +129,98 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
+    /// What the operation before gave for an item: the value of its session there, where that is recorded.
+    fn handed_on(
+        &self,
+        name: &str,
+        before: &Operation,
+        which: &str,
+        scope: Option<i64>,
+    ) -> Result<Input<'a>, Fault> {
+        let Operation { word, line, .. } = before;
+        let what = format!("what `{word}` of line {line} gave for the item of {which}");
+        let last = before.last.and_then(|at| self.listing.get(at));
+        let wrote = match last.filter(|_| scope.is_some()) {
+            Some(own) => last_of(self.run, &Place::of_statement(scope, own))?,
+            None => None,
+        };
+        let meta = wrote.and_then(|(_, row)| row.meta);
+        let written = meta.as_deref().and_then(|meta| meta.binding.as_deref());
+        let Some(binding) = written else {
+            return Ok(told(name, what));
+        };
+        let mut found = bound(
+            name,
+            binding,
+            meta.as_deref().and_then(|meta| meta.binding_scope),
+        );
+        found.input.note = Some(what);
+        Ok(found)
+    }
+
+    /// The operation whose results the statement's own goes through, if it is not the first of its pipe; one that lets items
+    /// through as they are (`filter`) only where nothing before it makes others.
+    fn operation_before(&self, pipe: u32) -> Option<Operation> {
+        let listing = self.listing;
+        let own = listing.get(pipe).filter(|s| s.kind == Kind::Pipe)?;
+        let line_of = |at: u32| listing.get(at).map_or(0, |s| s.line);
+        let mut way = std::iter::once(self.statement).chain(listing.enclosing(self.statement));
+        let here = way.find(|at| listing.get(*at).is_some_and(|s| s.parent == Some(pipe)))?;
+        let operations = (own.line..line_of(here)).filter_map(|line| {
+            let text = listing
+                .lines
+                .get(line.checked_sub(1)? as usize)?
+                .text
+                .trim();
+            let after = match line == own.line {
+                true => text.rsplit_once('|').map(|(_, after)| after),
+                false => text.strip_prefix('|'),
+            }?;
+            let end = |c: char| !c.is_alphanumeric();
+            let word = after.trim_start().split(end).next()?.to_owned();
+            Some(Operation {
+                word,
+                line,
+                last: None,
+            })
+        });
+        let mut operations: Vec<Operation> = operations.collect();
+        let this = operations.pop()?;
+        for at in listing.children(pipe).filter(|at| line_of(*at) < this.line) {
+            let of = operations.iter_mut().rfind(|of| of.line <= line_of(at));
+            if let Some(of) = of {
+                of.last = Some(at);
+            }
+        }
+        let mut before = operations.into_iter().filter(|of| of.last.is_some()).rev();
+        let nearest = before.next()?;
+        match nearest.is_filter() {
+            true => Some(before.find(|of| !of.is_filter()).unwrap_or(nearest)),
+            false => Some(nearest),
+        }
+    }
+
     /// The round that a loop is in, from 1.
     fn round(&self, row: &Execution) -> Result<i64, Fault> {
         let last = last_of_loop(self.run, row)?;
         let ended = last.meta.as_deref().and_then(|meta| meta.iteration);
         Ok(ended.unwrap_or(0).saturating_add(1))
+    }
+}
+
+/// An operation of a pipe.
+struct Operation {
+    /// `map`, `filter`, …
+    word: String,
+    line: u32,
+    /// The last statement in it.
+    last: Option<u32>,
+}
+
+impl Operation {
+    /// Whether the items behind it are those before it.
+    fn is_filter(&self) -> bool {
+        self.word == "filter"
     }
 }
 

@@ -1,6 +1,6 @@
 //! How what stands open ends: with its value, its last round, its branches, or a failure.
 
-use super::super::instance::{Instance, meta, newest_at};
+use super::super::instance::{Instance, begins, meta, newest_at};
 use super::super::task::output_of;
 use super::super::{Place, WriteError};
 use super::{Body, Last, Look, NextChoice};
@@ -213,10 +213,7 @@ impl Look<'_> {
         let since = super::super::instance::begun_after(self.facts, Some(row.id))?;
         let mut failed = None;
         self.facts.children(row.id, &mut |child| {
-            if child.id > since
-                && meta(&child).branch.as_deref() == Some(name)
-                && child.status.opens()
-            {
+            if child.id > since && meta(&child).branch.as_deref() == Some(name) && begins(&child) {
                 failed = Some(child.id);
             }
             std::ops::ControlFlow::Continue(())

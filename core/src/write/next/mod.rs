@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
-use super::instance::{begun_after, meta, newest_in, same};
+use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
 use super::source::Source;
 use super::standing::Standing;
@@ -233,19 +233,33 @@ impl Look<'_> {
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
         let since = begun_after(self.facts, parent)?;
-        let Some(last) = newest_in(self.facts, parent, since, usize::MAX)? else {
+        let all = (since, usize::MAX);
+        let Some(mut last) = newest_in(self.facts, parent, all, |_| true)? else {
             return Ok(None);
         };
+        let mut failed = self.has_failed(&last)?;
+        // Whoever runs the program asks for more than it does: it goes on after its own last statement.
+        if self.source.is_own_gate(&last) && !failed {
+            let of_program = |row: &Execution| !self.source.is_own_gate(row);
+            let Some(before) = newest_in(self.facts, parent, all, of_program)? else {
+                return Ok(None);
+            };
+            last = before;
+            failed = self.has_failed(&last)?;
+        }
         let statement = self.source.of_row(&last);
-        let failed = match &meta(&last).gate_id {
-            Some(gate) => self.turned_down(gate, statement)?,
-            None => last.status == Status::Failed,
-        };
         Ok(Some(Last {
             row: last,
             failed,
             statement,
         }))
+    }
+
+    fn has_failed(&self, row: &Execution) -> Result<bool, WriteError> {
+        match &meta(row).gate_id {
+            Some(gate) => self.turned_down(gate, self.source.of_row(row)),
+            None => Ok(row.status == Status::Failed),
+        }
     }
 
     /// Whether the program does not go on after a gate.
@@ -269,7 +283,7 @@ impl Look<'_> {
             .executions_back(&super::Place::of(row), 0, &mut |other| {
                 if other.id <= row.id && same(row, &other) {
                     first = other.id;
-                    if other.status.opens() {
+                    if begins(&other) {
                         return ControlFlow::Break(());
                     }
                 }
