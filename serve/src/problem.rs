@@ -53,6 +53,10 @@ impl From<WriteError> for Problem {
             WriteError::Refused { rule, .. } if *rule == "version-moved" => {
                 (StatusCode::PRECONDITION_FAILED, Some(*rule))
             }
+            // A value that no store of this kind takes, whatever it holds: a NUL in a text.
+            WriteError::Refused { rule, .. } if *rule == "not-storable" => {
+                (StatusCode::BAD_REQUEST, Some(*rule))
+            }
             WriteError::Refused { rule, .. } => (StatusCode::CONFLICT, Some(*rule)),
             WriteError::NotFound { .. } => (StatusCode::NOT_FOUND, None),
             WriteError::Wrong { .. } => (StatusCode::BAD_REQUEST, None),

@@ -36,7 +36,7 @@ pub(super) fn run(args: &ServeArgs, out: &Out) -> Result<Exit, CliError> {
         ..Limits::default()
     };
     let name = kept.name();
-    let server = Server::listen(args.listen, Arc::new(Place(kept)), access, limits);
+    let server = Server::listen(args.listen, Arc::new(Place(kept.unnamed())), access, limits);
     let server = server.map_err(|cause| {
         CliError::new(
             Exit::Io,

@@ -39,6 +39,14 @@ impl Kept {
         }
     }
 
+    /// The same, whose errors do not say where the database is: others read them.
+    pub(crate) fn unnamed(self) -> Kept {
+        match self {
+            Kept::Postgres(address) => Kept::Postgres(Box::new(address.unnamed())),
+            file => file,
+        }
+    }
+
     /// Whether there may be something: a file that is not there has no workflows.
     pub(crate) fn is_there(&self) -> bool {
         match self {
