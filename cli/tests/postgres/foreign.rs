@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use prosescope_test_support::cluster::Cluster;
 
-use crate::project::{Project, text};
+use crate::project::{Project, cluster, text};
 
 const PROGRAM: &str = "let a = session \"A\"\n\napprove deploy:\n  prompt: \"Ready?\"\n\napprove later:\n  prompt: \"Later?\"\n\noutput b = session \"B\"\n";
 
@@ -373,15 +373,15 @@ const STEPS: &[(&str, &str)] = &[
 /// All that is recorded, without what the server gives.
 const RECORDED: &str = "
     SELECT concat_ws(E'\\n',
-        (SELECT string_agg(concat_ws('|', 'run', id, status, x_status, updated_at::timestamptz), E'\\n' ORDER BY id) FROM openprose.run),
-        (SELECT string_agg(concat_ws('|', 'binding', name, kind, value::text, source_statement, updated_at::timestamptz), E'\\n' ORDER BY name) FROM openprose.bindings),
-        (SELECT string_agg(concat_ws('|', 'gate', id, status, resolved_by, resolved_at, resolution_comment, prompt, allow), E'\\n' ORDER BY id) FROM openprose.gates),
-        (SELECT string_agg(concat_ws('|', 'log', id, gate_id, event_type, principal, comment, metadata), E'\\n' ORDER BY id) FROM openprose.gate_audit_log),
+        (SELECT string_agg(concat_ws('|', 'run', id, status, x_status), E'\\n' ORDER BY id) FROM openprose.run),
+        (SELECT string_agg(concat_ws('|', 'binding', name, kind, value::text, source_statement), E'\\n' ORDER BY name) FROM openprose.bindings),
+        (SELECT string_agg(concat_ws('|', 'gate', id, status, resolved_by, resolution_comment, prompt, allow), E'\\n' ORDER BY id) FROM openprose.gates),
+        (SELECT string_agg(concat_ws('|', 'log', id, gate_id, event_type, principal, comment), E'\\n' ORDER BY id) FROM openprose.gate_audit_log),
         (SELECT string_agg(concat_ws('|', 'execution', statement_text, status, x_status, metadata::jsonb), E'\\n' ORDER BY id) FROM openprose.execution),
         (SELECT string_agg(concat_ws('|', 'agent', name, scope, memory), E'\\n' ORDER BY name) FROM openprose.agents),
         (SELECT string_agg(concat_ws('|', 'segment', agent_name, segment_number, prompt, summary), E'\\n' ORDER BY id) FROM openprose.agent_segments),
         (SELECT string_agg(concat_ws('|', 'history', name, value), E'\\n' ORDER BY id) FROM openprose.x_binding_history),
-        (SELECT string_agg(concat_ws('|', 'event', word, metadata), E'\\n' ORDER BY id) FROM openprose.x_events))";
+        (SELECT string_agg(concat_ws('|', 'event', word), E'\\n' ORDER BY id) FROM openprose.x_events))";
 
 /// A database with a run, which is copied for each case.
 struct Base<'c> {
@@ -426,7 +426,7 @@ const SAMPLE: usize = 5;
 
 #[test]
 fn what_a_command_said_is_what_is_there_whatever_others_put_on_the_tables() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let base = Base {
@@ -532,7 +532,7 @@ fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) 
 /// X12: row security hides rows from a role, and fewer rows would look like all.
 #[test]
 fn what_row_security_hides_is_never_called_empty() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();

@@ -94,7 +94,7 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
 /// The document's own tables are fewer than ours.
 #[test]
 fn runs_in_the_documents_own_tables_are_counted() {
-    let Some(cluster) = Cluster::shared() else {
+    let Some(cluster) = cluster() else {
         return;
     };
     let url = cluster.database();
