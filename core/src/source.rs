@@ -121,6 +121,18 @@ pub trait Source {
         Ok(None)
     }
 
+    /// The same for the rows of these runs, by their ids.
+    ///
+    /// # Errors
+    /// As [`Source::database`].
+    fn some_runs(
+        &self,
+        _ids: &[&str],
+        _limits: &Limits,
+    ) -> Result<Option<Box<dyn Database>>, SourceError> {
+        Ok(None)
+    }
+
     /// How many runs there are besides those that are listed, where only some of a store of many are.
     fn more_runs(&self) -> u32 {
         0

@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use percent_encoding::percent_decode_str;
 use prosescope_core::write::{Fault, FaultKind};
 use tokio_postgres::config::SslMode;
-use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::{Client, Config, Error, Socket};
+use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::dial::{self, Driver, Peer, Undialled};
 use crate::hosts::{self, PORT, SOCKETS};
+use crate::meter::Meter;
 use crate::server::{ANSWER, Connection};
 use crate::tls::{Authorities, Trust};
 
@@ -133,24 +135,22 @@ impl Address {
     ///
     /// # Errors
     /// What the last host said.
-    pub(crate) async fn connect<T>(
+    pub(crate) async fn connect(
         &self,
-        tls: T,
-    ) -> Result<(Client, tokio_postgres::Connection<Socket, T::Stream>), Error>
-    where
-        T: MakeTlsConnect<Socket> + Clone,
-    {
+        tls: &MakeRustlsConnect,
+        meter: &Arc<Meter>,
+    ) -> Result<(Client, Driver, Peer), Undialled> {
         let mut refused = None;
         for host in &self.hosts {
-            match host.connect(tls.clone()).await {
+            match dial::dial(host, tls, meter).await {
                 Ok(connected) => return Ok(connected),
                 Err(error) => refused = Some(error),
             }
         }
         match refused {
             Some(error) => Err(error),
-            // An address without a host: the library says so.
-            None => self.config.connect(tls).await,
+            // An address without a host.
+            None => dial::dial(&self.config, tls, meter).await,
         }
     }
 
@@ -363,6 +363,14 @@ mod tests {
                 "postgresql://u:***@h:5432/db",
             ),
             ("host=h", "postgresql://ann@h:5432/ann"),
+            (
+                "postgresql://u@one:6000,two:6001/db",
+                "postgresql://u@one:6000,two:6001/db",
+            ),
+            (
+                "host=one,two port=6000 user=u dbname=db",
+                "postgresql://u@one:6000,two:6000/db",
+            ),
         ] {
             let address = parse(text).unwrap();
             assert_eq!(address.to_string(), shown, "{text}");

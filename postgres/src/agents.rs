@@ -6,6 +6,7 @@ use crate::address::Address;
 use crate::apply::{Step, any, step, time};
 use crate::fault;
 use crate::find::has;
+use crate::foreign;
 use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int, owned, text};
@@ -62,15 +63,16 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
         };
         there = true;
         server
-            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
+            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL lock_timeout = '30s'")?;
+        foreign::guarded(server, &TABLES.map(|(table, _)| table), true)?;
         for (table, column) in TABLES {
             let sql = format!(
                 "DELETE FROM openprose.{table} WHERE {column} = $1 AND {}",
                 whose(of)
             );
-            server.rows(&sql, &[stored(of, name), of.key()])?;
+            server.rows_long(&sql, &[stored(of, name), of.key()])?;
         }
-        server.batch("COMMIT")
+        server.batch_long("COMMIT")
     };
     deleted(address, &mut delete)?;
     Ok(there)

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::agents;
 use crate::of::Of;
+use crate::readback;
 use crate::server::{Bound, bytes, int, owned, text};
 
 /// A statement of a transaction.
@@ -18,6 +19,22 @@ pub(crate) struct Step<'a> {
     pub(crate) bound: Vec<Bound<'a>>,
     /// How many rows it is to change; else it may change any number.
     pub(crate) rows: Option<u64>,
+    /// What it looks at, where it looks at what others wrote.
+    pub(crate) check: Option<Check>,
+}
+
+/// What a statement looks at that writes nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// It fails by a division where others put code on the tables: see [`crate::foreign`].
+    NoCode,
+    /// It gives one row, with a truth for each of these columns: see [`crate::readback`].
+    Row {
+        /// The table.
+        table: &'static str,
+        /// The columns that are compared.
+        columns: Vec<&'static str>,
+    },
 }
 
 impl Step<'_> {
@@ -32,6 +49,7 @@ pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a
         sql: sql.into(),
         bound,
         rows: Some(1),
+        check: None,
     }
 }
 
@@ -64,6 +82,14 @@ pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The word that the column of a run's status takes for a word, and the word where that is another (errata P11).
+pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
+    match STATUSES.contains(&word) {
+        true => (word, None),
+        false => ("interrupted", Some(word)),
+    }
+}
+
 /// Metadata that keys are added to (errata X12: NULL too). What is no object stays, under a key of its own.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
@@ -81,10 +107,7 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
         Change::Attachment(_) => Vec::new(),
         Change::Run(change) => {
             // P11: a word that the column refuses is kept beside it.
-            let known = change.status.as_deref().map(|word| {
-                let is_known = STATUSES.contains(&word);
-                (if is_known { word } else { "interrupted" }, (!is_known).then_some(word))
-            });
+            let known = change.status.as_deref().map(status);
             let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
             vec![step(
                 format!(
@@ -122,8 +145,8 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
         )],
         Change::Gate(row) => vec![step(
             "INSERT INTO openprose.gates (id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status,
-                                          created_at, metadata)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', nullif($9, ''), $10)",
+                                          created_at, metadata, resolved_at, resolved_by, resolution_comment)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', nullif($9, ''), $10, NULL, NULL, NULL)",
             vec![
                 text(&*row.id),
                 text(&*row.run_id),
@@ -176,8 +199,8 @@ fn execution<'a>(run: &'a str, row: &'a ExecutionRow) -> Vec<Step<'a>> {
         step(
             format!(
                 "INSERT INTO openprose.execution (id, run_id, statement_index, statement_text, status, started_at,
-                                                  completed_at, error_message, parent_id, metadata)
-                 VALUES ($1, $2, $3, $4, $5, {}, {}, $8, $9, COALESCE($10::jsonb, '{{}}'::jsonb))",
+                                                  completed_at, error_message, parent_id, metadata, x_status, x_source_id)
+                 VALUES ($1, $2, $3, $4, $5, {}, {}, $8, $9, COALESCE($10::jsonb, '{{}}'::jsonb), NULL, NULL)",
                 time(6),
                 time(7)
             ),
@@ -327,13 +350,14 @@ pub(crate) fn pieces(
     run: &str,
     file: &AttachmentFile,
     staged: Option<&File>,
-    write: &mut dyn FnMut(Step<'_>) -> Result<(), Fault>,
+    write: &mut dyn FnMut(&[Step<'_>]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut n = 0;
     let mut add = |piece: &[u8]| {
         let bound = vec![text(run), text(&*file.path), int(n), bytes(piece)];
+        let compared = readback::piece(run, &file.path, n, piece);
         n += 1;
-        write(step(ADD_PIECE, bound))
+        write(&[step(ADD_PIECE, bound), compared])
     };
     match &file.content {
         Content::Held(held) if held.is_empty() => add(&[]),

@@ -6,6 +6,7 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::address::Address;
+use crate::dial::Undialled;
 use crate::server::Lost;
 
 /// A connection that did not come about.
@@ -33,10 +34,26 @@ pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
     fault.hint(hint)
 }
 
+/// The same of hosts that were not reached.
+pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
+    match error {
+        Undialled::Refused(error) => refused(address, error),
+        Undialled::Unreached(_) => unconnected(address, &error.words()),
+    }
+}
+
+/// Why no answer is waited for any more.
+fn unanswered(lost: &Lost) -> String {
+    match lost {
+        Lost::Flood(what) => format!("this is no answer of a PostgreSQL server: {what}"),
+        Lost::Silent | Lost::Error(_) => "the server does not answer".to_owned(),
+    }
+}
+
 /// A command that failed: nothing of it is recorded.
 pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
     let Lost::Error(error) = lost else {
-        let message = format!("{address} was not written: the server does not answer");
+        let message = format!("{address} was not written: {}", unanswered(lost));
         return Fault::new(FaultKind::Io, message).hint("check the server, and try again");
     };
     let (kind, hint) = match error.code() {
@@ -66,6 +83,7 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",
         ),
+        Some(_) if is_of_row_security(error) => (FaultKind::ReadOnly, SEES_ALL),
         Some(&SqlState::INSUFFICIENT_PRIVILEGE) => (
             FaultKind::ReadOnly,
             "let the owner of the schema openprose grant the rights on its tables",
@@ -89,10 +107,24 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }
 
+/// What to do where row security hides rows.
+const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
+
+/// Whether a question was refused because row security would hide rows from the role (`row_security = off`).
+fn is_of_row_security(error: &Error) -> bool {
+    let said = error.as_db_error();
+    said.is_some_and(|said| said.routine() == Some("check_enable_rls"))
+}
+
 /// Why nothing was read.
 pub(crate) fn unread(address: &Address, lost: &Lost) -> DecodeError {
     DecodeError::Server(match lost {
-        Lost::Silent => format!("{address} cannot be read: the server does not answer"),
+        Lost::Silent | Lost::Flood(_) => {
+            format!("{address} cannot be read: {}", unanswered(lost))
+        }
+        Lost::Error(error) if is_of_row_security(error) => {
+            format!("{address} cannot be read: {}; {SEES_ALL}", words(error))
+        }
         Lost::Error(error) => format!("{address} cannot be read: {}", words(error)),
     })
 }
@@ -106,7 +138,7 @@ pub(crate) fn unread_fault(address: &Address, lost: &Lost) -> Fault {
 /// Whether the same may succeed when it is begun anew: another transaction was in the way, or the connection was lost.
 pub(crate) fn is_passing(lost: &Lost) -> bool {
     match lost {
-        Lost::Silent => false,
+        Lost::Silent | Lost::Flood(_) => false,
         Lost::Error(error) => match error.code() {
             None => {
                 error.is_closed()
@@ -121,6 +153,16 @@ pub(crate) fn is_passing(lost: &Lost) -> bool {
             }
         },
     }
+}
+
+/// Whether another transaction holds what is needed, and was waited for as long as the server was told to.
+pub(crate) fn is_locked(lost: &Lost) -> bool {
+    matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+}
+
+/// Whether a table is not there.
+pub(crate) fn is_no_table(lost: &Lost) -> bool {
+    matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE))
 }
 
 /// Errors after which the session is gone: the server stops, or ended an idle transaction.
@@ -143,7 +185,7 @@ pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
 /// Whether the error may have come after the server had committed.
 pub(crate) fn leaves_open(lost: &Lost) -> bool {
     match lost {
-        Lost::Silent => true,
+        Lost::Silent | Lost::Flood(_) => true,
         Lost::Error(error) => error.code().is_none_or(is_connection),
     }
 }
@@ -151,7 +193,7 @@ pub(crate) fn leaves_open(lost: &Lost) -> bool {
 /// What is wrong, in one line. A database error names its table, column or constraint; never our statement.
 pub(crate) fn words(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
-        return said.message().replace('\n', " ");
+        return short(&said.message().replace('\n', " "));
     }
     let mut words = error.to_string();
     let mut cause = std::error::Error::source(error);
@@ -162,5 +204,16 @@ pub(crate) fn words(error: &Error) -> String {
         }
         cause = next.source();
     }
-    words
+    short(&words)
+}
+
+/// Characters of what a server says that are shown.
+const SHOWN: usize = 2000;
+
+/// The beginning of a long text: a server may say any.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }

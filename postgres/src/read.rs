@@ -5,18 +5,20 @@ use std::cell::{Cell as Flag, RefCell};
 use std::ops::{Range, RangeInclusive};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
 use prosescope_core::database::{
     Cell, CellAt, Database, DecodeError, Found, Key, Limits, Row, Rows, Scan, Value, Want,
 };
+use prosescope_core::issue::Issue;
 use prosescope_core::model::Stored;
 use prosescope_core::write::Fault;
 use tokio_postgres::types::{FromSql, Type};
 
 use crate::address::Address;
 use crate::fault;
+use crate::foreign;
 use crate::of::{Of, USER};
 use crate::rows::{get, without_zone};
 use crate::server::{Bound, Lost, Server, int, owned, text, typed};
@@ -25,7 +27,7 @@ use crate::shape::{COLUMNS, KEPT, Kind, Shape, declared, shapes};
 /// Begins a transaction of a reader: see [`crate::store`] for what is set.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SAVEPOINT read";
+    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL row_security = off; SAVEPOINT read";
 
 /// How often somebody who waits is asked whether to stop.
 const ASK: Duration = Duration::from_millis(50);
@@ -151,16 +153,28 @@ impl PostgresRun {
         let client = self.server.client();
         let asked = self.server.wait(client.query_typed_raw(sql, typed(bound)));
         let rows = asked.ok_or_else(|| self.unread(Lost::Silent))?;
-        let mut rows = pin!(rows.map_err(|error| self.unread(error))?);
+        let mut rows = pin!(rows.map_err(|error| self.unread(self.server.lost(error)))?);
+        let meter = self.server.meter();
         loop {
+            meter.begin();
+            let (mut heard, mut since) = (meter.heard(), Instant::now());
             let next = loop {
                 if self.is_stopped() {
                     self.server.cancel();
                     return Err(DecodeError::Stopped);
                 }
                 match self.server.wait_for(ASK, rows.try_next()) {
-                    Some(next) => break next.map_err(|error| self.unread(error))?,
-                    None => continue,
+                    Some(next) => {
+                        break next.map_err(|error| self.unread(self.server.lost(error)))?;
+                    }
+                    None if meter.heard() != heard => {
+                        (heard, since) = (meter.heard(), Instant::now());
+                    }
+                    None if since.elapsed() > self.server.silence() => {
+                        self.server.give_up();
+                        return Err(self.unread(Lost::Silent));
+                    }
+                    None => {}
                 }
             };
             let Some(row) = next else { return Ok(()) };
@@ -455,6 +469,11 @@ impl Database for PostgresRun {
 
     fn holds_many_runs(&self) -> bool {
         true
+    }
+
+    fn look_through(&self, name: &str) -> Vec<Issue> {
+        let found = self.inside(|| Ok(foreign::look_through(&self.server, name)));
+        found.unwrap_or_default()
     }
 }
 

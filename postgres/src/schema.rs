@@ -8,6 +8,7 @@ use tokio_postgres::{Error, Row};
 
 use crate::address::Address;
 use crate::fault;
+use crate::foreign;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, text};
 use crate::store::BEGIN;
@@ -16,7 +17,10 @@ use crate::store::BEGIN;
 pub(crate) const OLDEST: i64 = 150_000;
 
 /// Makes the schema where it is missing, and completes an older one.
-pub(crate) fn complete(server: &Server) -> Result<(), Fault> {
+///
+/// # Errors
+/// A refusal where others put code on the tables; the fault of the server.
+pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
     match look(server, "SELECT", &[])?.0 {
         true => Ok(()),
         false => make(server),
@@ -24,7 +28,7 @@ pub(crate) fn complete(server: &Server) -> Result<(), Fault> {
 }
 
 /// The same for a run's own row: a database without it stays as it is. Returns whether it is there.
-pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, Fault> {
+pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteError> {
     const THERE: &str = "SELECT 1 FROM openprose.run WHERE id = $1";
     let (is_complete, there) = look(server, THERE, &[text(run)])?;
     if there.is_none_or(|rows| rows.is_empty()) {
@@ -45,7 +49,7 @@ fn look(
 ) -> Result<(bool, Option<Vec<Row>>), Fault> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint";
     const SCHEMA: &str = "SELECT max(version)::bigint FROM openprose.x_schema";
-    let wrong = |error: Error| fault::unwritten(server.address(), &error.into());
+    let wrong = |error: Error| fault::unwritten(server.address(), &server.lost(error));
     // Each is a transaction of its own: the one that fails takes no other with it.
     let all = join3(
         server.alone(SERVER, &[]),
@@ -77,13 +81,19 @@ fn look(
     Ok((is_complete, where_there(answer)?))
 }
 
-fn make(server: &Server) -> Result<(), Fault> {
-    server.batch(POSTGRES_SQL).map_err(|lost| {
-        let fault = fault::unwritten(server.address(), &lost);
+fn make(server: &Server) -> Result<(), WriteError> {
+    let address = server.address();
+    let there = foreign::found(server).map_err(|lost| fault::unwritten(address, &lost))?;
+    if let Some((what, table)) = there.first() {
+        return Err(foreign::refused(address, &format!("{what} on {table}")));
+    }
+    server.batch_long(POSTGRES_SQL).map_err(|lost| {
+        let fault = fault::unwritten(address, &lost);
         // The statement's own transaction is still open, and failed.
         let _ = server.batch("ROLLBACK");
         fault
-    })
+    })?;
+    Ok(())
 }
 
 /// Registers a run, in a schema that is made where it is missing. `now` is a time in UTC, as the documents write it.
@@ -136,32 +146,46 @@ enum Inserted {
     Not(Lost),
 }
 
-fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, Fault> {
+fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError> {
     const INSERT: &str =
-        "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status)
-         VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running')
+        "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status, x_status)
+         VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running', NULL)
          ON CONFLICT (id) DO NOTHING RETURNING true";
     // Asked by a statement of its own: the one that waited for another transaction does not see its row.
     const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
          FROM openprose.run WHERE id = $1";
     let server = Server::connect(address)?;
     complete(&server)?;
+    // Read back before the commit.
+    const READS: &str = "SELECT 1 / (count(*) = 1)::int FROM openprose.run WHERE id = $1
+           AND program_path::text COLLATE \"C\" = $2 AND program_source::text COLLATE \"C\" = $3
+           AND started_at::timestamptz = $4::timestamp AT TIME ZONE 'UTC'
+           AND updated_at::timestamptz = $4::timestamp AT TIME ZONE 'UTC'
+           AND status::text = 'running' AND x_status IS NULL";
     let insert = || {
         server.batch(BEGIN)?;
-        let mut rows = server.rows(INSERT, row)?;
+        foreign::guarded(&server, &["run"], false)?;
+        let mut rows = server.rows_long(INSERT, row)?;
         let is_new = !rows.is_empty();
         if !is_new {
             rows = server.rows(SAME, row)?;
         }
         let same = rows.first().map(|row| get::<Option<bool>>(row, 0));
         let same = same.transpose()?.flatten() == Some(true);
-        server.batch("COMMIT")?;
+        if is_new {
+            server.batch("SET CONSTRAINTS ALL IMMEDIATE")?;
+            server.rows(READS, row)?;
+        }
+        server.batch_long("COMMIT")?;
         Ok::<_, Lost>(match is_new {
             true => Inserted::Run,
             false => Inserted::Exists { same },
         })
     };
-    let done = insert().unwrap_or_else(Inserted::Not);
+    let done = match insert() {
+        Err(lost) if foreign::is_of_guard(&lost) => return Err(foreign::refusal(&server)),
+        done => done.unwrap_or_else(Inserted::Not),
+    };
     if !matches!(done, Inserted::Not(_)) {
         server.release();
     }

@@ -1,9 +1,10 @@
 //! A connection to a server, asked one question after the other.
 
 use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
 use futures_util::future::join3;
@@ -13,10 +14,20 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Error, Row};
 
 use crate::address::Address;
+use crate::dial::{self, Peer};
+use crate::meter::Meter;
 use crate::{fault, tls};
 
-/// How long an answer may take: longer than a writer waits for a lock.
+/// How long an answer may take.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
+
+/// How long a server may be silent before it has answered: longer than a writer waits for a lock at once.
+const SILENCE: Duration = Duration::from_secs(12);
+
+/// Begins a transaction of one question. A table whose row security hides rows from the role is not read: fewer rows than there
+/// are would look like all of them.
+const READ_ONE: &str =
+    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off";
 
 /// How long asking a server to stop may take.
 const CANCEL: Duration = Duration::from_secs(1);
@@ -57,6 +68,15 @@ pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
         value: Box::new(value.into()),
         of: Type::INT8,
         len: 8,
+    }
+}
+
+/// A truth.
+pub(crate) fn bool_of<'a>(value: bool) -> Bound<'a> {
+    Bound {
+        value: Box::new(value),
+        of: Type::BOOL,
+        len: 1,
     }
 }
 
@@ -106,6 +126,10 @@ pub(crate) struct Connection {
     client: Client,
     /// An answer did not come: nobody knows what the session does.
     silent: AtomicBool,
+    /// What came.
+    meter: Arc<Meter>,
+    /// Where the server is.
+    peer: Peer,
 }
 
 impl Connection {
@@ -164,13 +188,57 @@ impl Server {
         self.connection.is_closed()
     }
 
-    /// Waits for an answer; `None` when it does not come: then the connection is not used again.
+    /// Waits for an answer; `None` when it does not come: then the connection is not used again, and the server is asked to stop.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        let answer = self.wait_for(self.address.answer, question);
-        if answer.is_none() {
-            self.connection.silent.store(true, Ordering::Relaxed);
+        self.wait_within(SILENCE, question)
+    }
+
+    /// The same for what takes long at the server: it may be silent for as long as an answer may take.
+    pub(crate) fn wait_long<T>(&self, question: impl Future<Output = T>) -> Option<T> {
+        self.wait_within(ANSWER, question)
+    }
+
+    fn wait_within<T>(&self, silence: Duration, question: impl Future<Output = T>) -> Option<T> {
+        let meter = &self.connection.meter;
+        meter.begin();
+        let mut question = pin!(question);
+        let begun = Instant::now();
+        loop {
+            let heard = meter.heard();
+            let left = self.address.answer.saturating_sub(begun.elapsed());
+            let answer = self.wait_for(silence.min(left), question.as_mut());
+            if answer.is_some() {
+                return answer;
+            }
+            if meter.heard() == heard || begun.elapsed() >= self.address.answer {
+                self.give_up();
+                return None;
+            }
         }
-        answer
+    }
+
+    /// Does not wait any more for what was asked. A statement that is not waited for would keep its locks.
+    pub(crate) fn give_up(&self) {
+        self.connection.silent.store(true, Ordering::Relaxed);
+        self.cancel();
+    }
+
+    /// How long the server may be silent while rows are waited for.
+    pub(crate) fn silence(&self) -> Duration {
+        SILENCE.min(self.address.answer)
+    }
+
+    /// What came from the server.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.connection.meter
+    }
+
+    /// Why there is no answer, where the library says this.
+    pub(crate) fn lost(&self, error: Error) -> Lost {
+        match self.connection.meter.ended() {
+            Some(what) => Lost::Flood(what),
+            None => Lost::Error(error),
+        }
     }
 
     /// Waits so long for an answer.
@@ -188,7 +256,11 @@ impl Server {
     pub(crate) fn cancel(&self) {
         if let Ok(tls) = tls::connector(&self.address.trust) {
             // A server that cannot be reached goes on until it sees that nobody listens.
-            let _ = self.wait_for(CANCEL, self.client().cancel_token().cancel_query(tls));
+            let Connection { client, peer, .. } = &*self.connection;
+            let _ = self.wait_for(
+                CANCEL,
+                dial::cancel(&self.address.config, &tls, client, peer),
+            );
         }
     }
 
@@ -203,7 +275,7 @@ impl Server {
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
-            client.batch_execute("BEGIN READ ONLY; SET LOCAL search_path = pg_catalog"),
+            client.batch_execute(READ_ONE),
             self.question(sql, bound),
             client.batch_execute("END"),
         )
@@ -216,20 +288,32 @@ impl Server {
 
     /// The rows that answer a question.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let rows = self.question(sql, bound);
-        self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
+        let rows = self.wait(self.question(sql, bound));
+        rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
     /// The rows that answer a question outside of a transaction.
     pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let rows = self.alone(sql, bound);
-        self.wait(rows).ok_or(Lost::Silent)?.map_err(Lost::Error)
+        let rows = self.wait(self.alone(sql, bound));
+        rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
     /// Runs statements without values, as one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait(self.client().batch_execute(sql));
-        done.ok_or(Lost::Silent)?.map_err(Lost::Error)
+        done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
+    }
+
+    /// The same for what takes long: a COMMIT that waits for a disk or a replica, a schema that is made, rows that go with others.
+    pub(crate) fn batch_long(&self, sql: &str) -> Result<(), Lost> {
+        let done = self.wait_long(self.client().batch_execute(sql));
+        done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
+    }
+
+    /// As [`Server::rows`], for what takes long.
+    pub(crate) fn rows_long(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
+        let rows = self.wait_long(self.question(sql, bound));
+        rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 }
 
@@ -243,17 +327,18 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
         .get_connect_timeout()
         .copied()
         .unwrap_or(ANSWER);
+    let meter = Arc::default();
     let connecting = async {
-        let connecting = tokio::time::timeout(limit, address.connect(tls)).await;
-        match connecting {
-            Ok(connected) => connected.map_err(|error| fault::refused(address, &error)),
+        let dialled = address.connect(&tls, &meter);
+        match tokio::time::timeout(limit, dialled).await {
+            Ok(connected) => connected.map_err(|error| fault::undialled(address, &error)),
             Err(_) => {
                 let what = format!("no answer within {} s", limit.as_secs_f32());
                 Err(fault::unconnected(address, &what))
             }
         }
     };
-    let (client, connection) = match runtime.block_on(connecting) {
+    let (client, connection, peer) = match runtime.block_on(connecting) {
         Ok(connected) => connected,
         Err(fault) => {
             // The name of a host may still be looked up: nobody waits for that.
@@ -269,6 +354,8 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
         runtime: Some(runtime),
         client,
         silent: AtomicBool::new(false),
+        meter,
+        peer,
     })
 }
 
@@ -279,6 +366,8 @@ pub(crate) enum Lost {
     Error(Error),
     /// Nothing came.
     Silent,
+    /// The server did this, and was not listened to any more.
+    Flood(&'static str),
 }
 
 impl From<Error> for Lost {

@@ -131,10 +131,10 @@ impl PostgresSource {
     pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
         let server = Server::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
-        let looked = has(&server, "openprose.agents").and_then(|there| match there {
-            true => Ok(server.ask(sql, &[])?.first().map(|row| get(row, 0))),
-            false => Ok(None),
-        });
+        let looked = match server.ask(sql, &[]) {
+            Err(lost) if fault::is_no_table(&lost) => Ok(None),
+            found => found.map(|rows| rows.first().map(|row| get(row, 0))),
+        };
         let wrong = |lost: Lost| fault::unread_fault(&self.address, &lost);
         let found: Option<bool> = looked
             .map_err(wrong)?
@@ -215,9 +215,9 @@ impl PostgresSource {
         list: impl FnOnce(&Server) -> Result<Vec<FileEntry>, Lost>,
     ) -> Result<PostgresSource, Fault> {
         let server = Server::connect(address)?;
-        let listed = has(&server, "openprose.run").and_then(|there| match there {
-            true => list(&server),
-            false => Ok(Vec::new()),
+        let listed = list(&server).or_else(|lost| match fault::is_no_table(&lost) {
+            true => Ok(Vec::new()),
+            false => Err(lost),
         });
         let mut files = listed.map_err(|lost| fault::unread_fault(address, &lost))?;
         server.release();
@@ -335,6 +335,16 @@ impl Source for PostgresSource {
             places.map(|(run, _)| run.to_owned()).collect()
         };
         let of = Of::Runs(self.more.map(|_| listed()));
+        reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
+    }
+
+    fn some_runs(
+        &self,
+        ids: &[&str],
+        limits: &Limits,
+    ) -> Result<Option<Box<dyn Database>>, SourceError> {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        let of = Of::Runs(Some(ids));
         reader(ROWS, PostgresRun::of(&self.address, of, limits)).map(Some)
     }
 

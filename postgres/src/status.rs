@@ -10,9 +10,10 @@ use tokio_postgres::error::SqlState;
 use crate::address::Address;
 use crate::fault;
 use crate::find::has;
+use crate::foreign::{self, OF_RUNS};
 use crate::rows::get;
 use crate::schema::{self, OLDEST};
-use crate::server::{Lost, Server, int, text};
+use crate::server::{Lost, Server, bool_of, int, text};
 use crate::shape::quoted;
 
 /// Looks at a server. That it does not answer is a fact, too.
@@ -108,9 +109,9 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
     server.batch(&format!(
-        "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL statement_timeout = {most}"
+        "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL statement_timeout = {most}"
     ))?;
-    let found = server.rows(sql, &[]);
+    let found = server.rows_long(sql, &[]);
     server.batch("ROLLBACK")?;
     match found {
         Err(Lost::Error(error)) if error.code() == Some(&SqlState::QUERY_CANCELED) => Ok(None),
@@ -193,7 +194,8 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
                       FROM openprose.x_attachments WHERE run_id = r.id) AS a";
     let server = Server::connect(address)?;
     let look = || {
-        if !has(&server, "openprose.x_attachments")? {
+        // The document's own tables are fewer: what is there is counted.
+        if !has(&server, "openprose.run")? {
             return Ok((0, 0, Vec::new()));
         }
         let all = server.ask(ALL, &[])?;
@@ -202,6 +204,17 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
             (runs, bytes) = (get::<i64>(row, 0)?, get::<i64>(row, 1)?);
         }
         let mut newest = Vec::new();
+        for table in [
+            "execution",
+            "bindings",
+            "gates",
+            "agent_segments",
+            "x_attachments",
+        ] {
+            if !has(&server, &format!("openprose.{table}"))? {
+                return Ok((runs.unsigned_abs(), bytes.unsigned_abs(), newest));
+            }
+        }
         for row in server.ask(NEWEST, &[int(i64::from(most))])? {
             newest.push(RunSize {
                 run: get(&row, 0)?,
@@ -260,14 +273,54 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
 /// When the server does not answer, or refuses.
 pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
     let server = Server::connect(address)?;
+    let unwritten = |lost: Lost| fault::unwritten(address, &lost);
+    let (is_owner, is_done) = set_up_already(&server, role, dedicated).map_err(unwritten)?;
+    if !is_owner {
+        if is_done {
+            server.release();
+            return Ok(());
+        }
+        return Err(WriteError::refused(
+            "no-right-to-set-up",
+            format!(
+                "{address}: this role may not make the schema or grant rights on it, and something is missing"
+            ),
+            "run it as the owner of the schema openprose or as a superuser, or give what `prosescope postgres setup` prints to one",
+        ));
+    }
     schema::complete(&server)?;
     let sql = setup_sql(role, address.database(), dedicated);
-    server.batch(&sql).map_err(|lost| {
+    server.batch_long(&sql).map_err(|lost| {
         let _ = server.batch("ROLLBACK");
-        fault::unwritten(address, &lost)
+        unwritten(lost)
     })?;
     server.release();
     Ok(())
+}
+
+/// Whether the role that asks may set the schema up, and whether all of it is so already for `role`.
+fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool, bool), Lost> {
+    // The schema's owner, or who may make one; roles are made by those who may.
+    const OWNER: &str = "
+        SELECT rolsuper OR CASE WHEN to_regnamespace('openprose') IS NULL
+                                THEN has_database_privilege(current_database(), 'CREATE')
+                                ELSE pg_has_role((SELECT nspowner FROM pg_namespace WHERE nspname = 'openprose'), 'USAGE') END
+        FROM pg_roles WHERE rolname = current_user";
+    const DONE: &str = "
+        SELECT has_database_privilege(r.oid, current_database(), 'CONNECT') AND has_schema_privilege(r.oid, n.oid, 'USAGE')
+               AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p')
+                               AND NOT (has_table_privilege(r.oid, c.oid, 'SELECT') AND has_table_privilege(r.oid, c.oid, 'INSERT')
+                                    AND has_table_privilege(r.oid, c.oid, 'UPDATE') AND has_table_privilege(r.oid, c.oid, 'DELETE')))
+               AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND CASE c.relkind WHEN 'S' THEN NOT has_sequence_privilege(r.oid, c.oid, 'USAGE') END)
+               AND (NOT $2 OR NOT has_database_privilege('public', current_database(), 'CONNECT'))
+        FROM pg_roles AS r, pg_namespace AS n WHERE r.rolname = $1 AND n.nspname = 'openprose'";
+    let first = |rows: Vec<tokio_postgres::Row>| {
+        let said = rows.first().map(|row| get::<Option<bool>>(row, 0));
+        Ok::<_, Lost>(said.transpose()?.flatten() == Some(true))
+    };
+    let is_owner = first(server.ask(OWNER, &[])?)?;
+    let is_granted = first(server.ask(DONE, &[text(role), bool_of(dedicated)])?)?;
+    Ok((is_owner, is_granted && missing(server)?.is_empty()))
 }
 
 /// Removes a run with everything of it: its agents and segments, too (errata P5). Returns whether it was there.
@@ -285,11 +338,12 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     let mut there = false;
     let mut remove = |server: &Server| {
         server
-            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = '30s'")?;
+            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL lock_timeout = '30s'")?;
+        foreign::guarded(server, &OF_RUNS, true)?;
         for sql in REMOVE {
-            there |= !server.rows(sql, &[text(run)])?.is_empty();
+            there |= !server.rows_long(sql, &[text(run)])?.is_empty();
         }
-        server.batch("COMMIT")
+        server.batch_long("COMMIT")
     };
     deleted(address, &mut remove)?;
     Ok(there)
@@ -306,6 +360,7 @@ pub(crate) fn deleted(
         match delete(&server) {
             Ok(()) => break server.release(),
             Err(lost) if !repeated && fault::is_passing(&lost) => repeated = true,
+            Err(lost) if foreign::is_of_guard(&lost) => return Err(foreign::refusal(&server)),
             Err(lost) => {
                 let _ = server.batch("ROLLBACK");
                 return Err(fault::unwritten(address, &lost).into());

@@ -16,20 +16,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::TryStreamExt;
-use futures_util::future::{join_all, join4};
+use futures_util::future::{join_all, join5};
 use prosescope_core::model::RunStatus;
 use prosescope_core::program;
 use prosescope_core::time::Stamp;
-use prosescope_core::write::{Change, Fault, FaultKind, RunStore, Work, WriteError};
+use prosescope_core::write::{
+    AttachmentFile, Change, Fault, FaultKind, RunStore, Work, WriteError,
+};
 
 use crate::address::Address;
-use crate::apply::{self, Step};
+use crate::apply::{self, Check, Step};
 use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
+use crate::foreign;
 use crate::of::{Keeper, Of};
+use crate::readback;
 use crate::rows::{self, get};
 use crate::schema;
-use crate::server::{Lost, Server, int, text, typed};
+use crate::server::{Lost, Server, int, owned, text, typed};
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -37,11 +41,18 @@ const TRIES: u32 = 20;
 /// How long a command that was cut off looks for the server, to learn what became of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
+const AT_ONCE: &str = "SET LOCAL lock_timeout = '8s'";
+
+/// How long locks are waited for in all, when another wait is begun.
+const LOCKED: Duration = Duration::from_secs(25);
+
 /// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
-/// looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
+/// looked up in `pg_catalog` alone, so that no function or operator of another schema is run. A table whose row security hides
+/// rows from the role is neither read nor written.
 pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL lock_timeout = '30s';
+    SET LOCAL lock_timeout = '30s'; SET LOCAL row_security = off;
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
 /// Locks the run's row; returns its status, and when it was last written to.
@@ -55,9 +66,12 @@ const LOCK_AGENTS: &str =
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
-/// Leaves a token of the transaction.
+/// A new token of a transaction.
+const TOKEN: &str = "SELECT gen_random_uuid()::text";
+
+/// Leaves the token.
 const LEAVE_TOKEN: &str =
-    "INSERT INTO openprose.x_commands (run_id) VALUES (nullif($1, '')) RETURNING token::text";
+    "INSERT INTO openprose.x_commands (token, run_id) VALUES ($1::uuid, nullif($2, ''))";
 
 /// Removes tokens that nobody looks for any more.
 const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
@@ -102,6 +116,8 @@ struct Unanswered {
 enum Failed {
     /// The same may succeed when it is begun anew.
     Passing(Fault),
+    /// Another transaction holds what is needed; it is waited for again.
+    Locked(Fault),
     /// It cannot be.
     Finally(WriteError),
 }
@@ -190,7 +206,12 @@ impl PostgresStore {
         work: Work<'_>,
     ) -> Result<Option<Unanswered>, Failed> {
         let failed = |lost: Lost| failed(&self.address, &lost);
-        let locked = self.lock(server).map_err(failed)?;
+        let locked = self
+            .lock(server)
+            .map_err(|lost| match foreign::is_of_guard(&lost) {
+                true => Failed::Finally(foreign::refusal(server)),
+                false => failed(lost),
+            })?;
         let facts = PostgresFacts {
             server,
             run: self.run(),
@@ -205,36 +226,32 @@ impl PostgresStore {
         if changes.is_empty() {
             return server.batch("ROLLBACK").map(|()| None).map_err(failed);
         }
-        for change in &changes {
-            if let Change::Attachment(file) = change {
-                let write = |step: Step<'_>| self.send(server, &[step]);
-                let mut lost = None;
-                let written = apply::pieces(self.run(), file, self.staged.as_ref(), &mut |step| {
-                    write(step).map_err(|failed| match failed {
-                        Failed::Passing(fault) => {
-                            lost = Some(Failed::Passing(fault.clone()));
-                            fault
-                        }
-                        Failed::Finally(error) => {
-                            let fault = Fault::new(FaultKind::Damaged, error.to_string());
-                            lost = Some(Failed::Finally(error));
-                            fault
-                        }
-                    })
-                });
-                if let Err(fault) = written {
-                    return Err(lost.unwrap_or_else(|| Failed::Finally(fault.into())));
-                }
-            }
-        }
         let of = facts.of.borrow().clone();
-        let steps = changes.iter().flat_map(|change| apply::steps(&of, change));
-        let mut steps: Vec<_> = steps.collect();
+        let mut steps = vec![apply::step(
+            LEAVE_TOKEN,
+            vec![owned(locked.token.clone()), text(self.run())],
+        )];
+        steps.extend(changes.iter().flat_map(|change| apply::steps(&of, change)));
         if locked.token.ends_with(TIDY) {
             steps.push(apply::any(OLD_TOKENS, vec![text(self.run())]));
         }
-        self.send(server, &steps)?;
-        match server.batch("COMMIT") {
+        let files = changes.iter().filter_map(|change| match change {
+            Change::Attachment(file) => Some(file),
+            _ => None,
+        });
+        let named = steps.iter().map(|step| step.sql.as_str());
+        let guarded = foreign::tables_of(named.chain(files.clone().map(|_| apply::ADD_PIECE)));
+        let mut guard = Vec::from(foreign::guard(&guarded, false));
+        for file in files {
+            // Before the first row is written.
+            self.send(server, &std::mem::take(&mut guard))?;
+            self.attach(server, file)?;
+        }
+        guard.extend(steps);
+        guard.push(readback::at_once());
+        guard.extend(readback::of_all(&of, &changes));
+        self.send(server, &guard)?;
+        match server.batch_long("COMMIT") {
             Ok(()) => Ok(None),
             Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {
                 token: locked.token,
@@ -246,21 +263,25 @@ impl PostgresStore {
 
     /// Begins a transaction, and locks the run's row.
     fn lock(&self, server: &Server) -> Result<Locked, Lost> {
-        let bound = [text(self.run())];
         let (lock, whose) = match &self.of {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
         // Nearly every plan asks for the program.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
-        let all = join4(
-            server.client().batch_execute(BEGIN),
+        let tables = [foreign::no_tables()];
+        let begin = format!("{BEGIN}; {AT_ONCE}");
+        let all = join5(
+            server.client().batch_execute(&begin),
+            // A view in the place of a table would run what others wrote: nothing behind this is then run.
+            server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
-            server.question(LEAVE_TOKEN, &bound),
+            server.question(TOKEN, &[]),
             server.question(PROGRAM, &of_program),
         );
-        let (begun, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
+        let (begun, tables, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
         begun?;
+        tables?;
         let (status, token, program) = (status?, token?, program?);
         let program = program.first().map(|row| get::<Option<String>>(row, 0));
         let updated = status.first().map(|row| rows::stamp(row, 1));
@@ -314,6 +335,30 @@ impl PostgresStore {
 
     fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
         sent(server, steps)
+    }
+
+    /// Writes an attachment, piece by piece.
+    fn attach(&self, server: &Server, file: &AttachmentFile) -> Result<(), Failed> {
+        let mut lost = None;
+        let mut write = |steps: &[Step<'_>]| {
+            self.send(server, steps).map_err(|failed| match failed {
+                Failed::Passing(fault) => {
+                    lost = Some(Failed::Passing(fault.clone()));
+                    fault
+                }
+                Failed::Locked(fault) => {
+                    lost = Some(Failed::Locked(fault.clone()));
+                    fault
+                }
+                Failed::Finally(error) => {
+                    let fault = Fault::new(FaultKind::Damaged, error.to_string());
+                    lost = Some(Failed::Finally(error));
+                    fault
+                }
+            })
+        };
+        let written = apply::pieces(self.run(), file, self.staged.as_ref(), &mut write);
+        written.map_err(|fault| lost.unwrap_or_else(|| Failed::Finally(fault.into())))
     }
 
     /// Looks whether a transaction whose COMMIT was not answered is recorded.
@@ -372,16 +417,33 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
             .query_typed_raw(&step.sql, typed(&step.bound))
             .await?;
         let mut rows = std::pin::pin!(rows);
-        while rows.try_next().await?.is_some() {}
-        Ok::<_, tokio_postgres::Error>(rows.rows_affected().unwrap_or(0))
+        let mut looked = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            if let Some(Check::Row { .. }) = step.check {
+                looked.push(get::<Vec<Option<bool>>>(&row, 0)?);
+            }
+        }
+        Ok::<_, tokio_postgres::Error>((rows.rows_affected().unwrap_or(0), looked))
     });
-    let answers = server.wait(join_all(all));
+    // Constraints and locks of others may take their time.
+    let answers = server.wait_long(join_all(all));
     let Some(answers) = answers else {
         return Err(failed(server.address(), &Lost::Silent));
     };
     for (answer, step) in answers.into_iter().zip(steps) {
         // The first error is the reason for the others.
-        let changed = answer.map_err(|error| failed(server.address(), &Lost::Error(error)))?;
+        let (changed, looked) = match answer.map_err(|error| server.lost(error)) {
+            Ok(answer) => answer,
+            Err(lost) if step.check == Some(Check::NoCode) && foreign::is_of_guard(&lost) => {
+                return Err(Failed::Finally(foreign::refusal(server)));
+            }
+            Err(lost) => return Err(failed(server.address(), &lost)),
+        };
+        if let Some(Check::Row { table, columns }) = &step.check
+            && let Some(what) = differs(table, columns, &looked)
+        {
+            return Err(Failed::Finally(foreign::otherwise(server.address(), &what)));
+        }
         if let Some(wanted) = step.rows.filter(|wanted| *wanted != changed) {
             let wanted = match wanted {
                 1 => "one row was".to_owned(),
@@ -401,6 +463,21 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
     Ok(())
 }
 
+/// What is not as it was written, as a sentence; `None` where all is.
+fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Option<String> {
+    let [row] = looked else {
+        return Some(format!(
+            "after it was written, openprose.{table} has {} rows of it",
+            looked.len()
+        ));
+    };
+    let odd = row.iter().position(|same| *same != Some(true));
+    let column = columns.get(odd?).copied().unwrap_or_default();
+    Some(format!(
+        "openprose.{table}.{column} reads otherwise than it was written"
+    ))
+}
+
 /// The same for who does not begin anew.
 ///
 /// # Errors
@@ -417,7 +494,7 @@ pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
 impl From<Failed> for WriteError {
     fn from(failed: Failed) -> WriteError {
         match failed {
-            Failed::Passing(fault) => fault.into(),
+            Failed::Passing(fault) | Failed::Locked(fault) => fault.into(),
             Failed::Finally(error) => error,
         }
     }
@@ -434,6 +511,7 @@ fn failed(address: &Address, lost: &Lost) -> Failed {
     let fault = fault::unwritten(address, lost);
     match fault::is_passing(lost) {
         true => Failed::Passing(fault),
+        false if fault::is_locked(lost) => Failed::Locked(fault),
         false => Failed::Finally(fault.into()),
     }
 }
@@ -447,6 +525,10 @@ impl RunStore for PostgresStore {
             match self.attempt(work) {
                 Ok(()) => return Ok(()),
                 Err(Failed::Finally(error)) => return Err(error),
+                Err(Failed::Locked(fault)) if begun.elapsed() > LOCKED => {
+                    return Err(fault.into());
+                }
+                Err(Failed::Locked(_)) => {}
                 Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
                     return Err(fault.into());
                 }

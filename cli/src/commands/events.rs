@@ -206,7 +206,15 @@ fn tail(args: &TailArgs, out: &Out) -> Result<Exit, CliError> {
 impl Follower<'_> {
     /// Prints what is new; returns whether it is done.
     fn look(&mut self, rows: &dyn Rows, out: &Out) -> Result<bool, CliError> {
-        self.horizon.advance(rows)?;
+        // A cursor that is kept, or waited after, needs an order.
+        if self.args.follow || self.args.name.is_some() {
+            self.horizon.advance(rows)?;
+        } else if let Some(unknown) = self.horizon.advance_once(rows)? {
+            say(&note(&format!(
+                "{}: an event that is not committed here yet may come before the last of these",
+                unknown.why
+            )));
+        }
         loop {
             let most = u32::try_from(self.left).unwrap_or(u32::MAX).min(PAGE);
             let page = events(rows, &self.horizon, &self.workflow, self.cursor, most)?;

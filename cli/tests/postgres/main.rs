@@ -8,6 +8,8 @@ mod commands;
 mod conformance;
 mod cuts;
 mod documents;
+mod foreign;
+mod hostile;
 mod kills;
 mod lifecycle;
 mod limits;

@@ -397,6 +397,40 @@ fn who_follows_a_table_that_was_emptied_is_told() {
         (409, Some("cursor-ahead")),
         "{said}"
     );
+    // What a value holds that no text of PostgreSQL does is the asker's mistake.
+    let note = |text: &str| {
+        ask(
+            serving.address,
+            "POST",
+            &format!("/workflow/events/{of}"),
+            &json!([{"text": text}]),
+        )
+        .unwrap()
+    };
+    let (status, said) = note("a\0b");
+    assert_eq!(
+        (status, said["rule"].as_str()),
+        (400, Some("not-storable")),
+        "{said}"
+    );
+    // An error says nothing of where the database is, or by whose name it is asked.
+    cluster
+        .psql(&url, "ALTER TABLE workflow_events RENAME TO elsewhere")
+        .unwrap();
+    let (status, said) = note("lost");
+    let whole = said.to_string();
+    assert!(status >= 500 || status == 403, "{status} {whole}");
+    for word in [
+        "127.0.0.1",
+        "postgres@",
+        "postgresql:",
+        url.rsplit('/').next().unwrap(),
+    ] {
+        assert!(!whole.contains(word), "{word}: {whole}");
+    }
+    cluster
+        .psql(&url, "ALTER TABLE elsewhere RENAME TO workflow_events")
+        .unwrap();
     let said = prose(4, &["events", "tail", of, "--after", "3", "--follow"]);
     assert!(said.contains("--after 0"), "{said}");
     let anew = prose(0, &["events", "tail", of, "--after", "0"]);

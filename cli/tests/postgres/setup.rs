@@ -37,6 +37,11 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     for check in status["checks"].as_array().unwrap() {
         assert_eq!(check["state"], "ok", "{check}");
     }
+    // Nothing is left to do for it, and what it may not do it is not said to have failed at.
+    limited.prose(0, &setup, "");
+    let other = ["postgres", "setup", "--apply", "--role", "somebody_else"];
+    let said = limited.prose(4, &other, "");
+    assert!(said.contains("as the owner"), "{said}");
     let run = limited.init("postgres");
     limited.prose(0, &["put", "x", "--run", &run], "a value");
     limited.prose(
@@ -84,6 +89,24 @@ fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
         "{doctor}"
     );
     assert!(!doctor.contains("rows of agents"), "{doctor}");
+}
+
+/// The document's own tables are fewer than ours.
+#[test]
+fn runs_in_the_documents_own_tables_are_counted() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    let made = "CREATE SCHEMA openprose;
+        CREATE TABLE openprose.run (id TEXT PRIMARY KEY, program_path TEXT, program_source TEXT, started_at TIMESTAMPTZ DEFAULT NOW(),
+            updated_at TIMESTAMPTZ DEFAULT NOW(), status TEXT NOT NULL DEFAULT 'running', state_mode TEXT DEFAULT 'postgres', metadata JSONB);
+        INSERT INTO openprose.run (id) VALUES ('20260301-100000-aaaaaa'), ('20260301-100000-bbbbbb')";
+    cluster.psql(&url, made).unwrap();
+    let project = Project::new("session \"x\"\n", &url);
+    let out = project.give(&["postgres", "status", "--json"], b"");
+    let status: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(status["runs"], 2, "{status}");
 }
 
 #[test]

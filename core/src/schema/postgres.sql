@@ -258,7 +258,6 @@ CREATE INDEX IF NOT EXISTS idx_bindings_order ON openprose.bindings (run_id, x_s
 CREATE INDEX IF NOT EXISTS idx_gates_pending ON openprose.gates (run_id) WHERE status = 'pending';
 CREATE INDEX IF NOT EXISTS idx_gates_execution ON openprose.gates (execution_id) WHERE execution_id IS NOT NULL;
 CREATE INDEX IF NOT EXISTS idx_audit_gate ON openprose.gate_audit_log (run_id, gate_id, id);
-CREATE INDEX IF NOT EXISTS idx_run_started ON openprose.run (started_at DESC, id);
 
 -- G7: the log is appended to and never changed. Rows may go with their run, once that is deleted.
 CREATE OR REPLACE FUNCTION openprose.x_audit_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$

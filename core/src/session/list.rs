@@ -1,12 +1,14 @@
 //! The runs of a source, each as a line.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::filter::began;
-use super::many::Heads;
+use super::many::{Heads, by_rows};
 use super::pages::summary;
+use super::replay::Replay;
 use super::summary::{age, of_head};
 use super::survey::{Found, FoundKind, survey};
 use super::{Filter, Options, Order, Session};
@@ -39,6 +41,7 @@ pub fn list_page(
     let wanted = Wanted {
         filter: Cow::Borrowed(filter),
         by_heads,
+        by_rows: !by_heads,
         ..Wanted::default()
     };
     let (Listing { mut list, .. }, mut heads) = lists.all(&wanted);
@@ -117,6 +120,8 @@ struct Wanted<'a> {
     filter: Cow<'a, Filter>,
     /// Runs are listed by what the store of all runs says of them, where that decides.
     by_heads: bool,
+    /// Where how a run stands decides, the rows of all runs that did not end are read together.
+    by_rows: bool,
     /// Lines of runs that need not be read.
     known: Option<&'a Known<'a>>,
     /// Whether there is time for another run.
@@ -136,6 +141,8 @@ pub(super) struct Lists<'a> {
     options: &'a Options,
     /// What the store of all runs says of them, where there is one.
     heads: Option<Heads>,
+    /// The rows of those that did not end, once they are needed.
+    rest: OnceCell<Option<Replay>>,
 }
 
 impl<'a> Lists<'a> {
@@ -144,6 +151,7 @@ impl<'a> Lists<'a> {
             source,
             options,
             heads: Heads::of(source.as_ref(), options),
+            rest: OnceCell::new(),
         }
     }
 
@@ -191,10 +199,13 @@ impl<'a> Lists<'a> {
             }
             let known = wanted.known.and_then(|known| known(&place));
             let head = self.head(&place);
-            let head = head.filter(|line| wanted.by_heads || line.is_whole);
+            let head = match head {
+                Some(line) if wanted.by_rows && !line.is_whole => self.by_rows(&place),
+                head => head.filter(|line| wanted.by_heads || line.is_whole),
+            };
             let (line, is_whole) = match (known, head) {
                 (Some(line), _) => (self.aged(line), true),
-                (None, Some(head)) if began(&head.summary).is_some() => {
+                (None, Some(head)) if wanted.by_rows || began(&head.summary).is_some() => {
                     (self.aged(head.summary), head.is_whole)
                 }
                 (None, _) if read && wanted.go_on.is_some_and(|go_on| !go_on()) => {
@@ -229,6 +240,20 @@ impl<'a> Lists<'a> {
     /// What the store of all runs says of one.
     pub(super) fn head(&self, found: &Found) -> Option<Line> {
         self.heads.as_ref()?.line(found, self.options)
+    }
+
+    /// What the rows of a run say, which are read with those of the others that did not end.
+    fn by_rows(&self, found: &Found) -> Option<Line> {
+        let rest = || {
+            self.heads
+                .as_ref()?
+                .rest(self.source.as_ref(), self.options)
+        };
+        let rows = self.rest.get_or_init(rest).as_ref()?;
+        Some(Line {
+            summary: by_rows(rows, found, self.options)?,
+            is_whole: true,
+        })
     }
 
     /// A run as a line, and the session that it took; `around` opens with that what lies around the run.

@@ -5,15 +5,19 @@ use std::collections::BTreeMap;
 
 use super::Options;
 use super::list::Line;
+use super::replay::Replay;
 use super::summary::{line_of, says_its_end};
 use super::survey::Found;
 use crate::database::{Database, DecodeError, Key, Row, Rows, Scan, Snapshot, Want};
+use crate::decode::rows;
+use crate::issue::Issue;
 use crate::model::{Form, GateStatus, Program, Run, RunStatus};
-use crate::schema;
+use crate::program;
+use crate::schema::{self, postgres_name};
 use crate::source::Source;
 use crate::time::Stamp;
 use crate::trace;
-use crate::view::RunSummary;
+use crate::view::{Counts, RunSummary};
 
 /// The heads of the runs of one store, by id.
 pub(super) struct Heads(BTreeMap<String, Head>);
@@ -71,6 +75,14 @@ impl Heads {
         }
     }
 
+    /// A reader of the rows of those that did not end by their own row, each table of which is asked for once.
+    pub(super) fn rest(&self, source: &dyn Source, options: &Options) -> Option<Replay> {
+        let open = self.0.iter().filter(|(_, head)| !says_its_end(&head.run));
+        let ids: Vec<&str> = open.map(|(id, _)| id.as_str()).collect();
+        let db = source.some_runs(&ids, &options.limits).ok()??;
+        Some(Replay::of(db))
+    }
+
     /// What a list says of a run; `None` when it has no row.
     pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
         let Head { run, pending_gates } = self.0.get(&found.name)?;
@@ -87,6 +99,35 @@ impl Heads {
             is_whole: says_its_end(run),
         })
     }
+}
+
+/// What a list says of a run by its rows; `None` where they cannot be read, so that opening the run says why.
+pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option<RunSummary> {
+    let head = rows::head(
+        &rows.run(&found.name),
+        &postgres_name(&found.name),
+        &found.name,
+        |_| u64::MAX,
+    )
+    .ok()?;
+    let run = head.run;
+    let is_unread = |issue: &Issue| {
+        matches!(
+            issue.rule.as_str(),
+            "reading-failed" | "reading-stopped" | "table-damaged" | "no-run-row"
+        )
+    };
+    if run.issues.iter().any(is_unread) {
+        return None;
+    }
+    let listing = run.program.source.as_deref().map(program::scan);
+    let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
+    Some(RunSummary {
+        name: found.name.clone(),
+        issues: Counts::of(&run.issues),
+        head_only: Some("values were not looked at for this line".to_owned()),
+        ..line_of(&run, &verdict, &found.place)
+    })
 }
 
 /// A row by the names of its columns.

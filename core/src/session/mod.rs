@@ -28,6 +28,7 @@ mod one_agent;
 mod open;
 mod opened;
 pub mod pages;
+mod replay;
 pub mod search;
 mod shown;
 mod stray;

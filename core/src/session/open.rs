@@ -12,6 +12,7 @@ use crate::decode::{folder, rows, state_md};
 use crate::issue::Issue;
 use crate::model::{FolderForm, Form, Run};
 use crate::program;
+use crate::schema::postgres_name;
 use crate::source::{NAMES_HIDDEN, Source, SourceError, is_hidden_name};
 use crate::trace;
 
@@ -190,8 +191,13 @@ fn open_database(
     let db = source.database(path, &options.limits)?;
     let (dir, name) = split(path);
     let root = join(dir, "");
+    // Rows of a server are in no file.
+    let name = match (db.holds_many_runs(), name) {
+        (true, "state.db") => postgres_name(split(dir).1),
+        _ => name.to_owned(),
+    };
     let folder = folder_name(source.as_ref(), &root);
-    let decoded = rows::decode_in(db.as_ref(), name, &folder, options.run_id.as_deref())
+    let decoded = rows::decode_in(db.as_ref(), &name, &folder, options.run_id.as_deref())
         .map_err(|error| SourceError::of_database(path, &error))?;
     let mut run = decoded.run;
     run.issues.extend(source.notes(path));
@@ -200,7 +206,7 @@ fn open_database(
         let contradictions = folder::compare_with_rows(&run);
         run.issues.extend(contradictions);
     }
-    let name = name.into();
+    let name = name.as_str().into();
     Ok(Parts {
         other_runs: decoded.other_runs,
         ..Parts::new(run, Rc::clone(source), root, Some(Store { name, db }))

@@ -101,6 +101,7 @@ fn parts(location: &Location) -> Vec<Part> {
     let path = location.file.as_deref().unwrap_or_default();
     match path.split('/').next().unwrap_or_default() {
         "" | "state.md" | "state.db" => Part::ALL.to_vec(),
+        server if server.starts_with("postgres:") => Part::ALL.to_vec(),
         _ if is_agents(path) => vec![Part::Agents],
         "bindings" | "attachments" => vec![Part::Bindings],
         "agents" => vec![Part::Agents],

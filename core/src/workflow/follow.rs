@@ -92,6 +92,22 @@ impl Horizon {
         Ok(self.settled)
     }
 
+    /// Looks how far events are settled, for a reader that does not come back: where ids say nothing about order, what is there
+    /// now is all, and the reason is returned.
+    ///
+    /// # Errors
+    /// The fault of the store.
+    pub fn advance_once(&mut self, rows: &dyn Rows) -> Result<Option<UnknownOrder>, Fault> {
+        if self.ahead.is_none() {
+            let mut barrier = rows.barrier()?;
+            if let Some(unknown) = barrier.unknown.take() {
+                self.settled = i64::MAX;
+                return Ok(Some(unknown));
+            }
+        }
+        self.advance(rows).map(|_| None)
+    }
+
     /// Refuses a cursor that no event ever had: who went on after it would wait for ever.
     ///
     /// # Errors

@@ -16,7 +16,9 @@ use tokio_postgres::error::SqlState;
 use crate::address::Address;
 use crate::apply::{self, PIECE, Step, step};
 use crate::fault;
+use crate::foreign::{self, OF_RUNS};
 use crate::of::Of;
+use crate::readback;
 use crate::rows::get;
 use crate::schema;
 use crate::server::{Lost, Server, int, ints, owned_bytes, text};
@@ -96,6 +98,8 @@ impl Import<'_> {
 
     fn all(&mut self, with_files: bool) -> Result<Vec<Left>, WriteError> {
         self.server.batch(BEGIN).map_err(|lost| self.lost(lost))?;
+        self.send(&foreign::guard(&OF_RUNS, false))?;
+        self.send(&[readback::at_once()])?;
         self.head()?;
         self.files(with_files)?;
         self.take_ids()?;
@@ -114,7 +118,7 @@ impl Import<'_> {
                 some.len(),
             )])?;
         }
-        match self.server.batch("COMMIT") {
+        match self.server.batch_long("COMMIT") {
             Ok(()) => Ok(carried),
             Err(lost) if fault::leaves_open(&lost) => self.settled().map(|()| carried),
             Err(lost) => Err(self.lost(lost)),
@@ -129,7 +133,7 @@ impl Import<'_> {
         let again = Server::connect(self.server.address())?;
         let looked = again
             .batch(BEGIN)
-            .and_then(|()| again.rows(sql, &[text(self.run())]));
+            .and_then(|()| again.rows_long(sql, &[text(self.run())]));
         let is_free = !looked.map_err(|lost| self.lost(lost))?.is_empty();
         again.batch("ROLLBACK").map_err(|lost| self.lost(lost))?;
         match is_free {
@@ -164,7 +168,7 @@ impl Import<'_> {
             text(source.as_deref()),
             text(started.as_deref()),
         ];
-        match self.server.rows(sql, &bound) {
+        match self.server.rows_long(sql, &bound) {
             Ok(_) => {}
             Err(Lost::Error(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
                 return Err(WriteError::refused(
@@ -205,8 +209,9 @@ impl Import<'_> {
                 }
                 let bytes = piece.len() as u64;
                 at += bytes;
+                let compared = readback::piece(self.session.run().id.as_ref(), &to, n, &piece);
                 let bound = vec![text(self.run()), text(&*to), int(n), owned_bytes(piece)];
-                group.add([step(apply::ADD_PIECE, bound)])?;
+                group.add([step(apply::ADD_PIECE, bound), compared])?;
                 (self.moved)(bytes);
                 n += 1;
             }
@@ -260,8 +265,8 @@ impl Import<'_> {
 
     fn attachment(&self, file: &AttachmentFile) -> Result<(), WriteError> {
         let mut failed = None;
-        let written = apply::pieces(self.run(), file, None, &mut |step| {
-            self.send(&[step]).map_err(|error| {
+        let written = apply::pieces(self.run(), file, None, &mut |steps| {
+            self.send(steps).map_err(|error| {
                 let fault = Fault::new(FaultKind::Io, error.to_string());
                 failed = Some(error);
                 fault

@@ -6,8 +6,9 @@
 use prosescope_core::write::{BindingRow, Change};
 
 use super::original::{Refused, in_place};
-use crate::apply::{self, Step, many};
-use crate::server::{ints, text, texts};
+use crate::apply::{self, Check, Step, any};
+use crate::readback;
+use crate::server::{Bound, int, ints, text, texts};
 
 /// Bytes of the rows of one statement: the server keeps arrays that are shorter than `work_mem` in memory.
 pub(super) const GROUP: usize = 1 << 20;
@@ -84,6 +85,7 @@ impl<'a> Open<'a> {
             Row::Execution(row) => self.executions.push(row),
             Row::Other(change) => {
                 steps.extend(apply::steps(of, change));
+                steps.extend(readback::row(of, change));
                 steps.extend(kept);
                 return steps;
             }
@@ -105,12 +107,25 @@ impl<'a> Open<'a> {
 }
 
 fn bindings<'a>(run: &'a str, rows: &[&'a BindingRow]) -> Option<Step<'a>> {
-    let sql = "INSERT INTO openprose.bindings (run_id, name, execution_id, kind, x_kind, value, source_statement, created_at,
-                                               updated_at, attachment_path, x_parent_execution_id)
-         SELECT $1, name, execution_id, kind, x_kind, value, source,
-                nullif(created, '')::timestamp AT TIME ZONE 'UTC', nullif(at, '')::timestamp AT TIME ZONE 'UTC', attachment, around
-         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-              AS new(name, execution_id, kind, x_kind, value, source, created, at, attachment, around)";
+    let sql = "WITH new AS (
+             SELECT name, execution_id, kind, x_kind, value, source, attachment, around,
+                    nullif(created, '')::timestamp AT TIME ZONE 'UTC' AS created, nullif(at, '')::timestamp AT TIME ZONE 'UTC' AS at
+             FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                  AS new(name, execution_id, kind, x_kind, value, source, created, at, attachment, around)
+         ), put AS (
+             INSERT INTO openprose.bindings (run_id, name, execution_id, kind, x_kind, value, source_statement, created_at,
+                                             updated_at, attachment_path, x_parent_execution_id)
+             SELECT $1, name, execution_id, kind, x_kind, value, source, created, at, attachment, around FROM new
+             RETURNING *
+         )
+         SELECT ARRAY[count(*) = $12, bool_and(put.run_id::text = $1),
+                      bool_and(put.kind::text IS NOT DISTINCT FROM new.kind AND put.x_kind::text IS NOT DISTINCT FROM new.x_kind),
+                      bool_and(put.value::text COLLATE \"C\" IS NOT DISTINCT FROM new.value),
+                      bool_and(put.source_statement::text COLLATE \"C\" IS NOT DISTINCT FROM new.source),
+                      bool_and(put.created_at::timestamptz IS NOT DISTINCT FROM new.created),
+                      bool_and(put.updated_at::timestamptz IS NOT DISTINCT FROM new.at),
+                      bool_and(put.attachment_path::text COLLATE \"C\" IS NOT DISTINCT FROM new.attachment)]
+         FROM put JOIN new ON new.name = put.name::text COLLATE \"C\" AND new.execution_id IS NOT DISTINCT FROM put.execution_id";
     let kinds = rows.iter().map(|row| apply::kind(&row.kind));
     let (kinds, odd): (Vec<_>, Vec<_>) = kinds.unzip();
     let each = |of: fn(&'a BindingRow) -> Option<&'a str>| texts(rows.iter().map(|row| of(row)));
@@ -126,17 +141,43 @@ fn bindings<'a>(run: &'a str, rows: &[&'a BindingRow]) -> Option<Step<'a>> {
         each(|row| Some(&row.at)),
         each(|row| row.attachment.as_deref()),
         ints(rows.iter().map(|row| row.parent_execution_id)),
+        int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
     ];
-    (!rows.is_empty()).then(|| many(sql, bound, rows.len()))
+    let columns = vec![
+        "name",
+        "run_id",
+        "kind",
+        "value",
+        "source_statement",
+        "created_at",
+        "updated_at",
+        "attachment_path",
+    ];
+    (!rows.is_empty()).then(|| compared("bindings", columns, sql, bound))
 }
 
 fn executions<'a>(run: &'a str, rows: &[&'a Executed]) -> Option<Step<'a>> {
-    let sql = "INSERT INTO openprose.execution (run_id, id, x_source_id, statement_index, statement_text, status, x_status,
-                                                started_at, completed_at, error_message, parent_id, metadata)
-         SELECT $1, id, source, line, text, status, x_status, started::timestamp AT TIME ZONE 'UTC',
-                completed::timestamp AT TIME ZONE 'UTC', error, parent, metadata::jsonb
-         FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-              AS new(id, source, line, text, status, x_status, started, completed, error, parent, metadata)";
+    let sql = "WITH new AS (
+             SELECT id, source, line, text, status, x_status, started::timestamp AT TIME ZONE 'UTC' AS started,
+                    completed::timestamp AT TIME ZONE 'UTC' AS completed, error, parent, metadata::jsonb AS metadata
+             FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                  AS new(id, source, line, text, status, x_status, started, completed, error, parent, metadata)
+         ), put AS (
+             INSERT INTO openprose.execution (run_id, id, x_source_id, statement_index, statement_text, status, x_status,
+                                              started_at, completed_at, error_message, parent_id, metadata)
+             SELECT $1, id, source, line, text, status, x_status, started, completed, error, parent, metadata FROM new
+             RETURNING *
+         )
+         SELECT ARRAY[count(*) = $13, bool_and(put.run_id::text = $1),
+                      bool_and(put.x_source_id = new.source), bool_and(put.statement_index IS NOT DISTINCT FROM new.line),
+                      bool_and(put.statement_text::text COLLATE \"C\" IS NOT DISTINCT FROM new.text),
+                      bool_and(put.status::text = new.status AND put.x_status::text IS NOT DISTINCT FROM new.x_status),
+                      bool_and(put.started_at::timestamptz IS NOT DISTINCT FROM new.started),
+                      bool_and(put.completed_at::timestamptz IS NOT DISTINCT FROM new.completed),
+                      bool_and(put.error_message::text COLLATE \"C\" IS NOT DISTINCT FROM new.error),
+                      bool_and(put.parent_id IS NOT DISTINCT FROM new.parent),
+                      bool_and(put.metadata::jsonb IS NOT DISTINCT FROM new.metadata)]
+         FROM put JOIN new ON new.id = put.id";
     let words = rows.iter().map(|row| in_place(&row.status));
     let (words, odd): (Vec<_>, Vec<_>) = words.unzip();
     let each = |of: fn(&'a Executed) -> Option<&'a str>| texts(rows.iter().map(|row| of(row)));
@@ -153,6 +194,33 @@ fn executions<'a>(run: &'a str, rows: &[&'a Executed]) -> Option<Step<'a>> {
         each(|row| row.error.as_deref()),
         ints(rows.iter().map(|row| row.parent)),
         each(|row| row.metadata.as_deref()),
+        int(i64::try_from(rows.len()).unwrap_or(i64::MAX)),
     ];
-    (!rows.is_empty()).then(|| many(sql, bound, rows.len()))
+    let columns = vec![
+        "id",
+        "run_id",
+        "x_source_id",
+        "statement_index",
+        "statement_text",
+        "status",
+        "started_at",
+        "completed_at",
+        "error_message",
+        "parent_id",
+        "metadata",
+    ];
+    (!rows.is_empty()).then(|| compared("execution", columns, sql, bound))
+}
+
+/// A statement of many rows that gives what became of them.
+fn compared<'a>(
+    table: &'static str,
+    columns: Vec<&'static str>,
+    sql: &str,
+    bound: Vec<Bound<'a>>,
+) -> Step<'a> {
+    Step {
+        check: Some(Check::Row { table, columns }),
+        ..any(sql, bound)
+    }
 }

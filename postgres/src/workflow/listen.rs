@@ -1,6 +1,7 @@
 //! Waking up when an event is recorded. It is a wake-up alone: whoever waits looks again after a while as well.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Duration;
 
 use prosescope_core::write::Fault;
@@ -41,10 +42,14 @@ impl Listener {
             .map_err(unconnected)?;
         let tls = tls::connector(&address.trust)?;
         let refused = |error| fault::refused(address, &error);
-        let (client, mut connection) = runtime.block_on(address.connect(tls)).map_err(refused)?;
+        let meter = Arc::default();
+        let (client, mut connection, _) = runtime
+            .block_on(address.connect(&tls, &meter))
+            .map_err(|error| fault::undialled(address, &error))?;
         let (wake, woken) = channel(1);
         runtime.spawn(async move {
             while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
+                meter.begin();
                 if matches!(message, AsyncMessage::Notification(_)) {
                     // Full: somebody is woken already.
                     let _ = wake.try_send(());

@@ -43,7 +43,7 @@ pub(super) fn make(address: &Address) -> Result<(), WriteError> {
         "BEGIN; SET LOCAL search_path = {}; SET LOCAL lock_timeout = '30s'; SET LOCAL client_min_messages = error;\n{WORKFLOWS_POSTGRES_SQL}",
         quoted(&schema)
     );
-    match server.batch(&sql) {
+    match server.batch_long(&sql) {
         Ok(()) => {
             server.release();
             Ok(())

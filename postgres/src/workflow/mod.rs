@@ -15,8 +15,8 @@ use std::cell::RefCell;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
-    Barrier, Dialect, Filter, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
-    Value, Waiting, Work,
+    Barrier, Dialect, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
+    TurnStatus, Value, Waiting, Work, WorkflowStatus,
 };
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
@@ -35,7 +35,7 @@ const BATCH: u32 = 10_000;
 /// Begins a transaction that reads; times and names as in one that writes.
 const READ: &str =
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC';
-    SET LOCAL DateStyle = 'ISO, YMD'";
+    SET LOCAL row_security = off; SET LOCAL DateStyle = 'ISO, YMD'";
 
 /// What to do where the tables do not do what they should.
 const SETUP: &str =
@@ -258,8 +258,8 @@ impl PostgresTables {
     fn written(&self, sql: &str, values: &[Bound<'_>]) -> Result<Vec<tokio_postgres::Row>, Fault> {
         let write = |server: &Server| {
             server.batch(BEGIN)?;
-            let rows = server.rows(sql, values)?;
-            server.batch("COMMIT")?;
+            let rows = server.rows_long(sql, values)?;
+            server.batch_long("COMMIT")?;
             Ok(rows)
         };
         self.repeated(write, unwritten)
@@ -292,10 +292,25 @@ fn bound(values: &[Value]) -> Vec<Bound<'_>> {
 fn texts(rows: &[tokio_postgres::Row], of: &Statement) -> Result<Vec<Row>, tokio_postgres::Error> {
     let rows = rows.iter().map(|row| {
         let cells = of.columns.iter().enumerate();
-        let cells = cells.map(|(at, name)| Ok((name.clone(), get::<Option<String>>(row, at)?)));
+        let cells = cells.map(|(at, name)| {
+            let cell = get::<Option<String>>(row, at)?;
+            Ok((name.clone(), cell.map(|cell| documented(name, cell))))
+        });
         Ok(Row(cells.collect::<Result<_, tokio_postgres::Error>>()?))
     });
     rows.collect()
+}
+
+/// A word of the documents in their spelling: enums of other programs have the names of their members.
+fn documented(column: &str, cell: String) -> String {
+    if !matches!(column, "status" | "kind") {
+        return cell;
+    }
+    let word = cell.to_ascii_lowercase();
+    let known = WorkflowStatus::parse(&word).is_some()
+        || TurnStatus::parse(&word).is_some()
+        || Kind::parse(&word).is_some();
+    if known { word } else { cell }
 }
 
 fn missing(table: Table) -> Fault {
@@ -317,7 +332,7 @@ fn unwritten(address: &Address, lost: &Lost) -> Fault {
 fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
     let code = match lost {
         Lost::Error(error) => error.code().map(tokio_postgres::error::SqlState::code),
-        Lost::Silent => None,
+        Lost::Silent | Lost::Flood(_) => None,
     };
     match code {
         Some("42501") => fault.hint(

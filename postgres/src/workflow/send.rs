@@ -54,13 +54,13 @@ impl PostgresTables {
         }
         let commit = async { client.batch_execute("COMMIT").await.map(|()| None) };
         all.push(commit.boxed_local());
-        let Some(answers) = server.wait(in_order(all)) else {
+        let Some(answers) = server.wait_long(in_order(all)) else {
             return Ok(Sent::Unanswered(Lost::Silent));
         };
         let mut ids = Vec::new();
         for (at, answer) in answers.into_iter().enumerate() {
             // The first error is the reason for the others; after it COMMIT undoes all.
-            match answer.map_err(Lost::Error) {
+            match answer.map_err(|error| server.lost(error)) {
                 Ok(id) => ids.extend(id),
                 Err(lost) if fault::leaves_open(&lost) => return Ok(Sent::Unanswered(lost)),
                 Err(lost) => {

@@ -129,7 +129,8 @@ impl PostgresTables {
             lock,
             server.question(TRANSACTION, &[]),
         );
-        let (begun, rows, transaction) = server.wait(all).ok_or(Lost::Silent)?;
+        // The row is waited for.
+        let (begun, rows, transaction) = server.wait_long(all).ok_or(Lost::Silent)?;
         begun?;
         let (rows, transaction) = (rows?, transaction?);
         let rows = match &statement {

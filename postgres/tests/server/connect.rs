@@ -5,7 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use prosescope_core::session::{Options, Session};
+use prosescope_core::session::pages::summary;
+use prosescope_core::session::{Filter, Options, Order, Session, list_page};
+use prosescope_core::source::Source;
 use prosescope_core::write::record;
 use prosescope_postgres::{Address, PostgresSource, PostgresStore, find_run, init_postgres};
 use prosescope_test_support::cluster::Cluster;
@@ -107,6 +109,101 @@ fn nothing_of_a_session_is_relied_on() {
         }
     }
     assert!(statements > 20, "{statements}");
+}
+
+/// A list asks for the rows of all runs that did not end at once, however many there are.
+#[test]
+fn a_list_by_status_asks_few_questions_of_many_runs() {
+    let Some((cluster, url)) = run(PROGRAM) else {
+        return;
+    };
+    let of = address(&url);
+    let mut asked = Vec::new();
+    let mut lines = Vec::new();
+    for (from, to) in [(0, 20), (20, 400)] {
+        let more = format!(
+            "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status)
+             SELECT '20260117-143052-' || lpad(n::text, 6, '0'), 'p.prose', $$session \"x\"$$, '2026-01-17 14:30:52+00', '2026-01-17 14:30:52+00',
+                    CASE n % 3 WHEN 0 THEN 'running' WHEN 1 THEN 'failed' ELSE 'completed' END
+             FROM generate_series({from}, {to} - 1) AS n;
+             INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, completed_at)
+             SELECT '20260117-143052-' || lpad(n::text, 6, '0'), 1, $$session \"x\"$$, CASE n % 3 WHEN 1 THEN 'failed' ELSE 'completed' END,
+                    '2026-01-17 14:30:52+00', '2026-01-17 14:31:52+00'::timestamptz + n * interval '1 second'
+             FROM generate_series({from}, {to} - 1) AS n;
+             INSERT INTO openprose.gates (id, run_id, status)
+             SELECT 'g', '20260117-143052-' || lpad(n::text, 6, '0'), 'pending' FROM generate_series({from}, {to} - 1) AS n WHERE n % 9 = 0"
+        );
+        cluster.psql(&url, &more).unwrap();
+        let (port, said) = listened(cluster.port());
+        let through = url.replace(&cluster.port().to_string(), &port.to_string());
+        let through = address(&format!("{through}?sslmode=disable"));
+        let count = || {
+            let mut statements = 0;
+            for connection in said.lock().unwrap().iter_mut() {
+                let kinds = messages(connection);
+                statements += kinds
+                    .iter()
+                    .filter(|(kind, _)| matches!(kind, b'P' | b'Q'))
+                    .count();
+                // The first message is kept, which has no kind.
+                connection
+                    .truncate(u32::from_be_bytes(connection[..4].try_into().unwrap()) as usize);
+            }
+            statements
+        };
+        let status = |word: &str| Filter {
+            status: vec![word.to_owned()],
+            ..Filter::default()
+        };
+        let pending = Filter {
+            pending: true,
+            ..Filter::default()
+        };
+        let all = Filter::default();
+        for (filter, order) in [
+            (&status("failed"), Order::Newest),
+            (&status("running"), Order::Newest),
+            (&pending, Order::Newest),
+            (&all, Order::Duration),
+            (&all, Order::Problems),
+        ] {
+            let source: std::rc::Rc<dyn Source> =
+                std::rc::Rc::new(PostgresSource::all(&through).unwrap());
+            let list = list_page(&source, &Options::default(), filter, order, usize::MAX);
+            let statements = count();
+            assert!(
+                statements <= 20,
+                "{statements} statements: {filter:?}, {order:?}"
+            );
+            asked.push(statements);
+            lines.push(list.runs.len());
+            // Each stands as it does when it is opened.
+            for line in list
+                .runs
+                .iter()
+                .filter(|line| line.id.ends_with('1'))
+                .take(3)
+            {
+                let source = PostgresSource::open(&of, &line.id).unwrap();
+                let place = PostgresSource::place(&line.id);
+                let opened =
+                    Session::open(std::rc::Rc::new(source), &place, &Options::default()).unwrap();
+                let opened = summary(&opened);
+                assert_eq!(
+                    (&line.status, line.pending_gates, line.duration_ms),
+                    (&opened.status, opened.pending_gates, opened.duration_ms),
+                    "{}",
+                    line.id
+                );
+            }
+        }
+    }
+    let (few, many) = asked.split_at(5);
+    assert_eq!(few, many, "{lines:?}");
+    assert!(
+        lines[5] > 100 && lines[7] > 40 && lines[8] == 401,
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn tables_with_little_more_than_keys_are_used_and_completed() {
         record(&mut store, &append, None, conformance::NOW).unwrap();
         let view = show(&store, &of).unwrap().unwrap();
         assert_eq!((view.workflow.id.len(), view.runs.len()), (32, 1));
-        assert_eq!(view.workflow.status, "ACTIVE");
+        assert_eq!(view.workflow.status, "active");
         assert_eq!(conformance::read(&store, &of, 0).len(), 1);
         if n == 2 {
             note_cursor(&mut store, &of, "desk", 1, conformance::NOW).unwrap();
@@ -323,6 +323,12 @@ fn a_follower_waits_for_open_transactions_of_others() {
         .unwrap();
     let error = Horizon::default().advance(&reader).unwrap_err();
     assert!(error.hint.contains("CACHE 1"), "{error}");
+    // Who does not come back is given all that is there, and told why.
+    let mut horizon = Horizon::default();
+    let unknown = horizon.advance_once(&reader).unwrap().unwrap();
+    assert!(unknown.why.contains("CACHE 10"), "{unknown:?}");
+    let page = events(&reader, &horizon, &of, 0, 10).unwrap();
+    assert_eq!(page.events.len(), 3);
 }
 
 fn late_ids(url: &str, of: &str, after: i64) -> String {

@@ -158,11 +158,21 @@ pub(super) const RULES: &[Rule] = &[
     .sql("CREATE TRIGGER approve_all AFTER INSERT ON gates BEGIN\n  UPDATE gates SET status = 'approved';\nEND;"),
     Rule::warning(
         "foreign-code",
-        "The schema brings code of its own (in a CHECK, a default, an index, a computed column, or a view where a table is expected) that each write would run and that may not end: `prosescope` refuses to record in this database. Only `prosescope check` looks.",
+        "The schema brings code of its own that each write would run: in a CHECK, a default, an index, a computed column, or a view where a table is expected; in PostgreSQL also a rule, a domain or a cast that calls somebody's functions. It may not end, and may change what is recorded: `prosescope` refuses to record in this database. Only `prosescope check` looks.",
     )
-    .fix("Write a copy without it: `prosescope check RUN --fix`.")
+    .fix("Write a copy without it: `prosescope check RUN --fix`; of a run in PostgreSQL, `prosescope pull RUN`, or remove what the message names.")
     .source("reliability, untrusted files")
     .sql("CREATE INDEX by_text ON bindings(replace(value, 'a', name));"),
+    Rule::warning(
+        "odd-type",
+        "A column of a run's tables in PostgreSQL has another type than the schema gives it: a value may read otherwise than it was written. `prosescope` reads back what it writes, and refuses what was changed. Only `prosescope check` looks.",
+    )
+    .fix("Give the column the type that `prosescope postgres setup` prints.")
+    .source("postgres, core schema")
+    .told(
+        "`openprose.bindings.value` declared `char(300)`.",
+        "cli/tests/postgres/foreign.rs",
+    ),
     Rule::info(
         "database-not-looked-through",
         "SQLite's own look at the file (`PRAGMA quick_check`) did not come to its end.")

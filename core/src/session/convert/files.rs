@@ -52,7 +52,12 @@ impl Session {
         for file in self.values.source.below(&self.root) {
             let path = file.path.get(self.root.len()..).unwrap_or_default();
             let of_database = self.values.db.as_ref().is_some_and(|db| {
-                path.strip_prefix(&*db.name)
+                // A server's rows are listed under the name of a file, and called by the server's.
+                let name = match db.db.holds_many_runs() {
+                    true => "state.db",
+                    false => &*db.name,
+                };
+                path.strip_prefix(name)
                     .is_some_and(|end| matches!(end, "" | "-wal" | "-shm" | "-journal"))
             });
             if of_database || path == "x_checkpoint.jsonl" || folder::is_workings(path) {

@@ -1,0 +1,608 @@
+//! All that PostgreSQL lets others put on the tables that are written to: what a command said is what is there, or nothing is.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use prosescope_test_support::cluster::Cluster;
+
+use crate::project::{Project, cluster, text};
+
+const PROGRAM: &str = "let a = session \"A\"\n\napprove deploy:\n  prompt: \"Ready?\"\n\napprove later:\n  prompt: \"Later?\"\n\noutput b = session \"B\"\n";
+
+const RUN: &str = "20260301-100000-foreig";
+
+/// Functions of somebody else's: for triggers, and for expressions. What they do shows in rows that nobody wrote.
+const EVIL: &str = "
+    CREATE TABLE public.ran (by text);
+    CREATE FUNCTION public.evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO public.ran VALUES (TG_TABLE_NAME);
+        IF TG_TABLE_NAME = 'bindings' AND TG_LEVEL = 'ROW' AND TG_WHEN = 'BEFORE' AND TG_OP <> 'DELETE' THEN NEW.value := 'EVIL'; END IF;
+        IF TG_TABLE_NAME = 'gates' AND TG_LEVEL = 'ROW' AND TG_WHEN = 'BEFORE' AND TG_OP <> 'DELETE' THEN NEW.status := 'approved'; END IF;
+        IF TG_TABLE_NAME = 'bindings' THEN UPDATE openprose.gates SET status = 'approved' WHERE status <> 'approved'; END IF;
+        RETURN CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END; END $$;
+    CREATE FUNCTION public.act(text) RETURNS void LANGUAGE plpgsql VOLATILE AS $$ BEGIN
+        INSERT INTO public.ran VALUES ($1); UPDATE openprose.gates SET status = 'approved' WHERE status <> 'approved'; END $$;
+    CREATE FUNCTION public.f(text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.act('f'); RETURN $1; END $$;
+    CREATE FUNCTION public.yes(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM public.act('yes'); RETURN true; END $$;";
+
+/// What a case does to the commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    /// It runs code: some command refuses with 4, `check` names it, and nothing of it ran.
+    Code,
+    /// It changes values: a command refuses whose value would change.
+    Values,
+    /// It changes nothing that is written.
+    Nothing,
+    /// PostgreSQL refuses by itself, or changes nothing.
+    Either,
+}
+
+use Then::{Code, Either, Nothing, Values};
+
+/// What is done to the schema.
+const CASES: &[(Then, &str)] = &[
+    // Triggers.
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.bindings FOR EACH STATEMENT EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.bindings FOR EACH STATEMENT EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.bindings REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE UPDATE ON openprose.gates FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE UPDATE OF status ON openprose.gates FOR EACH ROW WHEN (NEW.status = 'rejected') EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER UPDATE ON openprose.gates FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.gate_audit_log FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER UPDATE ON openprose.run FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.execution FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.agents FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.agent_segments FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.x_events FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.x_commands FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t AFTER INSERT ON openprose.x_binding_history FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE CONSTRAINT TRIGGER t AFTER INSERT ON openprose.bindings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE CONSTRAINT TRIGGER t AFTER UPDATE ON openprose.gates DEFERRABLE INITIALLY IMMEDIATE FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE CONSTRAINT TRIGGER t AFTER UPDATE ON openprose.run NOT DEFERRABLE FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Code,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil(); ALTER TABLE openprose.bindings ENABLE ALWAYS TRIGGER t",
+    ),
+    (
+        Code,
+        "CREATE OR REPLACE FUNCTION openprose.x_audit_append_only() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$ BEGIN RETURN NEW; END $$; CREATE TRIGGER t BEFORE INSERT ON openprose.gate_audit_log FOR EACH ROW EXECUTE FUNCTION openprose.x_audit_append_only()",
+    ),
+    (
+        Nothing,
+        "CREATE TRIGGER t BEFORE INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil(); ALTER TABLE openprose.bindings DISABLE TRIGGER t",
+    ),
+    (
+        Code,
+        "CREATE TABLE public.child () INHERITS (openprose.gates); CREATE TRIGGER t BEFORE UPDATE ON public.child FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Nothing,
+        "CREATE TRIGGER t AFTER INSERT ON public.ran FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    // Rules.
+    (
+        Code,
+        "CREATE RULE r AS ON INSERT TO openprose.bindings DO ALSO UPDATE openprose.gates SET status = 'approved'",
+    ),
+    (
+        Code,
+        "CREATE RULE r AS ON INSERT TO openprose.bindings DO INSTEAD NOTHING",
+    ),
+    (
+        Code,
+        "CREATE RULE r AS ON INSERT TO openprose.gate_audit_log WHERE NEW.event_type <> 'created' DO INSTEAD NOTHING",
+    ),
+    (
+        Code,
+        "CREATE RULE r AS ON UPDATE TO openprose.gates DO ALSO INSERT INTO public.ran VALUES (NEW.id)",
+    ),
+    (
+        Code,
+        "CREATE RULE r AS ON UPDATE TO openprose.run DO INSTEAD NOTHING",
+    ),
+    (
+        Code,
+        "CREATE RULE r AS ON INSERT TO openprose.agents DO ALSO NOTIFY somebody",
+    ),
+    // Checks.
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD CHECK (public.yes(value))",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD CHECK (public.yes(value)) NOT VALID",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD CHECK (length(public.f(value)) >= 0 OR true)",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.gates ADD CHECK (CASE WHEN status = 'approved' THEN public.yes(status) ELSE true END)",
+    ),
+    (
+        Code,
+        "CREATE OPERATOR public.=== (FUNCTION = public.two, LEFTARG = text, RIGHTARG = text); ALTER TABLE openprose.bindings ADD CHECK (value OPERATOR(public.===) value)",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD CHECK (length(table_to_xml('public.ran', true, false, '')::text) >= 0)",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD CHECK (pg_notify('a', 'b') IS NOT NULL OR true)",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.bindings ADD CHECK (length(value) < 1000000 AND value = trim(value))",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.gates ADD CHECK (status IN ('pending', 'approved', 'rejected', 'timeout'))",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings ADD CHECK (false) NOT VALID",
+    ),
+    // Defaults and generated columns.
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD COLUMN extra text DEFAULT public.f('x')",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.gates ALTER COLUMN resolved_by SET DEFAULT public.f('alice')",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD COLUMN extra text GENERATED ALWAYS AS (public.f(value)) STORED",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ALTER COLUMN metadata SET DEFAULT to_jsonb(query_to_xml('SELECT 1', true, false, '')::text)",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.gates ALTER COLUMN resolved_by SET DEFAULT 'alice', ALTER COLUMN resolution_comment SET DEFAULT 'fine'",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.execution ALTER COLUMN x_status SET DEFAULT 'failed'",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.run ALTER COLUMN x_status SET DEFAULT 'completed'",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.bindings ADD COLUMN extra text GENERATED ALWAYS AS (upper(value)) STORED",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.bindings ADD COLUMN extra timestamptz DEFAULT now()",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings DROP COLUMN value; ALTER TABLE openprose.bindings ADD COLUMN value text GENERATED ALWAYS AS ('EVIL') STORED",
+    ),
+    // Indexes.
+    (Code, "CREATE INDEX ON openprose.bindings (public.f(value))"),
+    (
+        Code,
+        "CREATE INDEX ON openprose.bindings (name) WHERE public.yes(value)",
+    ),
+    (
+        Nothing,
+        "CREATE INDEX ON openprose.bindings (lower(value)) WHERE length(value) > 3",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings ADD EXCLUDE USING btree (public.f(value) WITH =)",
+    ),
+    // Types.
+    (
+        Code,
+        "CREATE DOMAIN public.d AS text CHECK (public.yes(VALUE)); ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.d",
+    ),
+    (
+        Code,
+        "CREATE DOMAIN public.d AS text CHECK (public.yes(VALUE)); ALTER TABLE openprose.bindings ADD CHECK (length(value::public.d) >= 0)",
+    ),
+    (
+        Values,
+        "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE name",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE char(300)",
+    ),
+    (
+        Values,
+        "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE \"char\" USING 'x'",
+    ),
+    (
+        Values,
+        "ALTER TABLE openprose.bindings ALTER COLUMN updated_at TYPE date",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.gates ALTER COLUMN resolved_by TYPE \"char\" USING NULL",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE varchar(5) USING 'x'",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings ALTER COLUMN value TYPE bytea USING NULL",
+    ),
+    (
+        Either,
+        "ALTER TABLE openprose.bindings ALTER COLUMN updated_at TYPE timestamp",
+    ),
+    (
+        Either,
+        "DROP INDEX openprose.idx_execution_metadata_gin; ALTER TABLE openprose.execution ALTER COLUMN metadata DROP DEFAULT, ALTER COLUMN metadata TYPE json",
+    ),
+    (
+        Either,
+        "CREATE TYPE public.e AS ENUM ('pending', 'approved', 'rejected'); DROP INDEX openprose.idx_gates_pending; ALTER TABLE openprose.gates ALTER COLUMN status DROP DEFAULT; ALTER TABLE openprose.gates ALTER COLUMN status TYPE public.e USING status::public.e",
+    ),
+    (
+        Code,
+        "CREATE TYPE public.e AS ENUM ('x'); CREATE FUNCTION public.c(text) RETURNS public.e LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES ('cast'); RETURN 'x'; END $$; CREATE CAST (text AS public.e) WITH FUNCTION public.c(text) AS ASSIGNMENT; ALTER TABLE openprose.bindings ALTER COLUMN value TYPE public.e USING NULL",
+    ),
+    // Other relations in a table's place.
+    (
+        Code,
+        "ALTER TABLE openprose.gates RENAME TO kept; CREATE VIEW openprose.gates AS SELECT * FROM openprose.kept WHERE length(id) > 0",
+    ),
+    (
+        Code,
+        "ALTER TABLE openprose.bindings RENAME TO kept; CREATE VIEW openprose.bindings AS SELECT * FROM openprose.kept; CREATE TRIGGER t INSTEAD OF INSERT ON openprose.bindings FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    // Keys of others, and what the server does at a schema's changes.
+    (
+        Nothing,
+        "CREATE TABLE public.of (run text REFERENCES openprose.run(id) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED)",
+    ),
+    (
+        Code,
+        "CREATE TABLE public.of (run text REFERENCES openprose.run(id) ON DELETE CASCADE); CREATE TRIGGER t AFTER DELETE ON public.of FOR EACH ROW EXECUTE FUNCTION public.evil()",
+    ),
+    (
+        Nothing,
+        "CREATE FUNCTION public.ddl() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES ('ddl'); END $$; CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION public.ddl()",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.bindings ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON openprose.bindings USING (public.yes(name))",
+    ),
+    (
+        Nothing,
+        "ALTER TABLE openprose.run ALTER COLUMN id SET STORAGE EXTERNAL",
+    ),
+];
+
+/// Commands, each of which writes to other tables.
+const STEPS: &[(&str, &str)] = &[
+    (
+        "A value that has more letters than a name has in PostgreSQL, sixty-three of them.",
+        "put a --run postgres:RUN",
+    ),
+    ("", "reject postgres:RUN deploy --reason No"),
+    ("", "exec begin --line 1 --run postgres:RUN"),
+    ("", "exec complete --run postgres:RUN"),
+    ("", "gate create --line 6 --run postgres:RUN"),
+    (
+        "memory",
+        "agent memory set bob --scope execution --run postgres:RUN",
+    ),
+    (
+        "summary",
+        "agent segment add bob --prompt p --scope execution --run postgres:RUN",
+    ),
+    ("", "finish postgres:RUN --status failed"),
+    (
+        "",
+        "init p.prose --state postgres --id 20260301-100000-second",
+    ),
+    ("", "clean postgres:RUN --yes"),
+];
+
+/// All that is recorded, without what the server gives.
+const RECORDED: &str = "
+    SELECT concat_ws(E'\\n',
+        (SELECT string_agg(concat_ws('|', 'run', id, status, x_status), E'\\n' ORDER BY id) FROM openprose.run),
+        (SELECT string_agg(concat_ws('|', 'binding', name, kind, value::text, source_statement), E'\\n' ORDER BY name) FROM openprose.bindings),
+        (SELECT string_agg(concat_ws('|', 'gate', id, status, resolved_by, resolution_comment, prompt, allow), E'\\n' ORDER BY id) FROM openprose.gates),
+        (SELECT string_agg(concat_ws('|', 'log', id, gate_id, event_type, principal, comment), E'\\n' ORDER BY id) FROM openprose.gate_audit_log),
+        (SELECT string_agg(concat_ws('|', 'execution', statement_text, status, x_status, metadata::jsonb), E'\\n' ORDER BY id) FROM openprose.execution),
+        (SELECT string_agg(concat_ws('|', 'agent', name, scope, memory), E'\\n' ORDER BY name) FROM openprose.agents),
+        (SELECT string_agg(concat_ws('|', 'segment', agent_name, segment_number, prompt, summary), E'\\n' ORDER BY id) FROM openprose.agent_segments),
+        (SELECT string_agg(concat_ws('|', 'history', name, value), E'\\n' ORDER BY id) FROM openprose.x_binding_history),
+        (SELECT string_agg(concat_ws('|', 'event', word), E'\\n' ORDER BY id) FROM openprose.x_events))";
+
+/// A database with a run, which is copied for each case.
+struct Base<'c> {
+    cluster: &'c Cluster,
+    url: String,
+}
+
+impl Base<'_> {
+    fn name(&self) -> &str {
+        self.url.rsplit('/').next().unwrap()
+    }
+
+    /// A copy of the database; what is done to its schema.
+    fn copy(&self, n: usize, sql: &str) -> String {
+        let name = format!("{}_{n}", self.name());
+        let make = format!("CREATE DATABASE {name} TEMPLATE {}", self.name());
+        self.cluster
+            .psql(&self.cluster.url("postgres"), &make)
+            .unwrap();
+        let url = self.cluster.url(&name);
+        self.cluster
+            .psql(&url, sql)
+            .unwrap_or_else(|error| panic!("{sql}: {error}"));
+        url
+    }
+
+    fn drop(&self, url: &str) {
+        let name = url.rsplit('/').next().unwrap();
+        let drop = format!("DROP DATABASE {name} WITH (FORCE)");
+        self.cluster
+            .psql(&self.cluster.url("postgres"), &drop)
+            .unwrap();
+    }
+
+    fn recorded(&self, url: &str) -> String {
+        self.cluster.psql(url, RECORDED).unwrap()
+    }
+}
+
+/// Every how many cases are tried without `PROSE_SWEEP`.
+const SAMPLE: usize = 5;
+
+#[test]
+fn what_a_command_said_is_what_is_there_whatever_others_put_on_the_tables() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let base = Base {
+        cluster,
+        url: cluster.database(),
+    };
+    let project = Project::new(PROGRAM, &base.url);
+    project.prose(
+        0,
+        &["init", "p.prose", "--state", "postgres", "--id", RUN],
+        "",
+    );
+    let at = format!("postgres:{RUN}");
+    project.prose(0, &["put", "a", "--run", &at], "first");
+    project.prose(0, &["gate", "create", "--line", "3", "--run", &at], "");
+    let two = "CREATE FUNCTION public.two(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN
+        PERFORM public.act('two'); RETURN true; END $$; TRUNCATE public.ran";
+    cluster.psql(&base.url, &format!("{EVIL}{two}")).unwrap();
+    // What each command records where nobody put anything there.
+    let plain = base.copy(0, "SELECT 1");
+    let (project, mut expected) = (Project::new(PROGRAM, &plain), vec![base.recorded(&plain)]);
+    for (input, step) in STEPS {
+        let line = step.replace("RUN", RUN);
+        project.prose(0, &line.split(' ').collect::<Vec<_>>(), input);
+        expected.push(base.recorded(&plain));
+    }
+    base.drop(&plain);
+    let all = std::env::var_os("PROSE_SWEEP").is_some();
+    let mut wrong = 0;
+    for (n, (then, sql)) in CASES.iter().enumerate() {
+        if all || n % SAMPLE == 0 {
+            let tried = || check(&base, n + 1, *then, sql, &expected);
+            // What the others do is seen as well.
+            wrong += usize::from(catch_unwind(AssertUnwindSafe(tried)).is_err());
+        }
+    }
+    assert_eq!(wrong, 0, "cases fail");
+}
+
+fn check(base: &Base<'_>, n: usize, then: Then, sql: &str, expected: &[String]) {
+    let url = base.copy(n, sql);
+    let forget = "ALTER TABLE public.ran DISABLE TRIGGER USER; TRUNCATE public.ran";
+    let clean = base.cluster.psql(&url, forget);
+    clean.unwrap();
+    let project = Project::new(PROGRAM, &url);
+    let checked = project.give(&["check", &format!("postgres:{RUN}")], b"");
+    let checked = text(&checked.stdout) + &text(&checked.stderr);
+    // What is said of rows of a server names no file.
+    assert!(!checked.contains("state.db"), "{sql}: {checked}");
+    let mut before = base.recorded(&url);
+    let ran = |of: &str| {
+        let ran = base
+            .cluster
+            .psql(&url, "SELECT string_agg(by, ' ') FROM public.ran")
+            .unwrap();
+        assert_eq!(ran, "", "{sql}: {of} ran code of others");
+    };
+    let mut refused = false;
+    for ((input, step), expected) in STEPS.iter().zip(expected.iter().skip(1)) {
+        let line = step.replace("RUN", RUN);
+        let out = project.give(&line.split(' ').collect::<Vec<_>>(), input.as_bytes());
+        let said = text(&out.stdout) + &text(&out.stderr);
+        let after = base.recorded(&url);
+        // A view may run code when the test itself looks.
+        if !sql.contains("VIEW") {
+            ran(step);
+        }
+        if out.status.success() {
+            assert_eq!(&after, expected, "{sql}: {step} ended well: {said}");
+            before = after;
+            continue;
+        }
+        refused = true;
+        assert_eq!(after, before, "{sql}: {step} ended with an error: {said}");
+        let code = out.status.code();
+        match then {
+            // Of several runs it would list what it removed.
+            Code if step.starts_with("clean") => assert_eq!(code, Some(6), "{sql}: {step}: {said}"),
+            Code | Values => assert_eq!(code, Some(4), "{sql}: {step}: {said}"),
+            Either => assert!(matches!(code, Some(4..=6)), "{sql}: {step}: {said}"),
+            Nothing => panic!("{sql}: {step}: {said}"),
+        }
+        break;
+    }
+    match then {
+        Code => {
+            assert!(refused, "{sql}: nothing refused");
+            let rules = ["foreign-trigger", "foreign-code", "table-not-read"];
+            assert!(
+                rules.iter().any(|rule| checked.contains(rule)),
+                "{sql}: {checked}"
+            );
+        }
+        Values => {
+            assert!(refused, "{sql}: nothing refused");
+            assert!(checked.contains("odd-type"), "{sql}: {checked}");
+        }
+        Nothing | Either => {}
+    }
+    base.drop(&url);
+}
+
+/// X12: row security hides rows from a role, and fewer rows would look like all.
+#[test]
+fn what_row_security_hides_is_never_called_empty() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    let owner = Project::new(PROGRAM, &url);
+    let run = owner.init("postgres");
+    owner.prose(0, &["put", "a", "--run", &run], "a value");
+    owner.prose(0, &["gate", "create", "--line", "3", "--run", &run], "");
+    owner.prose(0, &["postgres", "setup", "--apply", "--role", "hidden"], "");
+    let tables = "run bindings gates gate_audit_log";
+    for table in tables.split(' ') {
+        let set = |what: &str| {
+            let sql = format!("ALTER TABLE openprose.{table} {what} ROW LEVEL SECURITY");
+            cluster.psql(&url, &sql).unwrap();
+        };
+        set("ENABLE");
+        let role = Project::new(PROGRAM, &url.replace("postgres@", "hidden@"));
+        let reads: &[&[&str]] = match table {
+            "run" => &[
+                &["show", &run],
+                &["show", "postgres:latest"],
+                &["postgres", "status"],
+                &["put", "a", "--run", &run],
+            ],
+            "bindings" => &[
+                &["show", &run],
+                &["bindings", &run],
+                &["get", "a", "--run", &run],
+                &["put", "a", "--run", &run],
+                &["check", &run],
+            ],
+            "gates" => &[
+                &["gates", &run],
+                &["show", &run],
+                &["approve", &run, "deploy", "--as", "user"],
+                &["finish", &run, "--status", "completed"],
+            ],
+            _ => &[
+                &["audit", "verify", &run],
+                &["audit", &run],
+                &["gates", &run],
+                &["approve", &run, "deploy", "--as", "user"],
+            ],
+        };
+        for args in reads {
+            let out = role.give(args, b"other");
+            let said = text(&out.stdout) + &text(&out.stderr);
+            // A check names what it could not read among its findings.
+            let wanted = if args[0] == "check" { 1 } else { 6 };
+            assert_eq!(out.status.code(), Some(wanted), "{table}: {args:?}: {said}");
+            assert!(
+                said.contains("row security") || said.contains("row-level security"),
+                "{table}: {args:?}: {said}"
+            );
+        }
+        let of_all = role.give(&["gates"], b"");
+        let said = text(&of_all.stdout) + &text(&of_all.stderr);
+        assert!(
+            !matches!(table, "run" | "gates") || said.contains("row-level security"),
+            "{table}: gates: {said}"
+        );
+        let list = role.give(&["runs"], b"");
+        let said = text(&list.stdout) + &text(&list.stderr);
+        assert!(
+            table != "run" || said.contains("row-level security"),
+            "{table}: runs: {said}"
+        );
+        // The owner sees all.
+        owner.prose(0, &["gates", &run], "");
+        set("DISABLE");
+    }
+    let role = Project::new(PROGRAM, &url.replace("postgres@", "hidden@"));
+    role.prose(0, &["put", "a", "--run", &run], "other");
+}

@@ -1,0 +1,264 @@
+//! A connection to one of an address's hosts, over a stream that is counted ([`crate::meter`]).
+
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use futures_util::future::{Either, select};
+use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::{Client, Config, Connection, SimpleQueryMessage};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::fault;
+use crate::meter::{Meter, Metered};
+
+/// What bytes go over.
+pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+
+type Plain = Metered<Box<dyn Wire>>;
+type Rustls = <MakeRustlsConnect as MakeTlsConnect<Plain>>::TlsConnect;
+type Encrypted = Metered<<Rustls as TlsConnect<Plain>>::Stream>;
+
+/// The library's half of a connection, which is to be polled.
+pub(crate) type Driver = Connection<Plain, Encrypted>;
+
+/// Where a server was reached.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    at: At,
+    port: u16,
+    /// What its certificate has to name.
+    name: String,
+}
+
+#[derive(Debug, Clone)]
+enum At {
+    Tcp(IpAddr),
+    #[cfg_attr(not(unix), allow(dead_code))]
+    Unix(PathBuf),
+}
+
+/// Why no host was reached.
+#[derive(Debug)]
+pub(crate) enum Undialled {
+    /// What the library says.
+    Refused(tokio_postgres::Error),
+    /// What the system says.
+    Unreached(String),
+}
+
+impl From<tokio_postgres::Error> for Undialled {
+    fn from(error: tokio_postgres::Error) -> Undialled {
+        Undialled::Refused(error)
+    }
+}
+
+impl From<io::Error> for Undialled {
+    fn from(error: io::Error) -> Undialled {
+        Undialled::Unreached(format!("error connecting to server: {error}"))
+    }
+}
+
+/// TLS over a stream that is counted, whose messages are counted as well.
+struct Tls {
+    by: Rustls,
+    meter: Arc<Meter>,
+}
+
+impl TlsConnect<Plain> for Tls {
+    type Stream = Encrypted;
+    type Error = <Rustls as TlsConnect<Plain>>::Error;
+    type Future = Pin<Box<dyn Future<Output = Result<Encrypted, Self::Error>> + Send>>;
+
+    fn connect(self, stream: Plain) -> Self::Future {
+        Box::pin(async move {
+            let stream = self.by.connect(stream).await?;
+            Ok(Metered::messages(stream, self.meter))
+        })
+    }
+}
+
+/// Connects to the first host that answers.
+///
+/// # Errors
+/// What the last one says.
+pub(crate) async fn dial(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    meter: &Arc<Meter>,
+) -> Result<(Client, Driver, Peer), Undialled> {
+    let (hosts, addresses, ports) = (
+        config.get_hosts(),
+        config.get_hostaddrs(),
+        config.get_ports(),
+    );
+    let unusable = |what: &str| Err(Undialled::Unreached(what.to_owned()));
+    let count = hosts.len().max(addresses.len());
+    if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
+        return unusable("the address has another number of hosts than of hostaddrs");
+    }
+    if ports.len() > 1 && ports.len() != count {
+        return unusable("the address has another number of ports than of hosts");
+    }
+    let mut last = Undialled::Unreached("the address names no host".to_owned());
+    for n in 0..count {
+        let port = ports.get(n).or(ports.first()).copied().unwrap_or(5432);
+        let name = match hosts.get(n) {
+            Some(Host::Tcp(name)) => name.clone(),
+            _ => String::new(),
+        };
+        let found = match (addresses.get(n), hosts.get(n)) {
+            (Some(address), _) => Ok(vec![At::Tcp(*address)]),
+            (None, Some(Host::Tcp(name))) => lookup_host((name.as_str(), port))
+                .await
+                .map(|found| found.map(|found| At::Tcp(found.ip())).collect()),
+            #[cfg(unix)]
+            (None, Some(Host::Unix(folder))) => Ok(vec![At::Unix(folder.clone())]),
+            (None, None) => Ok(Vec::new()),
+        };
+        match found {
+            Ok(found) => {
+                for at in found {
+                    let name = name.clone();
+                    let peer = Peer { at, port, name };
+                    match one(config, tls, meter, &peer).await {
+                        Ok((client, driver)) => return Ok((client, driver, peer)),
+                        Err(error) => last = error,
+                    }
+                }
+            }
+            Err(error) => last = error.into(),
+        }
+    }
+    Err(last)
+}
+
+async fn one(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    meter: &Arc<Meter>,
+    peer: &Peer,
+) -> Result<(Client, Driver), Undialled> {
+    let plain = reach(config, meter, peer).await?;
+    let tls = secured(tls, meter, peer)?;
+    meter.begin();
+    let (client, mut driver) = config.connect_raw(plain, tls).await?;
+    let wanted = config.get_target_session_attrs();
+    if wanted != TargetSessionAttrs::Any {
+        let asked = pin!(client.simple_query("SHOW transaction_read_only"));
+        let rows = match select(asked, &mut driver).await {
+            Either::Left((rows, _)) => rows?,
+            Either::Right(_) => return Err(closed()),
+        };
+        let is_read_only = rows.iter().any(|row| match row {
+            SimpleQueryMessage::Row(row) => row.get(0) == Some("on"),
+            _ => false,
+        });
+        if is_read_only == (wanted == TargetSessionAttrs::ReadWrite) {
+            let what = match is_read_only {
+                true => "database does not allow writes",
+                false => "database is not read only",
+            };
+            return Err(Undialled::Unreached(what.to_owned()));
+        }
+    }
+    Ok((client, driver))
+}
+
+fn closed() -> Undialled {
+    Undialled::Unreached("connection closed".to_owned())
+}
+
+fn secured(tls: &MakeRustlsConnect, meter: &Arc<Meter>, peer: &Peer) -> Result<Tls, Undialled> {
+    let mut tls = tls.clone();
+    let by = MakeTlsConnect::<Plain>::make_tls_connect(&mut tls, &peer.name);
+    let by = by.map_err(|error| Undialled::Unreached(error.to_string()))?;
+    Ok(Tls {
+        by,
+        meter: Arc::clone(meter),
+    })
+}
+
+/// A stream to a server.
+async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain, Undialled> {
+    let reaching = wire(config, peer);
+    let wire = match config.get_connect_timeout() {
+        None => reaching.await?,
+        Some(limit) => match tokio::time::timeout(*limit, reaching).await {
+            Ok(wire) => wire?,
+            Err(_) => return Err(io::Error::from(io::ErrorKind::TimedOut).into()),
+        },
+    };
+    let meter = Arc::clone(meter);
+    let is_asked = config.get_ssl_mode() != SslMode::Disable;
+    Ok(match (is_asked, config.get_ssl_negotiation()) {
+        (false, _) => Metered::messages(wire, meter),
+        // TLS from the first byte on.
+        (true, SslNegotiation::Direct) => Metered::encrypted(wire, meter),
+        (true, _) => Metered::asked_for_tls(wire, meter),
+    })
+}
+
+async fn wire(config: &Config, peer: &Peer) -> io::Result<Box<dyn Wire>> {
+    match &peer.at {
+        At::Tcp(address) => {
+            let stream = TcpStream::connect((*address, peer.port)).await?;
+            stream.set_nodelay(true)?;
+            let socket = SockRef::from(&stream);
+            #[cfg(target_os = "linux")]
+            if let Some(limit) = config.get_tcp_user_timeout() {
+                socket.set_tcp_user_timeout(Some(*limit))?;
+            }
+            if config.get_keepalives() {
+                let mut alive = TcpKeepalive::new().with_time(config.get_keepalives_idle());
+                if let Some(interval) = config.get_keepalives_interval() {
+                    alive = alive.with_interval(interval);
+                }
+                if let Some(retries) = config.get_keepalives_retries() {
+                    alive = alive.with_retries(retries);
+                }
+                socket.set_tcp_keepalive(&alive)?;
+            }
+            Ok(Box::new(stream))
+        }
+        #[cfg(unix)]
+        At::Unix(folder) => {
+            let path = folder.join(format!(".s.PGSQL.{}", peer.port));
+            Ok(Box::new(tokio::net::UnixStream::connect(path).await?))
+        }
+        #[cfg(not(unix))]
+        At::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+/// Asks a server to stop what it does for a connection.
+pub(crate) async fn cancel(
+    config: &Config,
+    tls: &MakeRustlsConnect,
+    client: &Client,
+    peer: &Peer,
+) -> Result<(), Undialled> {
+    let meter = Arc::default();
+    let plain = reach(config, &meter, peer).await?;
+    let tls = secured(tls, &meter, peer)?;
+    Ok(client.cancel_token().cancel_query_raw(plain, tls).await?)
+}
+
+impl Undialled {
+    /// What is wrong, in one line.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Undialled::Refused(error) => fault::words(error),
+            Undialled::Unreached(what) => what.clone(),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! What comes from a server is counted, message by message, before the library holds it: a server may send without end.
+//!
+//! The library keeps every parameter and every row of an answer, and a message's declared length is taken at its word. Here a
+//! stream ends with an error once an answer has more of a kind than any answer of a server needs.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_postgres::tls::{ChannelBinding, TlsStream};
+
+/// Bytes of one message: a piece of a value is smaller, an error is much smaller.
+const MESSAGE: usize = 64 << 20;
+
+/// Bytes that the rows of one answer take in memory, where all of them are held.
+const ROWS: usize = 112 << 20;
+
+/// The same of parameters of the session: a transaction sets four, and each is kept.
+const PARAMETERS: usize = 64 << 10;
+
+/// The same of notices and notifications, which are dropped.
+const NOTICES: usize = 4 << 20;
+
+/// The same of all other messages.
+const OTHERS: usize = 8 << 20;
+
+/// What a message takes in memory beside its bytes.
+const EACH: usize = 160;
+
+/// What came since a question was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    rows: AtomicUsize,
+    parameters: AtomicUsize,
+    notices: AtomicUsize,
+    others: AtomicUsize,
+    /// All bytes ever.
+    heard: AtomicU64,
+    /// Why the stream was ended, once it was.
+    ended: OnceLock<&'static str>,
+}
+
+impl Meter {
+    /// A question is asked, or a row of its answer was taken: what comes is counted anew.
+    pub(crate) fn begin(&self) {
+        for count in [&self.rows, &self.parameters, &self.notices, &self.others] {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes that ever came.
+    pub(crate) fn heard(&self) -> u64 {
+        self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Why the stream was ended, if it was, as what the server did.
+    pub(crate) fn ended(&self) -> Option<&'static str> {
+        self.ended.get().copied()
+    }
+
+    /// A message begins.
+    fn take(&self, kind: u8, len: usize) -> io::Result<()> {
+        let (count, most, what) = match kind {
+            b'D' => (&self.rows, ROWS, "it sends rows without end"),
+            b'S' => (
+                &self.parameters,
+                PARAMETERS,
+                "it sends parameters without end",
+            ),
+            b'N' | b'A' => (&self.notices, NOTICES, "it sends notices without end"),
+            _ => (&self.others, OTHERS, "it sends messages without end"),
+        };
+        let all = count.fetch_add(len.saturating_add(EACH), Ordering::Relaxed);
+        let what = match len > MESSAGE {
+            true => "it sends a message of more than 64 MB",
+            false if all.saturating_add(len) > most => what,
+            false => return Ok(()),
+        };
+        let _ = self.ended.set(what);
+        Err(io::Error::new(io::ErrorKind::InvalidData, what))
+    }
+}
+
+/// Where a stream is in its messages.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    /// The one byte that answers whether TLS is spoken.
+    Tls,
+    /// What comes is encrypted: it is counted behind that.
+    Encrypted,
+    /// The head of a message: its kind and length, so many bytes of it.
+    Head([u8; 5], usize),
+    /// So many bytes of a message are to come.
+    Body(usize),
+}
+
+/// A stream whose messages are counted.
+pub(crate) struct Metered<S> {
+    stream: S,
+    meter: Arc<Meter>,
+    at: At,
+}
+
+impl<S> Metered<S> {
+    /// A stream of messages.
+    pub(crate) fn messages(stream: S, meter: Arc<Meter>) -> Metered<S> {
+        Metered {
+            stream,
+            meter,
+            at: At::Head([0; 5], 0),
+        }
+    }
+
+    /// A stream that begins with the answer whether TLS is spoken.
+    pub(crate) fn asked_for_tls(stream: S, meter: Arc<Meter>) -> Metered<S> {
+        Metered {
+            at: At::Tls,
+            ..Metered::messages(stream, meter)
+        }
+    }
+
+    /// A stream that is encrypted from its first byte on.
+    pub(crate) fn encrypted(stream: S, meter: Arc<Meter>) -> Metered<S> {
+        Metered {
+            at: At::Encrypted,
+            ..Metered::messages(stream, meter)
+        }
+    }
+
+    fn count(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        self.meter
+            .heard
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        while let Some((first, rest)) = bytes.split_first() {
+            match self.at {
+                At::Encrypted => return Ok(()),
+                At::Tls => {
+                    self.at = match first {
+                        b'S' => At::Encrypted,
+                        _ => At::Head([0; 5], 0),
+                    };
+                    bytes = rest;
+                }
+                At::Head(mut head, had) => {
+                    if let Some(place) = head.get_mut(had) {
+                        *place = *first;
+                    }
+                    bytes = rest;
+                    self.at = At::Head(head, had + 1);
+                    if had + 1 == head.len() {
+                        let [kind, len @ ..] = head;
+                        let len = u32::from_be_bytes(len) as usize;
+                        self.meter.take(kind, len)?;
+                        self.at = At::Body(len.saturating_sub(4));
+                    }
+                }
+                At::Body(left) => {
+                    let here = left.min(bytes.len());
+                    bytes = bytes.get(here..).unwrap_or_default();
+                    self.at = At::Body(left - here);
+                }
+            }
+            if let At::Body(0) = self.at {
+                self.at = At::Head([0; 5], 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
+        let new = buf.filled().get(before..).unwrap_or_default();
+        Poll::Ready(self.count(new))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+impl<S: TlsStream + Unpin> TlsStream for Metered<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        self.stream.channel_binding()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(kind: u8, body: usize) -> Vec<u8> {
+        let len = u32::try_from(body + 4).unwrap().to_be_bytes();
+        let mut bytes = vec![kind];
+        bytes.extend(len);
+        bytes.resize(bytes.len() + body, b'x');
+        bytes
+    }
+
+    /// Counts messages, in pieces of so many bytes, until they are too many.
+    fn counted(bytes: &[u8], piece: usize, times: usize) -> Option<&'static str> {
+        let meter = Arc::new(Meter::default());
+        let mut stream = Metered::messages((), Arc::clone(&meter));
+        for _ in 0..times {
+            for piece in bytes.chunks(piece) {
+                if stream.count(piece).is_err() {
+                    return meter.ended();
+                }
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn an_answer_ends_that_has_more_than_any_needs() {
+        for (bytes, times, ended) in [
+            (message(b'S', 30), 100, None),
+            (
+                message(b'S', 30),
+                1000,
+                Some("it sends parameters without end"),
+            ),
+            (message(b'N', 1000), 1000, None),
+            (
+                message(b'N', 10),
+                100_000,
+                Some("it sends notices without end"),
+            ),
+            (message(b'D', 1 << 20), 100, None),
+            (
+                message(b'D', 1 << 20),
+                120,
+                Some("it sends rows without end"),
+            ),
+            (
+                message(b'Z', 1),
+                100_000,
+                Some("it sends messages without end"),
+            ),
+            (message(b'D', 7), 100_000, None),
+            (
+                message(b'E', 9 << 20),
+                1,
+                Some("it sends messages without end"),
+            ),
+        ] {
+            for piece in [1 << 20, 8192] {
+                assert_eq!(
+                    counted(&bytes, piece, times),
+                    ended,
+                    "{piece} of {bytes:.5?}"
+                );
+            }
+        }
+        let long = [b'D', 0x7f, 0xff, 0xff, 0xff];
+        let said = "it sends a message of more than 64 MB";
+        assert_eq!(counted(&long, 1, 1), Some(said));
+    }
+
+    #[test]
+    fn each_question_is_counted_by_itself_and_what_is_encrypted_is_not() {
+        let meter = Arc::new(Meter::default());
+        let mut stream = Metered::messages((), Arc::clone(&meter));
+        for _ in 0..1000 {
+            meter.begin();
+            stream.count(&message(b'S', 30)).unwrap();
+        }
+        let mut stream = Metered::asked_for_tls((), Arc::clone(&meter));
+        stream.count(b"S").unwrap();
+        stream.count(&[b'D', 0x7f, 0xff, 0xff, 0xff]).unwrap();
+        let mut stream = Metered::asked_for_tls((), meter);
+        assert!(stream.count(&[b'N', b'D', 0x7f, 0xff, 0xff, 0xff]).is_err());
+    }
+}
