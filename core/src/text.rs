@@ -88,6 +88,24 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// Returns a number with thin spaces between its thousands: `50 000`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Returns a number with its noun: `1 gate`, `3 gates`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// Bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -131,6 +149,16 @@ mod tests {
     fn short_is_one_line() {
         assert_eq!(short("  a\nb\u{1b}[31m  ", 10), "a b [31m");
         assert_eq!(short("äbcd", 3), "äbc…");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(50_000), "50\u{202f}000");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(counted(1, "gate", "gates"), "1 gate");
+        assert_eq!(counted(2_000, "gate", "gates"), "2\u{202f}000 gates");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use anstyle::Style;
 use prosescope_core::render::text::escape;
 use prosescope_core::schema::POSTGRES_PREFIX;
 use prosescope_core::session::SILENT;
+use prosescope_core::text::count;
 use prosescope_core::view::{ImportsView, IssuesView, Overview, Part, RunList, RunSummary, icon};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -153,7 +154,7 @@ fn reason(view: &Overview) -> String {
 }
 
 fn facts(out: &mut String, view: &Overview, width: usize) {
-    let none = || "not recorded".to_owned();
+    let none = || view.no_time().to_owned();
     let mut fact = |name: &str, value: String| {
         let value = wrap(&value, width, &" ".repeat(17));
         let _ = writeln!(out, "  {FAINT}{name:<15}{RESET}{}", value.trim());
@@ -197,13 +198,13 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     let counts: Vec<String> = view
         .by_status
         .iter()
-        .map(|c| format!("{} {}", c.count, c.status))
+        .map(|c| format!("{} {}", count(c.count.into()), c.status))
         .collect();
     fact(
         "statements",
         match (counts.is_empty(), view.is_unread(Part::Statements)) {
             (true, true) => "not read".to_owned(),
-            (true, false) => none(),
+            (true, false) => "not recorded".to_owned(),
             (false, _) => counts.join(", "),
         },
     );
@@ -211,7 +212,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
         "bindings",
         match (view.bindings, view.is_unread(Part::Bindings)) {
             (0, true) => "not read".to_owned(),
-            (n, _) => format!("{n} ({})", bytes(view.bindings_bytes)),
+            (n, _) => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
     fact("read as", view.form.clone());

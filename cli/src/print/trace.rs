@@ -7,9 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use super::style::{BAD, BOLD, FAINT, RESET, of, status};
 use super::table::{cut, fit};
 
-/// Columns of the status, of a duration, and of an id.
-const STATUS: usize = 11;
+/// Columns of a duration, and of a status at least.
 const TOOK: usize = 8;
+const STATUS: usize = 11;
+
+/// Columns that a status takes at most: a word that no document lists may have any length.
+const STATUS_MOST: usize = 15;
 
 /// Deeper than this, the level is a number: a hundred levels of blanks help nobody.
 const INDENTED: u32 = 12;
@@ -26,12 +29,21 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     let ids = ids.unwrap_or(0);
     let times = view.rows.iter().any(|r| r.duration.is_some());
     let right = ids + 2 + if times { TOOK + 2 } else { 0 };
-    let room = width.saturating_sub(STATUS + 2 + right).max(16);
+    let words = view.rows.iter().map(|row| status(&row.status).width());
+    let word = words.max().unwrap_or(0).clamp(STATUS, STATUS_MOST);
+    let room = width.saturating_sub(word + 2 + right).max(16);
+    let columns = Columns {
+        word,
+        room,
+        ids,
+        times,
+        width,
+    };
     for remark in &view.remarks {
         let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(remark, false));
     }
     for row in &view.rows {
-        print_row(&mut out, row, room, ids, times, width);
+        print_row(&mut out, row, &columns);
     }
     for remark in &view.remarks_behind {
         let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(remark, false));
@@ -49,13 +61,34 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     out
 }
 
-fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bool, width: usize) {
+/// How wide what is printed beside a statement is.
+struct Columns {
+    /// The status.
+    word: usize,
+    /// The statement with what is worth saying beside it.
+    room: usize,
+    /// The id.
+    ids: usize,
+    /// Whether durations are printed.
+    times: bool,
+    /// The line.
+    width: usize,
+}
+
+fn print_row(out: &mut String, row: &TreeRow, columns: &Columns) {
+    let Columns {
+        word: most,
+        room,
+        ids,
+        times,
+        width,
+    } = *columns;
     let indent = match row.level {
         level if level <= INDENTED => "  ".repeat(level as usize),
         level => format!("{}({level}) ", "  ".repeat(INDENTED as usize)),
     };
     let tone = of(&row.status);
-    let word = fit(&status(&row.status), STATUS);
+    let word = fit(&status(&row.status), most);
     let text = fit(&row.text, room.saturating_sub(indent.width()).max(8));
     let notes = escape(&notes(row).join(" · "), false);
     let used = indent.width() + text.width();
@@ -69,7 +102,7 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
     let _ = write!(
         out,
         "{tone}{word}{RESET}{}  {indent}{strong}{text}{RESET}",
-        pad(word.width(), STATUS)
+        pad(word.width(), most)
     );
     let mut filled = used;
     if beside {
@@ -85,7 +118,7 @@ fn print_row(out: &mut String, row: &TreeRow, room: usize, ids: usize, times: bo
         let _ = write!(out, "{}{}", pad(filled, room), tail.trim_end());
     }
     out.push('\n');
-    let below = " ".repeat(STATUS + 2 + indent.width() + 2);
+    let below = " ".repeat(most + 2 + indent.width() + 2);
     let left = width.saturating_sub(below.width()).max(16);
     if !notes.is_empty() && !beside {
         let _ = writeln!(out, "{below}{FAINT}{}{RESET}", cut(&notes, left));

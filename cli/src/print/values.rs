@@ -138,10 +138,7 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
         if i > 0 {
             out.push('\n');
         }
-        let memory = agent.memory_len.map_or_else(
-            || "no memory".to_owned(),
-            |n| format!("memory {}", bytes(n)),
-        );
+        let memory = agent.memory_words(bytes);
         let _ = writeln!(
             out,
             "{BOLD}{}{RESET}  {FAINT}{} · {} · {memory}{RESET}",
@@ -161,6 +158,9 @@ pub(crate) fn agents(view: &AgentsView, width: usize) -> String {
                 "  {}",
                 fit(&agent.memory_preview, width.saturating_sub(2))
             );
+        }
+        if agent.segments_unread {
+            let _ = writeln!(out, "  {WAIT}{}{RESET}", agent.segment_words());
         }
         for segment in &agent.segments {
             let at = segment

@@ -1,5 +1,5 @@
 use super::lex::{Tok, tokens_of_text};
-use super::value::text_of;
+use super::value::{inside_quotes, text_of};
 use super::{Listing, Statement, StatementKind};
 use crate::model::AgentScope;
 
@@ -27,6 +27,21 @@ impl Listing {
             .into_iter()
             .find(|token| token.tok == Tok::Str)?;
         text.get(quoted.start..quoted.end).map(text_of)
+    }
+
+    /// What a session is asked, where its own text holds all of it: in quotes that are closed, without dots at the end,
+    /// as shortened texts have them.
+    pub fn asked_whole(&self, statement: u32) -> Option<String> {
+        let asked = self.asked(statement)?;
+        let text = self.own_text(statement);
+        let is_cut =
+            |text: &str| text.trim_end().ends_with('…') || text.trim_end().ends_with("...");
+        let is_whole = tokens_of_text(&text).into_iter().any(|token| {
+            let own = text.get(token.start..token.end).unwrap_or_default();
+            let closed = inside_quotes(own).is_some_and(|(inner, closed)| closed && !is_cut(inner));
+            token.tok == Tok::Str && closed && text_of(own) == asked
+        });
+        (is_whole && !is_cut(&text)).then_some(asked)
     }
 
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
@@ -65,6 +80,24 @@ mod tests {
         let asked: Vec<Option<String>> = (0..4).map(|at| listing.asked(at)).collect();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(asked, [some("Find \"it\""), some("Write"), None, None]);
+    }
+
+    #[test]
+    fn a_shortened_text_does_not_hold_all_that_is_asked() {
+        for (text, whole) in [
+            ("let a = session \"Step 40000\"", Some("Step 40000")),
+            ("session: w\n  prompt: \"Write\"", Some("Write")),
+            ("session \"\"\"Two\nlines\"\"\"", Some("Two\nlines")),
+            ("session \"Step 4...\"", None),
+            ("session \"Step 4…\"", None),
+            ("session \"Step 4\"...", None),
+            ("session \"Step 4", None),
+            ("session: w", None),
+            ("do \"Step 4\"", None),
+        ] {
+            let asked = crate::program::scan(text).asked_whole(0);
+            assert_eq!(asked.as_deref(), whole, "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use super::pages::{NodeIndex, run_status};
 use crate::check::look::{Looked, look};
 use crate::issue::Issue;
-use crate::model::{GateStatus, Run, Text};
+use crate::model::{GateStatus, Run, RunStatus, Text};
 use crate::program::Listing;
 use crate::scope;
 use crate::trace::{Node, NodeId, NodeStatus, Trace};
@@ -109,6 +109,12 @@ impl Opened {
         };
         let node = self.trace.node(*position);
         node.is_some_and(|node| node.inferred && node.status == NodeStatus::Pending)
+    }
+
+    /// Returns whether nothing is under way, whatever the rows record: the run was interrupted, or went silent.
+    pub(super) fn is_at_rest(&self) -> bool {
+        let verdict = &self.trace.verdict;
+        verdict.stale || verdict.status == RunStatus::Interrupted.word()
     }
 
     /// Returns what is believed of the run's status, `unknown` where nothing says.

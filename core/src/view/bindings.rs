@@ -4,6 +4,7 @@ use super::NodeRef;
 use crate::issue::Issue;
 use crate::render::download::ValueFormat;
 use crate::scope::Outcome;
+use crate::text::counted;
 use crate::time::Stamp;
 
 /// A window of the bindings.
@@ -158,6 +159,12 @@ pub struct AgentView {
     /// Another store of the same scope has an agent of this name, and the run uses that one.
     #[serde(default)]
     pub shadowed: bool,
+    /// Its memory and its times are kept in what could not be read: that it has none must not be said.
+    #[serde(default)]
+    pub memory_unread: bool,
+    /// Not all of its invocations could be read.
+    #[serde(default)]
+    pub segments_unread: bool,
     /// Bytes of its memory; `None`: it has none.
     pub memory_len: Option<u64>,
     /// The beginning of its memory on one line.
@@ -185,4 +192,28 @@ pub struct SegmentView {
     /// Lines of the summary that the one before did not have (`+`), and those that are gone (`-`); empty for the
     /// first.
     pub changes: Vec<(char, String)>,
+}
+
+impl AgentView {
+    /// What is said of its memory in a list: `memory 1.2 KB`, by what says bytes in words.
+    pub fn memory_words(&self, bytes: impl Fn(u64) -> String) -> String {
+        match (self.memory_len, self.memory_unread) {
+            (Some(len), _) => format!("memory {}", bytes(len)),
+            (None, true) => "memory not readable".to_owned(),
+            (None, false) => "no memory".to_owned(),
+        }
+    }
+
+    /// How many invocations it has, as far as they could be read: `3 invocations`.
+    pub fn segment_words(&self) -> String {
+        let count = self.segments.len() as u64;
+        match (count, self.segments_unread) {
+            (0, true) => "invocations not readable".to_owned(),
+            (_, true) => format!(
+                "{}, others not readable",
+                counted(count, "invocation", "invocations")
+            ),
+            (_, false) => counted(count, "invocation", "invocations"),
+        }
+    }
 }

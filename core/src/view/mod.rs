@@ -124,7 +124,7 @@ pub fn icon(status: &str) -> &'static str {
         "timeout" => "◔",
         "running" | "executing" | "started" | "iteration" => "●",
         "waiting" | "waiting_for_input" | "pending" => "◷",
-        "interrupted" => "■",
+        "interrupted" | "was executing" | "was waiting" => "■",
         "paused" => "‖",
         "active" => "○",
         "skipped" | "cancelled" => "⊘",

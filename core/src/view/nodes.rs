@@ -98,7 +98,8 @@ pub struct TreeRow {
     /// Lines of the log after it that record no statement, as they stand there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Its status in words.
+    /// Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was
+    /// waiting` of what was under way when the run was interrupted or went silent.
     pub status: String,
     /// Attempts, 1 without a retry.
     pub attempts: u32,
@@ -136,7 +137,7 @@ pub struct TreeRow {
     pub derived: bool,
     /// The run stands here.
     pub position: bool,
-    /// The first cause of the failure.
+    /// The first cause of the failure; in a completed run, what failed first and nothing recovered.
     pub first_cause: bool,
     /// Failed because of the first cause.
     pub because_of: bool,

@@ -76,7 +76,7 @@ pub struct Overview {
     /// How many places that are in all.
     #[serde(default)]
     pub position_count: u32,
-    /// The first cause of a failure.
+    /// The first cause of a failure; of a completed run, what failed first and nothing recovered.
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
     pub pending_gates: Vec<GateView>,
@@ -119,6 +119,14 @@ impl Overview {
     pub fn sealed(&self) -> Option<&str> {
         let sealed = self.unread.iter().find(|unread| unread.sealed)?;
         Some(&sealed.what)
+    }
+
+    /// What is said of a time that is not there: the rows that may have it could be unreadable.
+    pub fn no_time(&self) -> &'static str {
+        match self.is_unread(Part::Statements) {
+            true => "not readable",
+            false => "not recorded",
+        }
     }
 
     /// Whether a part of the run could not be read to its end: that it is empty must then not be said.
@@ -193,7 +201,8 @@ pub struct Failure {
     /// How many that are in all.
     #[serde(default)]
     pub because_of_count: u32,
-    /// The same in words: `6 blocks around it failed, too`; empty where nothing else failed.
+    /// The same in words: `6 blocks around it failed, too`; empty where nothing else failed. Of a completed run, why it
+    /// went on, where that is known.
     #[serde(default)]
     pub because_words: String,
 }

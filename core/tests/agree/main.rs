@@ -18,6 +18,7 @@ mod runs;
 mod story;
 #[path = "../dump/tell.rs"]
 mod tell;
+mod views;
 
 /// What the generators of the dump return: a run to compare pages of.
 mod text {
@@ -36,6 +37,7 @@ fn check(at_least: usize, runs: &[Opened]) {
     assert!(runs.len() >= at_least, "{} runs", runs.len());
     let mut wrong = String::new();
     for run in runs {
+        views::assert_each_key_once(&run.session);
         let told = known::without(&run.name, pages::disagreements(&run.session));
         for told in told {
             let _ = writeln!(wrong, "{}: {told}", run.name);

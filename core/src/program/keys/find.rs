@@ -241,20 +241,26 @@ impl Keys {
         Found::some(statements, false, TiedBy::Target)
     }
 
-    /// A quoted text that begins like one of the program, or is one with its `{names}` filled in; of the same kind
-    /// of statement if there is any.
+    /// A quoted text that is one of the program, or one with its `{names}` filled in; a text that was cut may also be the
+    /// beginning of one. Of the same kind of statement if there is any.
     fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let quoted = row.quoted();
         let text = quoted.first().filter(|text| text.len() > 2)?;
         let all = self.texts(listing);
         let (from, to) = range(all, |(literal, _, _)| literal.as_str(), text);
         let longer = all.get(from..to).unwrap_or_default();
-        let mut statements: Vec<u32> = longer.iter().take(MOST).map(|(_, id, _)| *id).collect();
+        let may_be = |whole: &str| row.cut || whole == text.as_str();
+        let mut statements: Vec<u32> = longer
+            .iter()
+            .take(MOST)
+            .filter(|(_, _, whole)| may_be(whole))
+            .map(|(_, id, _)| *id)
+            .collect();
         if statements.is_empty() {
             statements = shorter(all, text)
                 .iter()
                 .take(MOST)
-                .filter(|(_, _, whole)| fills(whole, text))
+                .filter(|(_, _, whole)| fills(whole, text, row.cut))
                 .map(|(_, id, _)| *id)
                 .collect();
         }
@@ -344,14 +350,19 @@ fn shorter<'t>(texts: &'t [(String, u32, String)], text: &str) -> &'t [(String, 
     &[]
 }
 
-/// Whether `text` is `pattern` with something in place of every `{…}`.
-fn fills(pattern: &str, text: &str) -> bool {
+/// Whether `text` is `pattern` with something in place of every `{…}`; of a text that was cut, as far as it goes.
+fn fills(pattern: &str, text: &str, cut: bool) -> bool {
     let mut rest = text;
+    let last = pattern.matches('{').count();
     for (at, part) in pattern.split('{').enumerate() {
         let literal = match at {
             0 => part,
             _ => part.split_once('}').map_or("", |(_, after)| after),
         };
+        if at == last && at > 0 && !cut {
+            // The last name takes all that is before the end.
+            return rest.ends_with(literal);
+        }
         match rest.find(literal) {
             Some(0) => rest = rest.get(literal.len()..).unwrap_or_default(),
             Some(found) if at > 0 => {
@@ -360,7 +371,7 @@ fn fills(pattern: &str, text: &str) -> bool {
             _ => return false,
         }
     }
-    true
+    rest.is_empty() || cut
 }
 
 /// The first [`MOST`] of a list.

@@ -1,11 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::look::Findings;
-use crate::issue::Issue;
+use crate::issue::{Issue, Location};
 use crate::model::{Agent, AgentScope};
+use crate::schema;
+use crate::session::unread::unread;
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
-use crate::view::{AgentView, AgentsView, SegmentView};
+use crate::view::{AgentView, AgentsView, Part, SegmentView};
 
 /// Indices of the agents that a run uses: of those of one name and scope the first.
 fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
@@ -40,8 +42,14 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
 /// The agents with their segments, and what changed from one segment to the next.
 pub fn agents(session: &Session) -> AgentsView {
     let used = used_agents(session);
+    let lost: Vec<Location> = session
+        .issues()
+        .filter(|issue| unread(issue).is_some_and(|lost| lost.concerns(Part::Agents)))
+        .map(|issue| issue.location.clone())
+        .collect();
     let agents = session.run.agents.iter().enumerate().map(|(i, short)| {
         let agent = &session.values.agent_tail(short);
+        let (memory_unread, segments_unread) = lacks(agent, &lost);
         let mut before: Option<&str> = None;
         let segments = agent.segments.iter().map(|segment| {
             let summary = segment.summary.as_deref();
@@ -65,6 +73,8 @@ pub fn agents(session: &Session) -> AgentsView {
             store: agent.store.to_string(),
             shadowed: outlives_runs(agent)
                 && used.get(&(&*agent.name, agent.scope.word())) != Some(&i),
+            memory_unread,
+            segments_unread,
             memory_len: agent.memory.len(),
             memory_preview: session
                 .values
@@ -77,6 +87,43 @@ pub fn agents(session: &Session) -> AgentsView {
     AgentsView {
         agents: agents.collect(),
     }
+}
+
+/// Whether an agent's memory and whether some of its invocations lie in what could not be read.
+fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
+    // The store of an agent that lies around a run is named after its scope: `project: .prose/agents.db`.
+    let store = agent
+        .store
+        .split_once(": ")
+        .map_or(&*agent.store, |(_, path)| path);
+    let in_folder = store.ends_with('/');
+    let here = lost.iter().filter(|at| {
+        let file = at.file.as_deref().unwrap_or_default();
+        let above = |folder: &str, path: &str| {
+            let rest = path.strip_prefix(folder.trim_end_matches('/'));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        file.is_empty()
+            || above(file, store)
+            || (in_folder && (above(store, file) || file == "../agents"))
+    });
+    // A row that was read says so by its times.
+    let is_known =
+        agent.memory.len().is_some() || agent.created.is_some() || agent.updated.is_some();
+    here.fold((false, false), |(memory, segments), at| {
+        let is = |name: &str| {
+            let table = at.table.as_deref();
+            table.is_some_and(|table| table.eq_ignore_ascii_case(name))
+        };
+        let file = at.file.as_deref().unwrap_or_default();
+        let inside = in_folder && file.starts_with(store);
+        let of_memory = inside && file.ends_with("/memory.md");
+        let of_all = at.table.is_none() && !inside;
+        (
+            memory || !is_known && (of_all || of_memory || is(schema::AGENTS)),
+            segments || of_all || inside && !of_memory || is(schema::AGENT_SEGMENTS),
+        )
+    })
 }
 
 fn outlives_runs(agent: &Agent) -> bool {
@@ -103,7 +150,56 @@ fn changes(old: &str, new: &str) -> Vec<(char, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::changes;
+    use super::{changes, lacks};
+    use crate::issue::Issue;
+    use crate::model::{Agent, ValueAt};
+    use crate::time::Stamp;
+
+    #[test]
+    fn what_could_not_be_read_of_an_agent_is_not_called_missing() {
+        let table =
+            |file: &str, name: &str| Issue::error("r", "m").at_file(file).at_table(name).location;
+        let file = |file: &str| Issue::error("r", "m").at_file(file).location;
+        for (store, lost, expected) in [
+            ("state.db", table("state.db", "agents"), (true, false)),
+            (
+                "state.db",
+                table("state.db", "Agent_Segments"),
+                (false, true),
+            ),
+            ("state.db", table("agents.db", "agents"), (false, false)),
+            (
+                "project: .prose/agents.db",
+                table(".prose/agents.db", "agents"),
+                (true, false),
+            ),
+            (
+                "project: .prose/agents.db",
+                file(".prose/agents.db"),
+                (true, true),
+            ),
+            ("agents/a/", file("agents/a/memory.md"), (true, false)),
+            ("agents/a/", file("agents/a/a-002.md"), (false, true)),
+            ("agents/a/", file("agents"), (true, true)),
+            ("agents/a/", file("agents/ab/memory.md"), (false, false)),
+            ("user: agents/a/", file("../agents"), (true, true)),
+        ] {
+            let mut agent = Agent {
+                store: store.into(),
+                ..Agent::default()
+            };
+            let lost = [lost];
+            assert_eq!(lacks(&agent, &lost), expected, "{store}: {lost:?}");
+            // A row that was read is not readable in no part.
+            agent.memory = ValueAt::Missing;
+            agent.created = Some(Stamp::parse("2026-01-15 10:00:00"));
+            assert_eq!(
+                lacks(&agent, &lost),
+                (false, expected.1),
+                "{store}: {lost:?}"
+            );
+        }
+    }
 
     #[test]
     fn says_what_came_and_what_went() {

@@ -5,7 +5,10 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::node_ref;
-use super::trace::{RECOVERED, error_of, execution, is_cause, note, span, status_word, tree_row};
+use super::trace::{
+    RECOVERED, WAS_EXECUTING, WAS_WAITING, error_of, execution, is_cause, note, span, status_word,
+    tree_row,
+};
 use crate::session::search::Needle;
 use crate::session::{Opened, Session};
 use crate::trace::{Node, NodeId, NodeStatus};
@@ -52,9 +55,14 @@ impl TraceChoice {
     /// The words that could be meant.
     pub fn known_status(&self, opened: &Opened) -> Result<(), Vec<String>> {
         let known = NodeStatus::KNOWN;
-        let known = known.iter().map(NodeStatus::word).chain([RECOVERED]);
+        let derived = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
+        let known = known.iter().map(NodeStatus::word).chain(derived);
         let is_meant = |word: &str| word.eq_ignore_ascii_case(&self.status);
-        let mut own = opened.trace.nodes.iter().map(status_word);
+        let mut own = opened
+            .trace
+            .nodes
+            .iter()
+            .map(|node| status_word(opened, node));
         match self.status.is_empty() || known.clone().any(is_meant) || own.any(is_meant) {
             true => Ok(()),
             false => Err(known.map(str::to_owned).collect()),
@@ -70,8 +78,14 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
         let error = error_of(opened, at, node);
         needle.is_in(&node.text) || error.is_some_and(|error| needle.is_in(error))
     };
+    // What was under way in a run that is over is found by its recorded word, too.
+    let has_status = |node: &Node| {
+        let is_meant = |word: &str| word.eq_ignore_ascii_case(&choice.status);
+        is_meant(status_word(opened, node))
+            || (node.status.is_open() && is_meant(node.status.word()))
+    };
     let is_one = |at: NodeId, node: &Node| {
-        (choice.status.is_empty() || status_word(node).eq_ignore_ascii_case(&choice.status))
+        (choice.status.is_empty() || has_status(node))
             && (choice.kind.is_empty() || node.kind.word() == choice.kind)
             && choice
                 .at_least_ms

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
 use super::writes::Writes;
-use crate::model::{Binding, Run, Text};
+use crate::model::{Binding, Run, RunStatus, Text};
 use crate::program::Listing;
 pub(super) use crate::text::short;
 use crate::trace::{NodeId, Trace};
@@ -17,6 +17,8 @@ pub(in crate::session) struct NodeIndex {
     pub(super) children: BTreeMap<Option<NodeId>, u32>,
     /// For each node: whether a failure below it was not recovered, so that its own is a consequence.
     pub(super) fails_below: TiVec<NodeId, bool>,
+    /// What failed first, of a completed run too: its rows may hold a failure that nothing recovered.
+    pub(super) cause: Option<NodeId>,
     /// Who wrote what.
     pub(super) writes: Writes,
     /// `(line, node)`, ascending.
@@ -39,6 +41,7 @@ impl NodeIndex {
             fails_below: trace.above(|_, node| node.has_failed()),
             ..NodeIndex::default()
         };
+        index.cause = trace.first_cause.or_else(|| index.unrecovered(run, trace));
         index.places(trace);
         index.lines = trace
             .nodes
@@ -56,6 +59,22 @@ impl NodeIndex {
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
         index
+    }
+
+    /// The failure that was recorded first, of those that nothing recovered, in a completed run.
+    fn unrecovered(&self, run: &Run, trace: &Trace) -> Option<NodeId> {
+        if trace.verdict.status != RunStatus::Completed.word() {
+            return None;
+        }
+        let last = |at: NodeId, row: Option<u32>| {
+            let row = row.and_then(|row| run.executions.get(row as usize));
+            row.map_or_else(|| i64::from(at.get()), |row| row.id)
+        };
+        let nodes = trace.nodes.iter_enumerated();
+        nodes
+            .filter(|(at, node)| node.has_failed() && self.fails_below.get(*at) != Some(&true))
+            .min_by_key(|(at, node)| (last(*at, node.last_row), *at))
+            .map(|(at, _)| at)
     }
 
     fn places(&mut self, trace: &Trace) {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::gates::gate_views;
 use super::index::short;
-use super::program::runnable_statements;
+use super::program::{runnable_statements, statement_of};
 use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
@@ -11,6 +11,7 @@ use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
+use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount};
@@ -108,7 +109,7 @@ pub(super) fn overview_of(
     };
     view.positions = links(&trace.positions);
     view.position_count = trace.positions.len() as u32;
-    view.failure = trace.first_cause.and_then(|cause| {
+    view.failure = session.index.cause.and_then(|cause| {
         Some(Failure {
             cause: node_ref(session, cause)?,
             error: trace
@@ -118,7 +119,7 @@ pub(super) fn overview_of(
                 .map(str::to_owned),
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
-            because_words: because_words(session, &trace.because_of),
+            because_words: because_words(session, cause),
         })
     });
     view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
@@ -167,8 +168,16 @@ fn judged(session: &Session) -> Option<String> {
     ))
 }
 
-/// What failed because of the first cause, and what was stopped.
-fn because_words(opened: &Opened, nodes: &[NodeId]) -> String {
+/// What failed because of the first cause, and what was stopped. What failed in a completed run did not end it: why, where
+/// that is known.
+fn because_words(opened: &Opened, cause: NodeId) -> String {
+    if opened.trace.verdict.status == RunStatus::Completed.word() {
+        let allows = allowed_by(opened, cause);
+        return allows.map_or_else(String::new, |how| {
+            format!("the parallel around it goes on without it ({how})")
+        });
+    }
+    let nodes = &opened.trace.because_of;
     let failed = nodes.iter().filter_map(|node| opened.node(*node));
     let failed = failed.filter(|node| node.has_failed()).count() as u32;
     let stopped = nodes.len() as u32 - failed;
@@ -184,6 +193,22 @@ fn because_words(opened: &Opened, nodes: &[NodeId]) -> String {
     words.join(", ")
 }
 
+/// What of a parallel around a node lets it fail: `on-fail: ignore`, `strategy: first`.
+fn allowed_by(opened: &Opened, node: NodeId) -> Option<String> {
+    opened.trace.upward(Some(node)).skip(1).find_map(|at| {
+        let node = opened.node(at).filter(|n| n.kind == NodeKind::Parallel)?;
+        let stated = statement_of(opened, node).filter(|_| !node.line_guessed);
+        let recorded = execution(opened, node.first_row).and_then(|row| row.meta.as_deref());
+        let strategy = recorded.and_then(|meta| meta.strategy.as_deref());
+        let strategy = strategy.or_else(|| stated?.strategy());
+        let on_fail = stated.and_then(|s| s.property("on-fail"));
+        let on_fail = on_fail.filter(|word| matches!(*word, "continue" | "ignore"));
+        let strategy = strategy.filter(|word| matches!(*word, "first" | "any"));
+        let on_fail = on_fail.map(|word| format!("on-fail: {word}"));
+        on_fail.or_else(|| strategy.map(|word| format!("strategy: {word}")))
+    })
+}
+
 fn count_nodes(opened: &Opened, view: &mut Overview) {
     let mut by_status: BTreeMap<&str, u32> = BTreeMap::new();
     for (at, node) in opened.trace.nodes.iter_enumerated() {
@@ -194,7 +219,7 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
         if node.kind.is_round() || !counts {
             continue;
         }
-        let word = status_word(node);
+        let word = status_word(opened, node);
         *by_status.entry(word).or_default() += 1;
         // What was announced is abandoned when its run ends: it never began.
         let announced = || {
@@ -231,10 +256,14 @@ fn missing_words(session: &Session) -> Option<String> {
         return None;
     }
     Some(format!(
-        "no run row: found {} execution rows, {} bindings, {} gates",
-        run.executions.len(),
-        run.bindings.len(),
-        run.gates.len()
+        "no run row: found {}, {}, {}",
+        counted(
+            run.executions.len() as u64,
+            "execution row",
+            "execution rows"
+        ),
+        counted(run.bindings.len() as u64, "binding", "bindings"),
+        counted(run.gates.len() as u64, "gate", "gates")
     ))
 }
 
@@ -395,6 +424,100 @@ mod tests {
             why.starts_with("Its row names execution 1 around it; which round"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn a_completed_run_tells_of_a_failure_that_nothing_recovered() {
+        let rows = r#"(1, NULL, 1, 'session "A"', 'completed', NULL),
+            (2, NULL, 2, 'parallel:', 'started', '{"parallel_id": "p", "strategy": "any"}'),
+            (3, 2, 3, 'a = session "B"', 'completed', '{"parallel_id": "p", "branch": "a"}'),
+            (4, 2, 4, 'b = session "C"', 'failed', '{"parallel_id": "p", "branch": "b"}'),
+            (5, NULL, 2, 'parallel:', 'completed', '{"parallel_id": "p"}'),
+            (6, NULL, 5, 'session "D"', 'completed', NULL)"#;
+        let session = session("completed", rows);
+        let view = pages::overview(&session, None);
+        assert!(view.headline.starts_with("Completed"), "{}", view.headline);
+        assert_eq!(
+            view.story[..2],
+            [
+                "3 of 4 statements finished; 1 failed and nothing recovered it.",
+                "`b = session \"C\"` failed; no message of it is recorded; the parallel around it goes on without it (strategy: any).",
+            ]
+        );
+        let cause = view.failure.unwrap().cause;
+        assert_eq!(cause.id, Some(4));
+        let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
+        let marked = rows.iter().filter(|row| row.first_cause);
+        assert_eq!(marked.map(|row| row.node).collect::<Vec<_>>(), [cause.node]);
+        // It is over all the same, and there is nothing to go on with.
+        assert!(!pages::resume(&session, None).resumable);
+    }
+
+    #[test]
+    fn a_failure_that_was_recovered_is_none_of_a_completed_run() {
+        let rows = r#"(1, NULL, 1, 'session "A"', 'executing', NULL),
+            (2, NULL, 1, 'session "A"', 'retry', '{"attempt": 2}'),
+            (3, NULL, 1, 'session "A"', 'completed', '{"attempt": 2}')"#;
+        let view = pages::overview(&session("completed", rows), None);
+        assert_eq!(view.failure, None);
+        assert_eq!(view.story[0], "1 statement finished.");
+    }
+
+    #[test]
+    fn what_was_under_way_in_a_run_at_rest_is_not_said_to_be() {
+        const NOW: i64 = 1_772_366_400_000;
+        let rows = r#"(1, NULL, 1, 'loop (max: 3):', 'started', '{"loop_id": "l1", "max": 3}'),
+            (2, 1, 2, 'do process(a)', 'waiting', '{"block": "process", "depth": 1}'),
+            (3, 2, 5, 'session "A"', 'executing', NULL),
+            (4, 2, 6, 'session "B"', 'completed', NULL),
+            (5, 2, 7, 'session "C"', 'pending', NULL)"#;
+        let words = |status: &str, now: Option<i64>| {
+            let mut session = session(status, rows);
+            session.opened.trace.verdict.stale = now.is_some();
+            let rows = pages::trace_page(&session, &Default::default(), 0, 100).rows;
+            let rows = rows
+                .iter()
+                .filter_map(|row| Some((row.id?, row.status.clone())));
+            let words = rows
+                .map(|(id, word)| format!("{id} {word}"))
+                .collect::<Vec<_>>();
+            let view = pages::overview(&session, now);
+            let at = &view.positions[0];
+            assert_eq!(at.id, Some(3));
+            let counted = view.by_status.iter().any(|of| of.status == at.status);
+            assert!(counted, "{:?}", view.by_status);
+            // It is found by what its row says, too.
+            for status in [&*at.status, "executing"] {
+                let choice = pages::TraceChoice {
+                    status: status.to_owned(),
+                    ..Default::default()
+                };
+                assert_eq!(choice.known_status(&session), Ok(()));
+                assert!(!pages::chosen(&session, &choice).is_empty(), "{status}");
+            }
+            words
+        };
+        let at_rest = [
+            "1 was executing",
+            "2 was waiting",
+            "3 was executing",
+            "4 completed",
+            "5 pending",
+        ];
+        assert_eq!(words("interrupted", None), at_rest);
+        assert_eq!(words("running", Some(NOW)), at_rest);
+        let live = [
+            "1 started",
+            "2 waiting",
+            "3 executing",
+            "4 completed",
+            "5 pending",
+        ];
+        assert_eq!(words("running", None), live);
+        for word in ["was executing", "was waiting"] {
+            let tone = (crate::view::tone(word), crate::view::icon(word));
+            assert_eq!(tone, (crate::view::Tone::Quiet, "■"));
+        }
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
         };
         line.node_count += 1;
         line.guessed |= at.line_guessed;
-        let word = status_word(at);
+        let word = status_word(session, at);
         *statuses.entry(word).or_default() += 1;
         latest = Some(&at.status);
         latest_word = word;

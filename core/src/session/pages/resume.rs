@@ -10,6 +10,7 @@ use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stan
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
 use crate::shell;
+use crate::text::count as number;
 use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
@@ -389,6 +390,6 @@ fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
         },
         (_, [one]) if inferred => format!("Probably stands at {}", at(one)),
         (_, [one]) => format!("Stands at {}", at(one)),
-        _ => format!("Stands in {} places", view.position_count),
+        _ => format!("Stands in {} places", number(view.position_count.into())),
     }
 }

@@ -3,8 +3,9 @@
 use super::index::short;
 use super::overview::AGENTS;
 use super::program::statements;
-use super::trace::{RECOVERED, count};
+use super::trace::{RECOVERED, WAS_EXECUTING, WAS_WAITING, count};
 use super::work::sentence;
+use crate::text::count as number;
 use crate::time::Stamp;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
 use crate::view::{NodeRef, Overview, Part};
@@ -43,7 +44,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
                 };
                 format!("Waiting at gate {}{since}", gate.id)
             }
-            many => format!("Waiting at {} gates", many.len()),
+            many => format!("Waiting at {} gates", number(many.len() as u64)),
         },
         "interrupted" => format!("Interrupted{}", places(view, at, " in ")),
         "running" if view.stale => {
@@ -91,7 +92,7 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     match view.positions.as_slice() {
         [] => String::new(),
         [place] => format!("{one}{}", line_of(place)),
-        _ => format!("{several}{} places", view.position_count),
+        _ => format!("{several}{} places", number(view.position_count.into())),
     }
 }
 
@@ -157,13 +158,25 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         (None, false) => String::new(),
     };
     let is_known = |word: &str| {
-        word == RECOVERED || NodeStatus::KNOWN.iter().any(|known| known.word() == word)
+        [RECOVERED, WAS_EXECUTING, WAS_WAITING].contains(&word)
+            || NodeStatus::KNOWN.iter().any(|known| known.word() == word)
     };
     let odd = view.by_status.iter().filter(|of| !is_known(&of.status));
     let odd = match odd.map(|of| of.count).sum() {
         0 => String::new(),
         n => format!("; how {} ended is not understood", statements(n)),
     };
+    let failed = view.by_status.iter().find(|of| of.status == "failed");
+    // What failed in a run that failed is told by its headline, or by the next sentence.
+    if let (Some(failed), "completed") = (failed, view.status.as_str()) {
+        let (done, failed) = (number(done.into()), failed.count);
+        let all = statements(view.statements);
+        let it = if failed == 1 { "it" } else { "them" };
+        let failed = number(failed.into());
+        return Some(format!(
+            "{done} of {all} finished; {failed} failed and nothing recovered {it}{unread}{odd}."
+        ));
+    }
     Some(match done {
         0 => format!("No statement finished{unread}{odd}."),
         _ => format!("{} finished{unread}{odd}.", statements(done)),
@@ -190,8 +203,14 @@ fn trouble(view: &Overview) -> Option<String> {
             .then_some("no message of it is recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
         // The headline of a failed run names it.
-        let name = (view.status != "failed")
-            .then(|| format!("{} failed first", code(&failure.cause.text, 80)));
+        let only = view.status == "completed"
+            && !view
+                .by_status
+                .iter()
+                .any(|of| of.status == "failed" && of.count > 1);
+        let first = if only { "failed" } else { "failed first" };
+        let name =
+            (view.status != "failed").then(|| format!("{} {first}", code(&failure.cause.text, 80)));
         let clauses = name.as_deref().into_iter().chain(silent).chain(around);
         let clauses = clauses.collect::<Vec<_>>().join("; ");
         return (!clauses.is_empty()).then(|| sentence(&clauses));
@@ -241,7 +260,7 @@ fn standing(view: &Overview) -> Option<String> {
             }
             many => Some(format!(
                 "It stands in {} places: {}{}.",
-                view.position_count,
+                number(view.position_count.into()),
                 many.iter()
                     .take(3)
                     .map(|n| code(&n.text, 40))
@@ -325,6 +344,24 @@ mod tests {
         assert_eq!(
             sentences(&view, 0)[1],
             "`session \"Process chunk\"` failed first; 1 block around it failed, too."
+        );
+    }
+
+    #[test]
+    fn counts_are_written_as_everywhere() {
+        let view = Overview {
+            status: "completed".to_owned(),
+            statements: 50_000,
+            statements_done: 49_999,
+            bindings: 12_345,
+            ..Overview::default()
+        };
+        assert_eq!(
+            sentences(&view, 0),
+            [
+                "49\u{202f}999 statements finished.",
+                "It left 12\u{202f}345 bindings."
+            ]
         );
     }
 

@@ -7,6 +7,7 @@ use super::writes::wrote;
 use crate::issue::Location;
 use crate::model::{Execution, LogEvent, LogLine, Status};
 use crate::session::{Opened, Session};
+use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, is_branch_text};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
@@ -118,7 +119,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         text: short(&at.text, ROW_TEXT),
         detail: detail_words(session, node, at),
         remarks: remarks_after(session, Some(node)),
-        status: status_word(at).to_owned(),
+        status: status_word(session, at).to_owned(),
         attempts: at.attempts,
         max: at.max,
         branch,
@@ -137,7 +138,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         inferred: at.inferred,
         derived: at.derived,
         position: session.trace.positions.binary_search(&node).is_ok(),
-        first_cause: session.trace.first_cause == Some(node),
+        first_cause: session.index.cause == Some(node),
         because_of: session.trace.because_of.contains(&node),
     })
 }
@@ -245,7 +246,7 @@ pub fn node_ref(opened: &Opened, node: NodeId) -> Option<NodeRef> {
         id: at.id,
         kind: at.kind.word().to_owned(),
         text: short(&at.text, ROW_TEXT),
-        status: status_word(at).to_owned(),
+        status: status_word(opened, at).to_owned(),
         path: path.join(" › "),
         line: at.line,
         line_guessed: at.line.is_some() && at.line_guessed,
@@ -279,12 +280,24 @@ pub(super) fn binding_ref(opened: &Opened, binding: u32) -> Option<BindingRef> {
 /// What a failure that was made good reads as.
 pub(super) const RECOVERED: &str = "recovered";
 
+/// What was under way when a run was interrupted or went silent reads as.
+pub(super) const WAS_EXECUTING: &str = "was executing";
+
+/// What waited then for something else of the run reads as. A gate still waits: somebody may decide it.
+pub(super) const WAS_WAITING: &str = "was waiting";
+
 /// The word a person reads.
-pub(super) fn status_word(node: &Node) -> &str {
-    if node.recovered && node.status == crate::trace::NodeStatus::Failed {
-        RECOVERED
-    } else {
-        node.status.word()
+pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
+    let is_gate = matches!(node.kind, NodeKind::Gate { .. });
+    match &node.status {
+        NodeStatus::Failed if node.recovered => RECOVERED,
+        NodeStatus::Executing | NodeStatus::Started | NodeStatus::Iteration | NodeStatus::Retry
+            if !is_gate && opened.is_at_rest() =>
+        {
+            WAS_EXECUTING
+        }
+        NodeStatus::Waiting if !is_gate && opened.is_at_rest() => WAS_WAITING,
+        status => status.word(),
     }
 }
 
@@ -468,5 +481,5 @@ pub(in crate::session) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Opti
 
 /// `1 branch`, `3 branches`.
 pub(super) fn count(n: u32, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
+    counted(n.into(), one, many)
 }

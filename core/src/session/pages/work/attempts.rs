@@ -2,6 +2,7 @@
 
 use crate::model::{Execution, Status};
 use crate::session::Session;
+use crate::session::pages::trace::status_word;
 use crate::text::short;
 use crate::trace::Node;
 use crate::view::{AttemptView, NodeWork};
@@ -35,6 +36,13 @@ pub(super) fn add(session: &Session, node: &Node, work: &mut NodeWork) {
             "There were {} attempts; {rows}, and what the others did is not kept.",
             node.attempts
         ));
+    }
+    // The last one ended with the run, whatever its row says.
+    if let Some(last) = work.attempts.last_mut()
+        && node.status.is_open()
+        && session.is_at_rest()
+    {
+        last.status = status_word(session, node).to_owned();
     }
     work.attempts.truncate(MOST);
 }

@@ -32,6 +32,10 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
     context::add(session, node, at, &mut work);
     answers(session, node, at, &mut work);
     attempts::add(session, at, &mut work);
+    if work.context_note == work.prompt_note {
+        // What is said of the prompt holds for both.
+        work.context_note = None;
+    }
     Some(work)
 }
 
@@ -51,7 +55,11 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
         return;
     }
     let listing = session.listing.as_ref();
-    if let Some((listing, at)) = listing.zip(tied(session, node)) {
+    let alone = scan(&node.text);
+    let own = alone.asked_whole(0);
+    // What a record holds whole is no guess, though its line may be one.
+    let of_line = tied(session, node).filter(|_| !node.line_guessed || own.is_none());
+    if let Some((listing, at)) = listing.zip(of_line) {
         let task = TaskView::of(listing, at, listing);
         work.agent = task.as_ref().and_then(|task| task.agent.clone());
         work.prompt = task.and_then(|task| task.prompt).map(|text| of_text(&text));
@@ -59,7 +67,6 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
         return;
     }
     // Without a line in the program, the row's own text may hold the prompt.
-    let alone = scan(&node.text);
     let asks = alone.statements.first().is_some_and(|statement| {
         matches!(
             statement.kind,
@@ -69,8 +76,12 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     if !asks {
         return;
     }
-    work.prompt = alone.asked(0).map(|text| of_text(&text));
+    let is_whole = own.is_some();
+    let task = TaskView::of(&alone, 0, listing.unwrap_or(&alone));
+    work.agent = task.and_then(|task| task.agent);
+    work.prompt = own.or_else(|| alone.asked(0)).map(|text| of_text(&text));
     work.prompt_note = Some(match (&work.prompt, listing) {
+        (Some(_), _) if is_whole => "As its record has it.".to_owned(),
         (Some(_), _) => "As its record has it, which may be shortened.".to_owned(),
         (None, Some(_)) => "No line of the program is tied to it.".to_owned(),
         (None, None) => sentence(&session.run.program.missing()),
@@ -166,7 +177,9 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
             false => format!("It completed, but no value of {name} is recorded in its frame."),
         },
         (NodeStatus::Completed, None) => "It binds no name, and no binding names it.".to_owned(),
-        (status, _) if status.is_open() => "No value is recorded yet.".to_owned(),
+        (status, _) if status.is_open() && !session.is_at_rest() => {
+            "No value is recorded yet.".to_owned()
+        }
         _ => "No value of it is recorded.".to_owned(),
     };
     Some(words)

@@ -218,3 +218,56 @@ fn an_excerpt_is_bounded_and_says_so() {
     }
     assert_eq!(Seen::default(), Seen::Unknown);
 }
+
+/// 2,000 statements that begin alike: what a record quotes whole is no beginning of another one's prompt.
+#[test]
+fn a_prompt_that_is_recorded_whole_is_shown_and_no_other_one() {
+    let program: String = (1..2_000)
+        .map(|n| format!("session \"Step {n}\"\n"))
+        .collect();
+    let program = format!("{program}let poem = session: poet\n  prompt: \"Sing of {{thing}}\"\n");
+    let rows = "(1, 'session \"Step 40000\"', 'completed', NULL, NULL, NULL, NULL),
+        (2, 'session \"Step 400\"', 'completed', NULL, NULL, NULL, NULL),
+        (3, 'session \"Step 15…\"', 'completed', NULL, NULL, NULL, NULL),
+        (4, 'session: poet \"Sing of the sea\"', 'completed', NULL, NULL, NULL, NULL)";
+    let run = session(&program, rows, "('x', NULL, 'let', NULL, NULL, '1')", "");
+    let told = |row: i64| {
+        let node = run.node_of_row(row).unwrap();
+        let detail = pages::node_detail(&run, node).unwrap();
+        let work = detail.work;
+        let guesses = [&work.prompt_note, &work.context_note];
+        let guesses = guesses
+            .into_iter()
+            .flatten()
+            .filter(|note| note.contains("guess"));
+        (
+            work.prompt.map(|prompt| prompt.text).unwrap_or_default(),
+            work.prompt_note.clone().unwrap_or_default(),
+            guesses.count(),
+            detail.row.line,
+        )
+    };
+    let (prompt, note, guesses, line) = told(1);
+    assert_eq!(
+        (&*prompt, &*note, guesses, line),
+        ("Step 40000", "As its record has it.", 0, None)
+    );
+    assert_eq!(
+        told(2),
+        ("Step 400".to_owned(), String::new(), 0, Some(400))
+    );
+    // What was cut is a guess, said once.
+    let (prompt, note, guesses, line) = told(3);
+    assert_eq!(
+        (&*prompt, guesses, line),
+        ("Step 15", 1, Some(15)),
+        "{note}"
+    );
+    // The line that it fills is a guess, the prompt is not.
+    let (prompt, note, guesses, line) = told(4);
+    assert_eq!(
+        (&*prompt, &*note),
+        ("Sing of the sea", "As its record has it.")
+    );
+    assert_eq!((guesses, line), (1, Some(2_000)));
+}
