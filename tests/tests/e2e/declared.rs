@@ -1,6 +1,6 @@
 //! TypeScript declarations of the structs that the commands print, made by `ts-rs` from their fields and doc comments.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
@@ -24,9 +24,16 @@ impl Types {
     }
 
     /// Each name with its declaration and documentation, in order of name.
+    ///
+    /// # Panics
+    /// When a type has a field twice, as one that is flattened into another may: readers of its JSON keep one of the two.
     pub(crate) fn declarations(&self) -> impl Iterator<Item = (&str, String)> {
         let found = self.found.iter();
-        found.map(|(name, declaration)| (name.as_str(), tidy(declaration)))
+        found.map(|(name, declaration)| {
+            let declaration = tidy(declaration);
+            assert_eq!(field_twice(&declaration), None, "a field of {name}");
+            (name.as_str(), declaration)
+        })
     }
 }
 
@@ -44,6 +51,26 @@ impl TypeVisitor for Types {
         );
         self.found.insert(name, declaration);
         T::visit_dependencies(self);
+    }
+}
+
+/// A field that a declaration has twice.
+fn field_twice(declaration: &str) -> Option<&str> {
+    let fields = declaration.lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("  ")?.split_once(':')?;
+        Some(name.trim_end_matches('?').trim_matches('"')).filter(|name| !name.starts_with('/'))
+    });
+    let mut seen = BTreeSet::new();
+    fields.into_iter().find(|name| !seen.insert(*name))
+}
+
+#[test]
+fn a_field_that_comes_twice_is_found() {
+    let declaration = |of: &str| {
+        format!("export type A = {{\n  /** a: b */\n  a: string;\n  b?: B;\n  {of}: C;\n}};\n")
+    };
+    for (field, twice) in [("c", None), ("a", Some("a")), ("b", Some("b"))] {
+        assert_eq!(field_twice(&declaration(field)), twice);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Amounts and times in words.
 
 use chrono::{DateTime, Utc};
+pub(crate) use prosescope_core::text::{count, counted};
 use prosescope_core::time::Stamp;
 
 /// Bytes as people say them: `812 B`, `1.9 MB`, `3.1 GB`.
@@ -33,24 +34,6 @@ pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
         out.push_str(part);
     }
     out
-}
-
-/// A count with thin spaces between thousands: `50 000`.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A count with its noun: `1 gate`, `3 gates`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
 /// A sentence with a capital letter at its beginning.
@@ -106,16 +89,6 @@ mod tests {
         ] {
             assert_eq!(bytes(count), words);
         }
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(999), "999");
-        assert_eq!(count(50_000), "50\u{202f}000");
-        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
-        assert_eq!(counted(1, "gate", "gates"), "1 gate");
-        assert_eq!(counted(2, "gate", "gates"), "2 gates");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::workflows::Workflows;
 use super::{follow, keys, theme};
 use crate::protocol::WorkflowsIn;
 use crate::route::Route;
+use crate::text::words::counted;
 
 /// The whole page.
 #[component]
@@ -44,6 +45,25 @@ pub(crate) fn App() -> impl IntoView {
         Shown::Workflow(_, id) => format!("Workflow {id}"),
         Shown::Run(place, _) => run_and_page(app, place),
     });
+    // What is a page of its own says its name itself.
+    Effect::new(move || {
+        let title = match &*shown.read() {
+            Shown::Home => "Prosescope".to_owned(),
+            Shown::Runs => {
+                let runs = app.desk.with(|desk| match desk {
+                    Desk::Open(list) => list.runs.len() as u64,
+                    _ => 0,
+                });
+                let runs = runs + u64::from(app.unread.get().0);
+                match runs {
+                    0 => "Prosescope".to_owned(),
+                    _ => format!("{} — Prosescope", counted(runs, "run", "runs")),
+                }
+            }
+            Shown::Run(..) | Shown::Workflows(_) | Shown::Workflow(..) => return,
+        };
+        document().set_title(&title);
+    });
     // What had the focus may have gone with the page before.
     Effect::new(move |before: Option<()>| {
         shown.track();
@@ -59,6 +79,7 @@ pub(crate) fn App() -> impl IntoView {
     view! {
         <a class="skip" href="#main" on:click=keys::focus_main>"Skip to the content"</a>
         <p class="away told" role="status">{told}</p>
+        <p class="moment" role="status">{move || app.said.get()}</p>
         <Picker/>
         {move || match shown.get() {
             Shown::Home => view! { <Home/> }.into_any(),

@@ -5,6 +5,7 @@ use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 
 use super::opening::pick_files;
+use super::pages::failures;
 use super::state::{App, Move};
 use crate::route::{Page, Route, Tab};
 
@@ -153,19 +154,14 @@ fn timeline(app: App, key: &str) -> bool {
     true
 }
 
-/// Failures are walked in the trace: from another page it is opened first.
+/// Failures are walked in the trace: from another page it is opened first, where something failed.
 fn failure(app: App, step: Move) -> bool {
     match app.route.get_untracked() {
         Route::Run {
             page: Page::Trace, ..
-        } => app.move_in_list(step),
+        } if app.move_in_list(step) => true,
         Route::Run { run, .. } => {
-            let at = if step == Move::NextFailure {
-                "first-failure"
-            } else {
-                "last-failure"
-            };
-            app.go(Route::item(&run, Page::Trace, at));
+            failures::go(app, run, step == Move::NextFailure);
             true
         }
         _ => false,

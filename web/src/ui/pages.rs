@@ -2,6 +2,7 @@
 
 mod agents;
 mod bindings;
+pub(crate) mod failures;
 mod files;
 mod gates;
 mod imports;

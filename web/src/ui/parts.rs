@@ -68,9 +68,12 @@ pub(crate) fn When(
     /// Leaves the day to the title.
     #[prop(optional)]
     clock_only: bool,
+    /// What is said where it is not there.
+    #[prop(default = "not recorded")]
+    missing: &'static str,
 ) -> impl IntoView {
     match stamp {
-        None => view! { <span class="none">"not recorded"</span> }.into_any(),
+        None => view! { <span class="none">{missing}</span> }.into_any(),
         Some(stamp) => {
             let (machine, whole) = (stamp.to_string(), words::moment(&stamp));
             let shown = if clock_only {
@@ -100,7 +103,7 @@ pub(crate) fn Go(
 /// A link with a text.
 pub(crate) fn link(to: Route, text: impl Into<String>) -> AnyView {
     let text: String = text.into();
-    view! { <a href=to.to_string() title=text.clone()>{text.clone()}</a> }.into_any()
+    view! { <a href=to.to_string() dir="auto" title=text.clone()>{text.clone()}</a> }.into_any()
 }
 
 /// Links to bindings.
@@ -109,7 +112,7 @@ pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
     let links = bindings.iter().map(|binding| {
         let to = run.item(Page::Bindings, binding.binding).to_string();
         let note = binding.overwritten.then(|| view! { <small>" overwritten later"</small> });
-        view! { <li><a href=to title=binding.name.clone()><code>{binding.name.clone()}</code>{note}</a></li> }
+        view! { <li><a href=to title=binding.name.clone()><code dir="auto">{binding.name.clone()}</code>{note}</a></li> }
     });
     view! { <ul class="chips">{links.collect_view()}</ul> }.into_any()
 }

@@ -59,21 +59,23 @@ fn node(kind: Kind, parts: Vec<Part>) -> AnyView {
         _ => draw(parts),
     };
     match kind {
-        Kind::Paragraph => view! { <p>{inside}</p> }.into_any(),
+        Kind::Paragraph => view! { <p dir="auto">{inside}</p> }.into_any(),
         Kind::Heading(level) => {
             // Below the page's own headings.
             let shown = u32::from(level) + 2;
-            view! { <p class=format!("h h{level}") role="heading" {..custom_attribute("aria-level", shown.min(6))}>{inside}</p> }.into_any()
+            view! { <p class=format!("h h{level}") dir="auto" role="heading" {..custom_attribute("aria-level", shown.min(6))}>{inside}</p> }.into_any()
         }
-        Kind::Quote => view! { <blockquote>{inside}</blockquote> }.into_any(),
-        Kind::List => view! { <ul>{inside}</ul> }.into_any(),
-        Kind::Numbered(first) => view! { <ol start=first.to_string()>{inside}</ol> }.into_any(),
-        Kind::Item => view! { <li>{inside}</li> }.into_any(),
+        Kind::Quote => view! { <blockquote dir="auto">{inside}</blockquote> }.into_any(),
+        Kind::List => view! { <ul dir="auto">{inside}</ul> }.into_any(),
+        Kind::Numbered(first) => {
+            view! { <ol dir="auto" start=first.to_string()>{inside}</ol> }.into_any()
+        }
+        Kind::Item => view! { <li dir="auto">{inside}</li> }.into_any(),
         Kind::Emphasis => view! { <em>{inside}</em> }.into_any(),
         Kind::Strong => view! { <strong>{inside}</strong> }.into_any(),
         Kind::Struck => view! { <s>{inside}</s> }.into_any(),
         Kind::Row => view! { <tr>{inside}</tr> }.into_any(),
-        Kind::Cell => view! { <td>{inside}</td> }.into_any(),
+        Kind::Cell => view! { <td dir="auto">{inside}</td> }.into_any(),
         Kind::Table | Kind::Plain => view! { <span>{inside}</span> }.into_any(),
     }
 }
@@ -86,7 +88,7 @@ fn table(rows: Vec<Part>) -> AnyView {
             other => vec![other],
         };
         let cells = cells.into_iter().map(|cell| match cell {
-            Part::Node(Kind::Cell, parts) => view! { <th>{draw(parts)}</th> }.into_any(),
+            Part::Node(Kind::Cell, parts) => view! { <th dir="auto">{draw(parts)}</th> }.into_any(),
             other => view! { <th>{one(other)}</th> }.into_any(),
         });
         view! { <thead><tr>{cells.collect_view()}</tr></thead> }

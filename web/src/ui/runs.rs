@@ -403,7 +403,7 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
     };
     view! {
         <span role="gridcell" class="two" title=about>
-            <b>{name}</b><small class:bad-words=run.error.is_some() || run.failure.is_some()>{second}</small>
+            <b dir="auto">{name}</b><small dir="auto" class:bad-words=run.error.is_some() || run.failure.is_some()>{second}</small>
         </span>
         <span role="gridcell" class="two">{status}<small class="narrow-only">{brief}</small></span>
         <span role="gridcell" class="wide mono cut" title=run.place.clone()>{run.title()}</span>

@@ -108,6 +108,8 @@ pub(crate) struct App {
     pub(crate) trace: TraceShown,
     /// What could not be opened while something else was open, and still is.
     pub(crate) notice: RwSignal<Option<Trouble>>,
+    /// What is said for a moment: that a key found nothing to do.
+    pub(crate) said: RwSignal<String>,
     /// Following what is written.
     pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
@@ -115,13 +117,26 @@ pub(crate) struct App {
     folds: StoredValue<BTreeMap<String, Folds>>,
     /// What was opened last, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
-    /// What was open when the present opening began: it comes back when there is no run in the new one.
-    kept: StoredValue<Option<(RunList, Option<What>)>, LocalStorage>,
-    /// Counts openings; answers to an earlier one are not shown.
+    /// What was open or on its way when newer openings began, the oldest first: it comes back when they lead to nothing.
+    behind: StoredValue<Vec<Behind>, LocalStorage>,
+    /// The opening that is shown or on its way, by its number.
     opening: StoredValue<u32>,
+    /// Counts openings.
+    begun: StoredValue<u32>,
     /// The list that `j`, `k` and their kin move in.
     list: StoredValue<Option<ListKeys>, LocalStorage>,
     list_number: StoredValue<u32>,
+}
+
+/// What a newer opening was begun over.
+struct Behind {
+    number: u32,
+    desk: Desk,
+    what: Option<What>,
+    gathering: Option<(String, bool)>,
+    unread: (u32, bool),
+    /// What came of it meanwhile.
+    later: Vec<Box<dyn FnOnce(App)>>,
 }
 
 /// A list that keys move in: its number, and what moves in it.
@@ -166,12 +181,14 @@ impl App {
             gathering: RwSignal::new(None),
             trace: TraceShown::new(),
             notice: RwSignal::new(None),
+            said: RwSignal::default(),
             follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),
             folds: StoredValue::default(),
             last: StoredValue::new_local(None),
-            kept: StoredValue::new_local(None),
+            behind: StoredValue::new_local(Vec::new()),
             opening: StoredValue::new(0),
+            begun: StoredValue::new(0),
             list: StoredValue::new_local(None),
             list_number: StoredValue::new(0),
         }
@@ -218,15 +235,24 @@ impl App {
         self.folds
     }
 
-    /// Says that files are being gathered; returns the number to hand to [`App::open_as`].
+    /// Says that files are being gathered; returns the number to hand to [`App::open_as`]. What is open or on its way
+    /// stays behind it until it led to something.
     pub(crate) fn begin(self, label: &str, doing: &str) -> u32 {
-        let number = self.opening.get_value() + 1;
-        self.opening.set_value(number);
+        let desk = self.desk.get_untracked();
+        if matches!(desk, Desk::Open(_) | Desk::Opening { .. }) {
+            let behind = Behind {
+                number: self.number(),
+                desk,
+                what: self.what(),
+                gathering: self.gathering.get_untracked(),
+                unread: self.unread.get_untracked(),
+                later: Vec::new(),
+            };
+            self.behind.update_value(|all| all.push(behind));
+        }
+        let number = self.next_number();
         self.notice.set(None);
         self.gathering.set(None);
-        if let Desk::Open(list) = self.desk.get_untracked() {
-            self.kept.set_value(Some((list, self.what())));
-        }
         self.desk.set(Desk::Opening {
             label: label.to_owned(),
             doing: doing.to_owned(),
@@ -234,9 +260,33 @@ impl App {
         number
     }
 
+    /// Leaves the opening before; what is answered to it is not heard.
+    fn next_number(self) -> u32 {
+        let number = self.begun.get_value() + 1;
+        self.begun.set_value(number);
+        self.opening.set_value(number);
+        number
+    }
+
+    /// Does something for an opening: at once where it is the last one; where another was begun over it, when that led to
+    /// nothing; else never.
+    fn act_for(self, number: u32, act: impl FnOnce(App) + 'static) {
+        if self.number() == number {
+            return act(self);
+        }
+        self.behind.update_value(|all| {
+            if let Some(behind) = all.iter_mut().find(|behind| behind.number == number) {
+                behind.later.push(Box::new(act));
+            }
+        });
+    }
+
     /// Says how the gathering of files goes on; `false` when it was cancelled.
     pub(crate) fn doing(self, number: u32, doing: String) -> bool {
-        let current = self.opening.get_value() == number;
+        if self.is_behind(number) {
+            return true;
+        }
+        let current = self.number() == number;
         if current && self.gathering.read_untracked().is_some() {
             self.gathering.set(Some((doing, false)));
         } else if current {
@@ -249,26 +299,33 @@ impl App {
         current
     }
 
+    fn is_behind(self, number: u32) -> bool {
+        self.behind
+            .with_value(|all| all.iter().any(|behind| behind.number == number))
+    }
+
     /// Shows a part of what is gathered under a number, while the rest is.
     pub(crate) fn open_so_far(self, number: u32, what: What) {
+        // Only the last opening asks the desk, which then has one thing open.
+        if self.number() != number {
+            return;
+        }
         self.last.set_value(Some(what.clone()));
         self.follow.begin(false);
         spawn_local(async move {
             let opened = self.ask_open(&what).await;
             // What cannot be opened now is said when all of it is there.
             if let Ok(opened) = opened
-                && self.number() == number
                 && !opened.list.runs.is_empty()
             {
-                self.opened(&what, opened, true);
+                self.act_for(number, move |app| app.opened(&what, opened, true));
             }
         });
     }
 
     /// Leaves what is open as it is, and gathers no more of it.
     pub(crate) fn stop_gathering(self) {
-        self.opening.update_value(|number| *number += 1);
-        self.kept.set_value(None);
+        self.next_number();
         self.gathering.set(Some((String::new(), true)));
     }
 
@@ -280,20 +337,17 @@ impl App {
 
     /// Opens what was gathered under a number, unless that was cancelled.
     pub(crate) fn open_as(self, number: u32, what: What) {
-        if !self.doing(number, "Reading".to_owned()) {
-            return;
-        }
-        self.last.set_value(Some(what.clone()));
-        self.follow.begin(matches!(what, What::Served));
-        spawn_local(async move {
-            let opened = self.ask_open(&what).await;
-            if self.number() != number {
-                return;
-            }
-            match opened {
-                Ok(opened) => self.opened(&what, opened, false),
-                Err(trouble) => self.failed(trouble),
-            }
+        self.act_for(number, move |app| {
+            app.doing(number, "Reading".to_owned());
+            app.last.set_value(Some(what.clone()));
+            app.follow.begin(matches!(what, What::Served));
+            spawn_local(async move {
+                let opened = app.ask_open(&what).await;
+                app.act_for(number, move |app| match opened {
+                    Ok(opened) => app.opened(&what, opened, false),
+                    Err(trouble) => app.failed(trouble),
+                });
+            });
         });
     }
 
@@ -376,8 +430,7 @@ impl App {
             }),
             _ => Some(Route::Home),
         };
-        self.kept
-            .set_value(so_far.then(|| (list.clone(), Some(what.clone()))));
+        self.behind.set_value(Vec::new());
         if is_first {
             self.folds.set_value(BTreeMap::new());
         }
@@ -396,6 +449,18 @@ impl App {
             None => {}
         }
         self.list_rest(left);
+    }
+
+    /// Says something for a moment.
+    pub(crate) fn say(self, words: &str) {
+        self.said.set(words.to_owned());
+        let words = words.to_owned();
+        let hush = move || {
+            if *self.said.read_untracked() == words {
+                self.said.set(String::new());
+            }
+        };
+        set_timeout(hush, std::time::Duration::from_secs(3));
     }
 
     /// Prints the page with all rows of its list.
@@ -427,19 +492,32 @@ impl App {
                     }
                 };
                 if self.number() != number {
+                    // The desk gives each of them once.
+                    self.act_for(number, move |app| {
+                        app.add(more);
+                        let (left, stopped) = app.unread.get_untracked();
+                        if !stopped {
+                            app.list_rest(left);
+                        }
+                    });
                     return;
                 }
-                self.desk.update(|desk| {
-                    if let Desk::Open(list) = desk {
-                        list.runs.extend(more.list.runs);
-                    }
-                });
-                if *self.workflows.read_untracked() != more.workflows {
-                    self.workflows.set(more.workflows);
-                }
-                self.unread.update(|(left, _)| *left = more.left);
+                self.add(more);
             }
         });
+    }
+
+    /// Shows more of the list.
+    fn add(self, more: Opened) {
+        self.desk.update(|desk| {
+            if let Desk::Open(list) = desk {
+                list.runs.extend(more.list.runs);
+            }
+        });
+        if *self.workflows.read_untracked() != more.workflows {
+            self.workflows.set(more.workflows);
+        }
+        self.unread.update(|(left, _)| *left = more.left);
     }
 
     /// Opens once more what was opened last: as it is now, where the browser gives that.
@@ -461,8 +539,8 @@ impl App {
     /// Stops whatever the worker does, and goes back to the empty page.
     pub(crate) fn cancel(self) {
         self.gathering.set(None);
-        self.opening.update_value(|number| *number += 1);
-        self.kept.set_value(None);
+        self.next_number();
+        self.behind.set_value(Vec::new());
         self.client.with_value(Client::stop);
         self.desk.set(Desk::Empty);
     }
@@ -475,28 +553,41 @@ impl App {
         self.go(Route::Home);
     }
 
-    /// Reports that something could not be opened: beside what is open, else in place of everything.
+    /// Reports that something could not be opened: beside what is open or on its way, else in place of everything.
     pub(crate) fn fail(self, trouble: Trouble) {
-        self.opening.update_value(|number| *number += 1);
-        self.gathering.set(None);
-        if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
-            self.notice.set(Some(trouble));
-        } else {
-            self.failed(trouble);
+        match *self.desk.read_untracked() {
+            Desk::Open(_) | Desk::Opening { .. } => self.notice.set(Some(trouble)),
+            Desk::Empty | Desk::Failed(_) => self.desk.set(Desk::Failed(trouble)),
         }
     }
 
-    /// An opening led to nothing: what was open before is still there.
+    /// The same of what was gathered under a number.
+    pub(crate) fn fail_as(self, number: u32, trouble: Trouble) {
+        self.act_for(number, move |app| app.failed(trouble));
+    }
+
+    /// An opening led to nothing: what was open or on its way before comes back.
     fn failed(self, trouble: Trouble) {
         self.gathering.set(None);
-        let Some((list, what)) = self.kept.try_update_value(Option::take).flatten() else {
+        if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
+            // A part of it is open.
+            self.notice.set(Some(trouble));
+            return;
+        }
+        let Some(behind) = self.behind.try_update_value(Vec::pop).flatten() else {
             self.desk.set(Desk::Failed(trouble));
             return;
         };
-        self.follow.begin(matches!(what, Some(What::Served)));
-        self.last.set_value(what);
-        self.desk.set(Desk::Open(list));
+        self.opening.set_value(behind.number);
+        self.follow.begin(matches!(behind.what, Some(What::Served)));
+        self.last.set_value(behind.what);
+        self.gathering.set(behind.gathering);
+        self.unread.set(behind.unread);
+        self.desk.set(behind.desk);
         self.notice.set(Some(trouble));
+        for act in behind.later {
+            act(self);
+        }
     }
 
     /// Goes to another place; Back comes back here.

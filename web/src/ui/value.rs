@@ -94,7 +94,7 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
         laid_out: false,
     });
     view! {
-        {summary.map(|summary| view! { <p class="summary"><span class="faint">"Summary in the row: "</span>{summary}</p> })}
+        {summary.map(|summary| view! { <p class="summary"><span class="faint">"Summary in the row: "</span><bdi>{summary}</bdi></p> })}
         {note.map(|note| view! { <p class="aside">{note}</p> })}
         <Looks text format empty long>
             <span class="faint cut" title=from.clone()>{size}" · "{from.clone()}</span>
@@ -239,7 +239,7 @@ fn line_by_line(pages: Pages<LineOf<String>>, cursor: Cursor) -> AnyView {
         let number = number.map_or_else(String::new, |n| n.to_string());
         view! {
             <span class="no" role="gridcell" aria-hidden="true">{number}</span>
-            <span class="line" role="gridcell">{line.clone()}</span>
+            <span class="line" role="gridcell" dir="auto">{line.clone()}</span>
         }
         .into_any()
     };

@@ -211,7 +211,7 @@ fn draw(_: u64, row: &Line) -> AnyView {
         None => view! { <span class="none">"no run"</span> }.into_any(),
     };
     view! {
-        <span role="gridcell" class="two" title=title>
+        <span role="gridcell" class="two" dir="auto" title=title>
             {said}
             <small class="narrow-only">{narrow}</small>
             <small class="wide">{before}</small>

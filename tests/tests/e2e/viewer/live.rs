@@ -180,6 +180,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
     // The parallel is folded, and the first row open.
     viewer.key("j");
+    viewer.key("j");
     viewer.key("ArrowLeft");
     viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'false'");
     viewer.key("k");

@@ -13,6 +13,7 @@ mod opening;
 mod screenshots;
 mod tasks;
 mod timeline;
+mod told;
 mod workflows;
 
 use std::ops::{Deref, DerefMut};

@@ -149,8 +149,8 @@ fn Inside() -> impl IntoView {
                 aria-selected=move || (at.get() == n).to_string()
                 on:click=move |_| act(chosen.clone())
             >
-                <span class="grow cut">{marked(entry)}</span>
-                <span class="faint cut">{more}</span>
+                <span class="grow cut" dir="auto">{marked(entry)}</span>
+                <span class="faint cut" dir="auto">{more}</span>
             </li>
         }
     };

@@ -94,9 +94,18 @@ impl Cursor {
 
     /// Goes to a row and shows it, unless it went anywhere before.
     pub(crate) fn begin(self, row: u64) {
-        if self.mark() == (0, 0) {
+        if !self.has_moved() {
             self.go(row);
         }
+    }
+
+    /// Whether it went anywhere: until then no row is the current one, and the first step goes to the first row.
+    pub(crate) fn has_moved(self) -> bool {
+        self.reveal.get_untracked() > 0
+    }
+
+    fn is_at(self, row: u64) -> bool {
+        self.reveal.get() > 0 && self.at.get() == row
     }
 
     /// Goes to a row and shows it.
@@ -246,6 +255,15 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
+    // The row that is open from the start is the current one, too.
+    let is_open = move |row: u64| {
+        let row = pages.peek(row);
+        row.is_some_and(|row| untrack(|| mark(&row).selected))
+    };
+    let below = move || match cursor.has_moved() || is_open(at()) {
+        true => at() + 1,
+        false => at(),
+    };
     let page = move || {
         ((seen.get_untracked() / height) as u64)
             .saturating_sub(1)
@@ -256,7 +274,7 @@ where
             return;
         }
         match event.key().as_str() {
-            "ArrowDown" => step(at() + 1),
+            "ArrowDown" => step(below()),
             "ArrowUp" => step(at().saturating_sub(1)),
             "PageDown" => step(at() + page()),
             "PageUp" => step(at().saturating_sub(page())),
@@ -264,7 +282,10 @@ where
             "End" => step(u64::MAX),
             "ArrowLeft" => tell(Key::Left),
             "ArrowRight" => tell(Key::Right),
-            "Enter" | " " => tell(Key::Enter),
+            "Enter" | " " => {
+                cursor.go(at());
+                tell(Key::Enter);
+            }
             _ => return,
         }
         event.prevent_default();
@@ -276,7 +297,7 @@ where
                 let _ = element.focus();
             }
             match step_to {
-                Move::Down => step(at() + 1),
+                Move::Down => step(below()),
                 Move::Up => step(at().saturating_sub(1)),
                 Move::NextFailure => tell(Key::NextFailure),
                 Move::PreviousFailure => tell(Key::PreviousFailure),
@@ -288,12 +309,12 @@ where
     let row = move |index: u64| {
         let content = Memo::new(move |_| pages.get(index));
         let marked = Memo::new(move |_| content.read().as_ref().map(mark).unwrap_or_default());
-        let current = move || cursor.at.get() == index;
+        let current = move || cursor.is_at(index);
         let open = move |event: MouseEvent| {
             if is_link(&event) {
                 return;
             }
-            cursor.at.set(index);
+            cursor.go(index);
             tell(Key::Enter);
         };
         view! {
@@ -325,7 +346,10 @@ where
             role=match kind { Kind::Grid => "grid", Kind::Tree => "treegrid" }
             aria-label=label
             aria-rowcount=move || total() + 1
-            aria-activedescendant=move || (total() > 0).then(|| row_id(class, cursor.at.get()))
+            aria-activedescendant=move || {
+                let at = cursor.at.get();
+                (total() > 0 && cursor.is_at(at)).then(|| row_id(class, at))
+            }
             on:scroll=move |_| {
                 if let Some(element) = scroller.get_untracked() {
                     scrolled(&element);

@@ -60,26 +60,32 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                 let failed = walked.failed.clone();
                 match what(walked) {
                     Some(what) => app.open_as(number, what),
-                    None => app.fail(match failed {
-                        Some(error) => unreadable(&error),
-                        None => Trouble {
-                            found: "An empty folder.".to_owned(),
-                            ..Trouble::new(
-                                "There is no file in it, or the browser gives none.",
-                                "Use “Open folder…” instead.",
-                            )
-                        },
-                    }),
+                    None => {
+                        let trouble = match failed {
+                            Some(error) => unreadable(&error),
+                            None => Trouble {
+                                found: "An empty folder.".to_owned(),
+                                ..Trouble::new(
+                                    "There is no file in it, or the browser gives none.",
+                                    "Use “Open folder…” instead.",
+                                )
+                            },
+                        };
+                        app.fail_as(number, trouble);
+                    }
                 }
             }
-            Err(Left::TooMany) if app.doing(number, String::new()) => app.fail(Trouble {
-                found: format!("More than {MOST} files."),
-                ..Trouble::new(
-                    "That is more than a folder of runs holds.",
-                    "Drop the .prose folder itself.",
-                )
-            }),
-            Err(Left::TooMany | Left::Cancelled) => {}
+            Err(Left::TooMany) => {
+                let trouble = Trouble {
+                    found: format!("More than {MOST} files."),
+                    ..Trouble::new(
+                        "That is more than a folder of runs holds.",
+                        "Drop the .prose folder itself.",
+                    )
+                };
+                app.fail_as(number, trouble);
+            }
+            Err(Left::Cancelled) => {}
         }
     });
 }

@@ -61,14 +61,10 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
 }
 
 fn row(_: u64, agent: &AgentView) -> AnyView {
-    let segments = words::counted(agent.segments.len() as u64, "invocation", "invocations");
-    let memory = agent.memory_len.map_or_else(
-        || "no memory".to_owned(),
-        |len| format!("memory {}", words::bytes(len)),
-    );
+    let (segments, memory) = (agent.segment_words(), agent.memory_words(words::bytes));
     view! {
         <span role="gridcell" class="two" title=agent.memory_preview.clone()>
-            <span><b class="mono">{agent.name.clone()}</b>" "<em>{agent.scope.clone()}</em></span>
+            <span><b class="mono" dir="auto">{agent.name.clone()}</b>" "<em>{agent.scope.clone()}</em></span>
             <small>{segments}" · "{memory}</small>
         </span>
     }
@@ -96,7 +92,19 @@ fn Agent(agent: AgentView) -> impl IntoView {
             view! { <Value of=ValueOf::Memory(agent.agent) name=format!("{}-memory", agent.name)/> }
                 .into_any()
         }
+        None if agent.memory_unread => {
+            view! { <p class="faint">"It is not readable: whether there is one is unknown."</p> }
+                .into_any()
+        }
         None => view! { <p class="faint">"It has no memory."</p> }.into_any(),
+    };
+    let no_time = match agent.memory_unread {
+        true => "not readable",
+        false => "not recorded",
+    };
+    let none = match agent.segments_unread {
+        true => "What is there is not readable.",
+        false => "None was recorded.",
     };
     view! {
         <p class="faint">"Agent, scope "{agent.scope.clone()}</p>
@@ -104,13 +112,13 @@ fn Agent(agent: AgentView) -> impl IntoView {
         {agent.shadowed.then(|| view! { <p class="aside">"This run does not use it: another store of the same scope has an agent of this name."</p> })}
         <dl class="pairs">
             <dt>"Store"</dt><dd><code>{agent.store.clone()}</code></dd>
-            <dt>"First written"</dt><dd><When stamp=agent.created.clone()/></dd>
-            <dt>"Last written"</dt><dd><When stamp=agent.updated.clone()/></dd>
+            <dt>"First written"</dt><dd><When stamp=agent.created.clone() missing=no_time/></dd>
+            <dt>"Last written"</dt><dd><When stamp=agent.updated.clone() missing=no_time/></dd>
         </dl>
         <h3>"Memory"</h3>
         {memory}
-        <h3>{words::counted(many as u64, "invocation", "invocations")}</h3>
-        {(many == 0).then(|| view! { <p class="faint">"None was recorded."</p> })}
+        <h3>{words::first_upper(&agent.segment_words())}</h3>
+        {(many == 0).then(|| view! { <p class="faint">{none}</p> })}
         {move || segments.with_value(|segments| {
             segments.iter().take(shown.get()).map(segment).collect_view()
         })}
@@ -123,7 +131,7 @@ fn Agent(agent: AgentView) -> impl IntoView {
 fn segment(segment: &SegmentView) -> AnyView {
     let changes = segment.changes.iter().map(|(mark, line)| {
         let class = if *mark == '+' { "add" } else { "del" };
-        view! { <li class=class><i aria-hidden="true">{mark.to_string()}</i><span>{line.clone()}</span></li> }
+        view! { <li class=class><i aria-hidden="true">{mark.to_string()}</i><span dir="auto">{line.clone()}</span></li> }
     });
     let changed = (!segment.changes.is_empty()).then(|| {
         view! {
@@ -136,7 +144,7 @@ fn segment(segment: &SegmentView) -> AnyView {
     view! {
         <section class="segment">
             <h4>"#"{segment.number}<span class="faint"><When stamp=segment.timestamp.clone()/></span></h4>
-            {segment.prompt.clone().map(|prompt| view! { <blockquote class="asked-it">{prompt}</blockquote> })}
+            {segment.prompt.clone().map(|prompt| view! { <blockquote class="asked-it" dir="auto">{prompt}</blockquote> })}
             {segment.summary.clone().map(|summary| view! { <Markdown text=summary/> })}
             {changed}
         </section>

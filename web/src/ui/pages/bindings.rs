@@ -148,17 +148,17 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
         });
     view! {
         <span role="gridcell" class="two" class:gone=row.superseded title=row.name.clone()>
-            <b class="mono">{row.name.clone()}</b>
+            <b class="mono" dir="auto">{row.name.clone()}</b>
             <small>
                 {row.execution_id.is_some().then(|| view! { <span class="narrow-only">{scope_words(row)}" · "</span> })}
                 {row.kind.clone()}
                 {(row.earlier > 0).then(|| view! { <em>{row.earlier}" earlier"</em> })}
                 {flags.collect_view()}
-                <span class="narrow-preview">{row.preview.clone()}</span>
+                <span class="narrow-preview" dir="auto">{row.preview.clone()}</span>
             </small>
         </span>
         <span role="gridcell" class="wide soft cut" title=scope_title>{scope}</span>
-        <span role="gridcell" class="wide preview" title=row.preview.clone()>{row.preview.clone()}</span>
+        <span role="gridcell" class="wide preview" dir="auto" title=row.preview.clone()>{row.preview.clone()}</span>
         <span role="gridcell" class="num mono faint">{size}</span>
     }
     .into_any()

@@ -192,7 +192,7 @@ fn Gate(gate: GateView) -> impl IntoView {
     view! {
         <p class="line-up">{pill(&gate)}</p>
         <h2 class="statement"><code>{gate.id.clone()}</code></h2>
-        {(!gate.prompt.is_empty()).then(|| view! { <blockquote class="asked-it">{gate.prompt.clone()}</blockquote> })}
+        {(!gate.prompt.is_empty()).then(|| view! { <blockquote class="asked-it" dir="auto">{gate.prompt.clone()}</blockquote> })}
         <dl class="pairs">
             <dt>"May decide"</dt><dd>{gate.allow_words.clone()}</dd>
             <dt>"Deadline"</dt>
@@ -205,8 +205,8 @@ fn Gate(gate: GateView) -> impl IntoView {
             {gate.on_reject.clone().map(|code| view! { <dt>"On rejection"</dt><dd><code>{code}</code></dd> })}
             <dt>"Created"</dt><dd><When stamp=gate.created.clone()/></dd>
             {gate.resolved.clone().map(|resolved| view! { <dt>"Decided"</dt><dd><When stamp=Some(resolved)/></dd> })}
-            {gate.resolved_by.clone().map(|by| view! { <dt>"By"</dt><dd>{by}<span class="faint">" (as claimed)"</span></dd> })}
-            {gate.comment.clone().map(|comment| view! { <dt>"Comment"</dt><dd>{comment}</dd> })}
+            {gate.resolved_by.clone().map(|by| view! { <dt>"By"</dt><dd><bdi>{by}</bdi><span class="faint">" (as claimed)"</span></dd> })}
+            {gate.comment.clone().map(|comment| view! { <dt>"Comment"</dt><dd dir="auto">{comment}</dd> })}
             {waited}
             {node}
             {gate.metadata.clone().map(|json| view! { <dt>"Metadata"</dt><dd><code class="wrap">{json}</code></dd> })}

@@ -76,7 +76,8 @@ fn Answer(overview: Overview) -> impl IntoView {
     let positions = (!overview.positions.is_empty() && overview.pending_gates.is_empty()).then(
         || view! { <Positions nodes=overview.positions.clone() many=overview.position_count/> },
     );
-    let goes_on = !overview.positions.is_empty() || overview.failure.is_some();
+    let over = overview.status == "completed";
+    let goes_on = !over && (!overview.positions.is_empty() || overview.failure.is_some());
     let claims =
         (!overview.claims.is_empty()).then(|| view! { <Claims overview=overview.clone()/> });
     view! {
@@ -95,7 +96,7 @@ fn Answer(overview: Overview) -> impl IntoView {
         <Serious overview=overview.clone()/>
         {(!overview.facts.is_empty()).then(|| {
             let pairs = overview.facts.iter().map(|(key, value)| view! {
-                <tr><th scope="row">{key.clone()}</th><td>{value.clone()}</td></tr>
+                <tr><th scope="row">{key.clone()}</th><td dir="auto">{value.clone()}</td></tr>
             });
             view! { <h2>"What its own record says"</h2><table class="plain-table">{pairs.collect_view()}</table> }
         })}
@@ -149,7 +150,7 @@ fn coded(sentence: &str) -> AnyView {
     let parts = sentence.split('`').enumerate().map(|(i, part)| {
         let part = part.to_owned();
         if i % 2 == 1 {
-            view! { <code>{part}</code> }.into_any()
+            view! { <code dir="auto">{part}</code> }.into_any()
         } else {
             part.into_any()
         }
@@ -179,7 +180,7 @@ fn gate(gate: &GateView) -> AnyView {
                 // How it stands may be a whole sentence.
                 <p class="standing">{super::gates::pill(gate)}</p>
                 <p><a href=run.item(Page::Gates, &gate.id).to_string()><b>{gate.id.clone()}</b></a>
-                    {(!gate.prompt.is_empty()).then(|| view! { " · “"{gate.prompt.clone()}"”" })}</p>
+                    {(!gate.prompt.is_empty()).then(|| view! { " · “"<bdi>{gate.prompt.clone()}</bdi>"”" })}</p>
                 <p class="faint">
                     "May decide: "{gate.allow_words.clone()}
                     {remaining.map(|r| view! { " · "<b class="soft">{r}</b> })}
@@ -206,9 +207,9 @@ fn Cause(failure: Failure) -> impl IntoView {
         <section class="note bad" aria-label="First cause">
             <Pill status="failed" words="first cause"/>
             <div class="grow">
-                <p><Go to=run.item(Page::Trace, item_of(&cause))><code>{cause.text.clone()}</code></Go></p>
-                <p class="error">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
-                {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "{cause.path.clone()}</p> })}
+                <p><Go to=run.item(Page::Trace, item_of(&cause))><code dir="auto">{cause.text.clone()}</code></Go></p>
+                <p class="error" dir="auto">{error.unwrap_or_else(|| "No message was recorded.".to_owned())}</p>
+                {(!cause.path.is_empty()).then(|| view! { <p class="faint">"in "<bdi>{cause.path.clone()}</bdi></p> })}
                 {(!because_of.is_empty()).then(|| view! {
                     <details>
                         <summary>"What failed or stopped because of it"</summary>
@@ -227,7 +228,7 @@ fn Positions(nodes: Vec<NodeRef>, many: u32) -> impl IntoView {
         <h2>{if many == 1 { "Where it stands".to_owned() } else { format!("Where it stands: {many} places") }}</h2>
         <ul class="nodes boxed">
             {nodes.into_iter().map(|node| {
-                let error = node.error.clone().map(|error| view! { <p class="error">{error}</p> });
+                let error = node.error.clone().map(|error| view! { <p class="error" dir="auto">{error}</p> });
                 view! { <li>{node_link(&node)}{error}</li> }
             }).collect_view()}
         </ul>
@@ -241,8 +242,8 @@ pub(super) fn node_link(node: &NodeRef) -> AnyView {
     view! {
         <a href=run.item(Page::Trace, item_of(node)).to_string() class="node">
             <Pill status=node.status.clone()/>
-            <code title=node.text.clone()>{node.text.clone()}</code>
-            {(!node.path.is_empty()).then(|| view! { <small title=node.path.clone()>"in "{node.path.clone()}</small> })}
+            <code dir="auto" title=node.text.clone()>{node.text.clone()}</code>
+            {(!node.path.is_empty()).then(|| view! { <small title=node.path.clone()>"in "<bdi>{node.path.clone()}</bdi></small> })}
         </a>
     }
     .into_any()
@@ -262,7 +263,8 @@ pub(super) fn item_of_row(row: &TreeRow) -> String {
 
 #[component]
 fn Glance(overview: Overview) -> impl IntoView {
-    let missing = || "not recorded".to_owned();
+    let no_time = overview.no_time();
+    let missing = || no_time.to_owned();
     let statements = match overview.is_unread(Part::Statements) {
         true => "not read".to_owned(),
         false => format!(
@@ -310,7 +312,11 @@ fn Glance(overview: Overview) -> impl IntoView {
             <Fact name="Started" value=started.map_or_else(missing, words::clock) more=started_more/>
             <Fact name="Last sign of life" value=last.map_or_else(missing, words::clock) more=last_more/>
             <Fact name="Took" value=overview.duration.clone().unwrap_or_else(missing)
-                more=if overview.times_recorded { "" } else { "statements carry no times" }/>
+                more=match (overview.times_recorded, overview.is_unread(Part::Statements)) {
+                    (true, _) => "",
+                    (false, true) => "times of statements are not readable",
+                    (false, false) => "statements carry no times",
+                }/>
             <Fact name="Statements finished" value=statements
                 more=words::joined(["of those started", &counts.join(", ")])/>
             <Fact name="Bindings" more=if overview.is_unread(Part::Bindings) { String::new() } else { bindings.join(", ") }

@@ -13,6 +13,7 @@ use leptos::task::spawn_local;
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::view::{Bar, NodeRef, Part, TreeRow};
 
+use super::failures;
 use super::overview::item_of_row as item_of;
 use crate::protocol::{Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
@@ -114,6 +115,10 @@ pub(super) fn draw() -> AnyView {
                         app.put(run.item(Page::Trace, node.item));
                     }
                     Ok(Some(node)) => tree.show(node.at, before).await,
+                    Ok(None) if item.ends_with("-failure") => {
+                        app.put(run.page(Page::Trace));
+                        tree.no_failure().await;
+                    }
                     _ => {}
                 }
             });
@@ -199,16 +204,22 @@ impl Tree {
     }
 
     async fn failure(self, node: Option<u32>, forward: bool) -> Result<Option<Place>, Trouble> {
-        let request = Request::NextFailure {
-            place: self.run.place(),
-            node,
-            forward,
-        };
-        let node: Option<NodeRef> = self.app.ask(request).await?;
+        let node = failures::next(self.app, self.run.place(), node, forward).await?;
         Ok(node.map(|node| Place {
             at: node.node,
             item: super::overview::item_of(&node),
         }))
+    }
+
+    /// Says that nothing failed, and goes to where the run stands.
+    async fn no_failure(self) {
+        if let Some(node) = failures::none(self.app, self.run.place()).await
+            && !self.cursor.is_gone()
+        {
+            self.app
+                .put(self.run.item(Page::Trace, super::overview::item_of(&node)));
+            self.reveal(node.node);
+        }
     }
 
     /// Shows a node that the address may name already: it may have been folded away since.
@@ -333,12 +344,24 @@ impl Tree {
             Key::Right => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
+                let from = self.cursor.has_moved().then_some(row.node);
                 spawn_local(async move {
-                    if let Ok(Some(next)) = self.failure(Some(row.node), forward).await
-                        && !self.cursor.is_gone()
-                    {
-                        self.app.put(self.run.item(Page::Trace, next.item));
-                        self.reveal(next.at);
+                    let next = self.failure(from, forward).await;
+                    if self.cursor.is_gone() {
+                        return;
+                    }
+                    match next {
+                        Ok(Some(next)) => {
+                            self.app.put(self.run.item(Page::Trace, next.item));
+                            self.reveal(next.at);
+                        }
+                        Ok(None) => match self.failure(None, true).await {
+                            Ok(Some(_)) if forward => self.app.say("No failure after this row"),
+                            Ok(Some(_)) => self.app.say("No failure before this row"),
+                            Ok(None) if !self.cursor.is_gone() => self.no_failure().await,
+                            _ => {}
+                        },
+                        Err(_) => {}
                     }
                 });
             }
@@ -352,6 +375,7 @@ fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
     let overview = move || tree.run.overview.get().and_then(Result::ok);
     let links = move || {
         let overview = overview()?;
+        let is_read = !overview.is_unread(Part::Statements);
         let cause = overview.failure.map(|failure| {
             view! { <To tree node=failure.cause>"First cause"</To> }
         });
@@ -359,7 +383,7 @@ fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
             view! { <To tree node=position>"Where it stands"</To> }
         });
         let ordered = told.read().note.is_none();
-        let times = (!overview.times_recorded && overview.trace_nodes > 0 && ordered)
+        let times = (!overview.times_recorded && overview.trace_nodes > 0 && ordered && is_read)
             .then(|| view! { <span class="faint">"Times were not recorded; rows are in the order written."</span> });
         Some(view! { {cause}{position}{times} })
     };
@@ -464,11 +488,11 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     let statement = view! {
         <span role="gridcell" class="tree" class:derived=row.derived title=about style:padding-left=indent(row.level)>
             {twisty}{deep}
-            <span class="text">{row.text.clone()}</span>
+            <span class="text" dir="auto">{row.text.clone()}</span>
             {(!row.detail.is_empty()).then(|| view! { <em class="more">{row.detail.clone()}</em> })}
-            {(!row.remarks.is_empty()).then(|| view! { <em class="more" title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
+            {(!row.remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
             {hidden}{cause}{place}
-            {row.error.clone().map(|error| view! { <em class="error-words">{error}</em> })}
+            {row.error.clone().map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
         </span>
     };
     if timed {
@@ -504,7 +528,7 @@ fn wrote(run: Run, row: &TreeRow) -> AnyView {
             true => (format!("{} (overwritten later)", binding.name), "faint"),
             false => (binding.name.clone(), ""),
         };
-        view! { <a href=to class=class tabindex="-1" title=title>{binding.name.clone()}</a> }
+        view! { <a href=to class=class dir="auto" tabindex="-1" title=title>{binding.name.clone()}</a> }
     });
     view! { {links.collect_view()}{(more > 0).then(|| view! { <small>"+"{more}</small> })} }
         .into_any()

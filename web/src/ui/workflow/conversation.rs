@@ -68,7 +68,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
             <div class="grow">
                 <p><b>"Waits for an answer"</b>{several.then(|| view! { <span class="faint">" · run "<Go to=to>{short_id(&asking.run)}</Go></span> })}</p>
                 {match asking.question {
-                    Some(question) => view! { <blockquote class="asked-it">{question}</blockquote> }.into_any(),
+                    Some(question) => view! { <blockquote class="asked-it" dir="auto">{question}</blockquote> }.into_any(),
                     None => view! { <p class="none">"The question is not recorded."</p> }.into_any(),
                 }}
                 {match asking.command {

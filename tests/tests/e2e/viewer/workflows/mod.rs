@@ -58,6 +58,7 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     assert_eq!(viewer.rows(), 3);
     viewer.wait_main("Drafting the purchase order");
     viewer.key("j");
+    viewer.key("j");
     viewer.key("Enter");
     viewer.wait("document.querySelector('.detail').innerText.includes('no delivery date')");
     viewer.key("k");

@@ -69,7 +69,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
     };
     view! {
         <p class="faint">{kind}</p>
-        <h2 class="statement"><code>{row.name.clone()}</code></h2>
+        <h2 class="statement"><code dir="auto">{row.name.clone()}</code></h2>
         {row.superseded.then(|| view! { <p class="aside">"A later row claims the same name and frame; that one is believed."</p> })}
         {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows claim this name and frame; this is the latest."</p> })}
         <Value of=ValueOf::Binding(row.binding) name=row.name.clone()/>
@@ -79,7 +79,7 @@ fn Binding(row: BindingRow) -> impl IntoView {
             {attachment}
             {row.source.clone().map(|source| view! { <dt>"Made by"</dt><dd><code>{source}</code></dd> })}
             {writer}
-            {row.fields.clone().into_iter().map(|(key, value)| view! { <dt>{key}</dt><dd>{value}</dd> }).collect_view()}
+            {row.fields.clone().into_iter().map(|(key, value)| view! { <dt>{key}</dt><dd dir="auto">{value}</dd> }).collect_view()}
             <dt>"Written"</dt><dd><When stamp=row.created.clone()/></dd>
             {row.updated.clone().filter(|_| row.updated != row.created).map(|updated| view! {
                 <dt>"Updated"</dt><dd><When stamp=Some(updated)/></dd>
@@ -125,7 +125,7 @@ fn Why(row: BindingRow) -> impl IntoView {
         ));
     };
     view! {
-        <h3>"Why does "<code>{name}</code>" mean what it means?"</h3>
+        <h3>"Why does "<code dir="auto">{name}</code>" mean what it means?"</h3>
         <p class="asked-from">
             <label>"Seen from frame "
                 <input type="number" inputmode="numeric" placeholder="root"
@@ -177,7 +177,7 @@ fn candidate(candidate: &CandidateView, open: u32) -> AnyView {
         <li class=class class:open=row.binding == open>
             <i aria-hidden="true">{mark}</i>
             <a href=run.item(Page::Bindings, row.binding).to_string() class="mono">{scope_words(row)}{steps}</a>
-            <span class="begin" title=row.preview.clone()>{row.preview.clone()}</span>
+            <span class="begin" dir="auto" title=row.preview.clone()>{row.preview.clone()}</span>
             <b>{word}</b>
             <small>{candidate.reason.clone()}</small>
         </li>

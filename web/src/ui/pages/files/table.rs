@@ -73,7 +73,8 @@ fn Table(table: TableInfo) -> impl IntoView {
         } else {
             format!("{declared} (no document lists this column)")
         };
-        view! { <span role="columnheader" class:unknown=!known title=about>{name}</span> }
+        let name = one_line(&name);
+        view! { <span role="columnheader" dir="auto" class:unknown=!known title=about>{name}</span> }
     };
     let head = move || columns.get().into_iter().map(&head_of).collect_view();
     let kind = if table.known {
@@ -113,7 +114,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         }}
         {move || open_row.get().map(|(at, cells)| {
             let pairs = columns.get().into_iter().zip(cells).map(|(column, cell)| view! {
-                <tr><th scope="row">{column}</th><td>{text_of(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
+                <tr><th scope="row">{column}</th><td dir="auto">{text_of(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
             });
             view! { <h3>"Row "{words::count(at + 1)}</h3><table class="plain-table whole">{pairs.collect_view()}</table> }
         })}
@@ -132,7 +133,7 @@ fn row(cells: &[Cell]) -> AnyView {
             };
             let title: String = text_of(cell).chars().take(TITLE).collect();
             let line = one_line(&title);
-            view! { <span role="gridcell" class=class title=title>{line}</span> }
+            view! { <span role="gridcell" class=class dir="auto" title=title>{line}</span> }
         })
         .collect_view()
         .into_any()

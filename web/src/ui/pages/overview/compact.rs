@@ -99,7 +99,7 @@ fn line(run: Run, row: &TreeRow, least: u32) -> AnyView {
     view! {
         <li>
             <a href=run.item(Page::Trace, item_of_row(row)).to_string() class:matters=row.first_cause || row.position>
-                <code style:padding-left=indent>{row.text.clone()}" "{hidden}</code>
+                <code style:padding-left=indent><bdi>{row.text.clone()}</bdi>" "{hidden}</code>
                 <Pill status=status/>
                 <span class="num mono">{row.duration.clone().unwrap_or_default()}</span>
             </a>

@@ -95,7 +95,7 @@ fn Needs(needs: Vec<NeedView>) -> impl IntoView {
                         }}</th>
                         <td>{place}</td>
                         <td>{need.len.map(words::bytes)}</td>
-                        <td class="soft">{need.preview}</td>
+                        <td class="soft" dir="auto">{need.preview}</td>
                     </tr>
                 }
             }).collect_view()}</tbody>

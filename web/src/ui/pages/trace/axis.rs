@@ -4,7 +4,7 @@ use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::time::human_duration;
-use prosescope_core::view::{Bar, BarEnd, Timeline};
+use prosescope_core::view::{Bar, BarEnd, Part, Timeline};
 use wasm_bindgen::JsCast as _;
 
 use super::{To, Tree};
@@ -216,10 +216,12 @@ pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
     let draw = move || {
         let timeline = axis.timeline.get()?;
         let (Some(from), Some(until)) = (timeline.from, timeline.until) else {
-            return Some(
-                view! { <p class="aside">"Times were not recorded: there is no timeline."</p> }
-                    .into_any(),
-            );
+            let overview = tree.run.overview.get().and_then(Result::ok);
+            let why = match overview.is_some_and(|o| o.is_unread(Part::Statements)) {
+                true => "The times are not readable: there is no timeline.",
+                false => "Times were not recorded: there is no timeline.",
+            };
+            return Some(view! { <p class="aside">{why}</p> }.into_any());
         };
         let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
         let idle = (!idle.is_empty()).then(|| format!(" Idle, drawn short: {}.", idle.join(", ")));

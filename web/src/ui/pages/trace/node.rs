@@ -2,11 +2,12 @@
 
 use leptos::prelude::*;
 use prosescope_core::issue::Issue;
-use prosescope_core::view::{NodeDetail, NodeRef, RowView};
+use prosescope_core::view::{NodeDetail, RowView};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
 use crate::ui::load::{Answer, ask_by, loaded};
+use crate::ui::pages::failures;
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::overview::item_of;
 use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link, live};
@@ -27,11 +28,6 @@ pub(super) fn draw(item: String) -> AnyView {
 }
 
 async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trouble> {
-    let failure = |forward| Request::NextFailure {
-        place: run.place(),
-        node: None,
-        forward,
-    };
     let node = match (item.strip_prefix('~'), item.parse()) {
         (Some(node), _) => node.parse().ok(),
         (None, Ok(row)) => {
@@ -42,7 +38,8 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
             .await?
         }
         (None, Err(_)) => {
-            let node: Option<NodeRef> = app.ask(failure(item == "first-failure")).await?;
+            let forward = item == "first-failure";
+            let node = failures::next(app, run.place(), None, forward).await?;
             node.map(|node| node.node)
         }
     };
@@ -85,7 +82,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
     });
     view! {
         {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Lies in">{path.collect_view()}</ol> })}
-        <h2 class="statement"><code>{detail.text.clone()}</code></h2>
+        <h2 class="statement"><code dir="auto">{detail.text.clone()}</code></h2>
         <p class="line-up">
             <Pill status=status/>
             <span class="faint">{about}</span>
@@ -136,7 +133,7 @@ fn because_of(run: Run) -> AnyView {
     view! {
         <div class="aside">
             <p>"It failed or stopped because "<Go to=run.item(Page::Trace, "first-failure")>{cause}</Go>" failed first."</p>
-            {error.map(|error| view! { <p class="bad-words">{error}</p> })}
+            {error.map(|error| view! { <p class="bad-words" dir="auto">{error}</p> })}
         </div>
     }
     .into_any()
@@ -145,11 +142,16 @@ fn because_of(run: Run) -> AnyView {
 /// What is worth a sentence.
 fn said(detail: &NodeDetail) -> Vec<String> {
     let row = &detail.row;
+    let around = detail
+        .path
+        .last()
+        .is_some_and(|above| above.status == "failed");
     let said = [
         (
-            row.first_cause,
+            row.first_cause && around,
             "This failed first; what lies around it failed because of it.",
         ),
+        (row.first_cause && !around, "This failed first."),
         (
             row.recovered,
             "It failed, and a retry or a catch recovered it.",
@@ -212,7 +214,7 @@ fn store_row(row: &RowView) -> AnyView {
         .filter(|(_, cell)| cell.stored != "null")
         .map(|(name, cell)| {
             let cut = cell.cut.then_some("…");
-            view! { <tr><th scope="row">{name.clone()}</th><td>{cell.text.clone()}{cut}</td></tr> }
+            view! { <tr><th scope="row">{name.clone()}</th><td dir="auto">{cell.text.clone()}{cut}</td></tr> }
         });
     view! {
         <details class="store-row">

@@ -2,13 +2,14 @@
 
 use leptos::prelude::*;
 use prosescope_core::view::{
-    AnswerView, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen,
+    AnswerView, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen, ValueFormat,
 };
 
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::pages::overview::item_of;
 use crate::ui::parts::{Pill, When, link};
+use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
 /// Draws what is known of it; nothing where nothing is.
@@ -52,17 +53,17 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
     view! { <div class="work">{asked}{given}{answered}{attempts}</div> }.into_any()
 }
 
-/// The first lines of a text.
+/// The first lines of a text, as the page of its value shows it.
 fn excerpt(of: Excerpt) -> AnyView {
     let cut = of
         .cut
         .then(|| view! { <small class="faint">"… "{words::bytes(of.len)}" in all"</small> });
     let empty = of.len == 0;
     view! {
-        {if empty {
-            view! { <p class="none">"empty"</p> }.into_any()
-        } else {
-            view! { <pre class="raw excerpt" tabindex="0">{of.text}</pre> }.into_any()
+        {match of.format {
+            _ if empty => view! { <p class="none">"empty"</p> }.into_any(),
+            ValueFormat::Markdown => view! { <div class="excerpt"><Markdown text=of.text/></div> }.into_any(),
+            _ => view! { <pre class="raw excerpt" tabindex="0">{of.text}</pre> }.into_any(),
         }}
         {cut}
     }
@@ -81,7 +82,7 @@ fn binding_link(binding: &BindingRef) -> AnyView {
 fn name(given: GivenName) -> AnyView {
     let called = match &given.binding {
         Some(binding) => binding_link(binding),
-        None => view! { <code>{given.name.clone()}</code> }.into_any(),
+        None => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
         Seen::Same => None,
