@@ -3,7 +3,7 @@
 (elements = document.querySelectorAll("*")) => {
   const words = (text) => new Set(text.trim().split(/\s+/));
   const tags = words(`html head meta title link style noscript script body main div section header nav aside h1 h2 h3 h4 p a
-    span b i em small strong s code kbd pre dl dt dd ul ol li table thead tbody tr th td blockquote hr br details summary dialog
+    span b bdi i em small strong s code kbd pre dl dt dd ul ol li table thead tbody tr th td blockquote hr br details summary dialog
     select option input label button time progress svg g path rect`);
   const attributes = words(`class role title href tabindex id style target rel start datetime value placeholder inputmode type
     name for scope lang max hidden open disabled selected checked multiple accept webkitdirectory autocomplete spellcheck autofocus
@@ -26,7 +26,7 @@
   };
   const head = (name) => name === "charset" || name === "content" || name === "http-equiv";
   const known = (e) => ({ name }) =>
-    attributes.has(name) || name.startsWith("aria-") || (head(name) && e.parentNode === document.head);
+    attributes.has(name) || name.startsWith("aria-") || (name === "dir" && e.dir === "auto") || (head(name) && e.parentNode === document.head);
   const found = [];
   if (globalThis.pwned !== undefined) found.push(`a script ran: ${globalThis.pwned}`);
   for (const e of elements) {

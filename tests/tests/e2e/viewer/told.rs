@@ -239,6 +239,7 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     );
     viewer.eval("history.back()");
     viewer.wait(&format!("document.title === {}", json!(title)));
+    viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Overview");
     viewer.key("g");
