@@ -7,7 +7,7 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeWork {
-    /// What it was asked, as the program says it.
+    /// What it was asked: as the program says it, or as its record has it where that tells more surely.
     pub prompt: Option<Excerpt>,
     /// What to know of the prompt, or why it is not known.
     pub prompt_note: Option<String>,
