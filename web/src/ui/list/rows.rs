@@ -255,12 +255,7 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
-    // The row that is open from the start is the current one, too.
-    let is_open = move |row: u64| {
-        let row = pages.peek(row);
-        row.is_some_and(|row| untrack(|| mark(&row).selected))
-    };
-    let below = move || match cursor.has_moved() || is_open(at()) {
+    let below = move || match cursor.has_moved() {
         true => at() + 1,
         false => at(),
     };
