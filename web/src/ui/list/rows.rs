@@ -255,7 +255,12 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
-    let below = move || match cursor.has_moved() {
+    // The row that is open from the start is the current one, too.
+    let is_open = Memo::new(move |_| {
+        let row = pages.get(cursor.at.get());
+        row.as_ref().map(mark).is_some_and(|mark| mark.selected)
+    });
+    let below = move || match cursor.has_moved() || is_open.get_untracked() {
         true => at() + 1,
         false => at(),
     };
