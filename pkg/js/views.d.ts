@@ -1,6 +1,16 @@
 // Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
 // Integers beyond 2^53 are rounded, as JSON.parse does.
 
+/** An agent that is kept at a path. */
+export type AgentElsewhere = {
+  /** Its name. */
+  name: string;
+  /** The path, as the program says it (`persist: "path"`). */
+  path: string;
+  /** The command that reads its memory there. */
+  command: string;
+};
+
 /** The persistent agent of a task. */
 export type AgentOfTask = {
   /** Its name. */
@@ -23,6 +33,10 @@ export type AgentView = {
   store: string;
   /** Another store of the same scope has an agent of this name, and the run uses that one. */
   shadowed: boolean;
+  /** Its memory and its times are kept in what could not be read: that it has none must not be said. */
+  memory_unread: boolean;
+  /** Not all of its invocations could be read. */
+  segments_unread: boolean;
   /** Bytes of its memory; `null`: it has none. */
   memory_len: number | null;
   /** The beginning of its memory on one line. */
@@ -39,6 +53,8 @@ export type AgentView = {
 export type AgentsView = {
   /** The agents: the run's own, then the project's, then the user's. */
   agents: Array<AgentView>;
+  /** Agents whose memory the program keeps at a path of its own: it is not opened from a run's data. */
+  elsewhere: Array<AgentElsewhere>;
 };
 
 /** A binding that a statement wrote. */
@@ -298,7 +314,7 @@ export type Failure = {
   because_of: Array<NodeRef>;
   /** How many that are in all. */
   because_of_count: number;
-  /** The same in words: `6 blocks around it failed, too`; empty where nothing else failed. */
+  /** The same in words: `6 blocks around it failed, too`; empty where nothing else failed. Of a completed run, why it went on, where that is known. */
   because_words: string;
 };
 
@@ -574,7 +590,7 @@ export type NodeRef = {
 
 /** What a statement was asked, what it was given, and what it answered. */
 export type NodeWork = {
-  /** What it was asked, as the program says it. */
+  /** What it was asked: as the program says it, or as its record has it where that tells more surely. */
   prompt: Excerpt | null;
   /** What to know of the prompt, or why it is not known. */
   prompt_note: string | null;
@@ -663,7 +679,7 @@ export type Overview = {
   positions: Array<NodeRef>;
   /** How many places that are in all. */
   position_count: number;
-  /** The first cause of a failure. */
+  /** The first cause of a failure; of a completed run, what failed first and nothing recovered. */
   failure: Failure | null;
   /** Gates that wait for a decision. */
   pending_gates: Array<GateView>;
@@ -1013,7 +1029,7 @@ export type TreeRow = {
   detail: string;
   /** Lines of the log after it that record no statement, as they stand there. */
   remarks?: Array<string>;
-  /** Its status in words. */
+  /** Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was waiting` of what was under way when the run was interrupted or went silent. */
   status: string;
   /** Attempts, 1 without a retry. */
   attempts: number;
@@ -1051,7 +1067,7 @@ export type TreeRow = {
   derived: boolean;
   /** The run stands here. */
   position: boolean;
-  /** The first cause of the failure. */
+  /** The first cause of the failure; in a completed run, what failed first and nothing recovered. */
   first_cause: boolean;
   /** Failed because of the first cause. */
   because_of: boolean;
