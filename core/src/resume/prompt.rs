@@ -220,7 +220,10 @@ fn position(position: &PositionView) -> Vec<String> {
         lines.push(format!("  error: {error}"));
     }
     if let Some(meaning) = &position.meaning {
-        lines.push(format!("  turned down: {meaning}"));
+        lines.push(match position.how.as_str() {
+            "refused" => format!("  turned down: {meaning}"),
+            _ => format!("  {meaning}"),
+        });
     }
     if let Some(next) = &position.next {
         lines.push(format!("  first: line {}, {}", next.line, next.text));

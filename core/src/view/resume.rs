@@ -92,7 +92,7 @@ pub struct PositionView {
     pub attempts: u32,
     /// The most attempts, where recorded.
     pub max: Option<u32>,
-    /// What the decision of a gate means that was turned down.
+    /// What the decision of a gate means that was turned down; of a failure, with what around it another attempt begins.
     pub meaning: Option<String>,
     /// What comes first when the run goes on here.
     pub next: Option<AheadView>,

@@ -1,6 +1,7 @@
 //! Amounts and times in words.
 
 use chrono::{DateTime, Utc};
+#[cfg(target_family = "wasm")]
 pub(crate) use prosescope_core::text::{count, counted};
 use prosescope_core::time::Stamp;
 

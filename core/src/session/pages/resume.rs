@@ -166,6 +166,8 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
     let row = stand.node.and_then(|n| tree_row(session, n, false));
     let frame = stand.frame.and_then(|n| session.node(n)).and_then(|n| n.id);
     let line = node.and_then(|n| n.line);
+    let again = stand.node.filter(|_| stand.stop == Stop::Failed);
+    let again = again.map(|node| tried_again(session, node));
     let source = line
         .and_then(|line| listing?.lines.get(line.checked_sub(1)? as usize))
         .map_or("", |l| l.text.trim());
@@ -181,31 +183,44 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
         error: row.and_then(|r| r.error),
         attempts: node.map_or(0, |n| n.attempts),
         max: node.and_then(|n| n.max),
-        meaning: refused.and_then(|node| {
-            let gate = gate_of(session, node)?;
-            Some(resume::outcomes(facts, plan, gate, Some(node)).reject)
-        }),
+        meaning: refused
+            .and_then(|node| {
+                let gate = gate_of(session, node)?;
+                Some(resume::outcomes(facts, plan, gate, Some(node)).reject)
+            })
+            .or_else(|| begins_around(session, stand.node?, again?)),
         next: stand
             .next
             .and_then(|at| plan.ahead.get(at))
             .and_then(|ahead| ahead_view(ahead, listing)),
         commands: match stand.stop {
-            Stop::Failed => attempts(session, stand.node.and_then(|n| tried_again(session, n))),
+            Stop::Failed => {
+                let again = again.and_then(|node| session.node(node));
+                attempts(session, again.and_then(|n| n.id))
+            }
             _ => Vec::new(),
         },
     }
 }
 
-/// The execution that another attempt begins with: what failed, or the outermost of what failed with it, since nothing runs
+/// The statement that another attempt begins with: what failed, or the outermost of what failed with it, since nothing runs
 /// in what is over.
-fn tried_again(opened: &Opened, node: NodeId) -> Option<i64> {
-    let trace = &opened.trace;
-    let failed = trace.upward(Some(node)).filter_map(|at| {
-        let own = trace.node(at)?;
-        let is = own.status == NodeStatus::Failed && !own.derived;
-        own.id.filter(|_| is)
+fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
+    let failed = opened.trace.upward(Some(node)).filter(|at| {
+        let own = opened.node(*at);
+        own.is_some_and(|n| n.status == NodeStatus::Failed && !n.derived && n.id.is_some())
     });
-    failed.last().or(trace.node(node)?.id)
+    failed.last().unwrap_or(node)
+}
+
+/// Where another attempt begins, in words, where that is not the statement that failed.
+fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<String> {
+    let around = opened.node(again).filter(|_| failed != again)?;
+    Some(format!(
+        "Another attempt begins with `{}` (#{}), which failed with it.",
+        short(&around.text, 60),
+        around.id?
+    ))
 }
 
 /// The commands that begin another attempt at what failed.
