@@ -216,11 +216,8 @@ fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
 /// Where another attempt begins, in words, where that is not the statement that failed.
 fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<String> {
     let around = opened.node(again).filter(|_| failed != again)?;
-    Some(format!(
-        "Another attempt begins with `{}` (#{}), which failed with it.",
-        short(&around.text, 60),
-        around.id?
-    ))
+    let text = short(&around.text, 60);
+    Some(format!("Another attempt begins with `{text}`, which failed with it."))
 }
 
 /// The commands that begin another attempt at what failed.
