@@ -45,10 +45,19 @@ impl Listing {
     }
 
     /// The gates of a name, in order.
-    pub(crate) fn gates_named(&self, name: &str) -> Vec<u32> {
-        let own = |s: &Statement| s.kind == StatementKind::Gate && s.name.as_deref() == Some(name);
-        let all = (0..).zip(&self.statements);
-        all.filter(|(_, s)| own(s)).map(|(at, _)| at).collect()
+    pub(crate) fn gates_named(&self, name: &str) -> &[u32] {
+        let key = |at: &u32| self.get(*at).and_then(|s| s.name.as_deref());
+        let gates = self.gates.get_or_init(|| {
+            let all = (0..).zip(&self.statements);
+            let named = all.filter(|(_, s)| s.kind == StatementKind::Gate && s.name.is_some());
+            let mut gates: Vec<u32> = named.map(|(at, _)| at).collect();
+            // Of one name the first statement stays first.
+            gates.sort_by_key(key);
+            gates
+        });
+        let from = gates.partition_point(|at| key(at) < Some(name));
+        let to = gates.partition_point(|at| key(at) <= Some(name));
+        gates.get(from..to).unwrap_or_default()
     }
 
     /// Whether a statement may be what a gate of this id waits at: a gate of its name, or one without a name.
@@ -128,5 +137,20 @@ mod tests {
         assert_eq!(scope("d"), Some(AgentScope::Custom));
         assert_eq!(scope("e"), Some(AgentScope::Execution));
         assert_eq!(scope("f"), None);
+    }
+
+    #[test]
+    fn gates_of_a_name_are_in_the_order_of_the_program() {
+        let listing = crate::program::scan(
+            "gate b:\n  allow: [\"user\"]\ngate a:\nsession \"a\"\ngate b:\ngate ab:\ngate:\nlet a = session \"x\"\n",
+        );
+        let lines = |name: &str| -> Vec<u32> {
+            let gates = listing.gates_named(name).iter();
+            gates
+                .filter_map(|at| Some(listing.get(*at)?.line))
+                .collect()
+        };
+        let found = ["a", "b", "ab", "c", ""].map(lines);
+        assert_eq!(found, [vec![3], vec![1, 5], vec![6], vec![], vec![]]);
     }
 }

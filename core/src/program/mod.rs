@@ -43,6 +43,8 @@ pub struct Listing {
     ready: OnceLock<tie::Ready>,
     /// Statements in order of what they lie in and their name; made when the first branch is looked for.
     by_name: OnceLock<Vec<u32>>,
+    /// Gates that have a name, in order of it and then of the program; made when the first one is looked for.
+    gates: OnceLock<Vec<u32>>,
 }
 
 /// A line of the source.

@@ -37,7 +37,7 @@ pub use ahead::{Ahead, How, Stand, Stop};
 pub use caution::{Caution, Risk};
 pub use memories::{Memory, MemoryState};
 pub use needs::{Need, NeedState};
-pub use outcome::{Outcomes, outcomes};
+pub use outcome::{Outcomes, Outlook};
 pub use prompt::prompt;
 pub use steps::steps;
 

@@ -1,10 +1,12 @@
 //! What each outcome of a gate means for the program.
 
+use std::collections::BTreeMap;
+
 use super::ahead::How;
 use super::{Facts, Plan};
 use crate::gate::{first_word, is_continue};
 use crate::model::Gate;
-use crate::program::{Listing, Statement, StatementKind as Kind};
+use crate::program::{Listing, Statement};
 use crate::text::short;
 use crate::trace::NodeId;
 
@@ -21,20 +23,46 @@ pub struct Outcomes {
     pub line: Option<u32>,
 }
 
-/// What each outcome of a gate means; `node` is the gate's node.
-pub fn outcomes(facts: Facts<'_>, plan: &Plan, gate: &Gate, node: Option<NodeId>) -> Outcomes {
+/// Tells what each outcome of a gate means, of as many gates as a run has.
+#[derive(Debug, Clone)]
+pub struct Outlook<'a> {
+    pub(crate) facts: Facts<'a>,
+    pub(crate) plan: &'a Plan,
+    /// The place of each node among the plan's stands.
+    stands: BTreeMap<NodeId, usize>,
+}
+
+impl<'a> Outlook<'a> {
+    /// Looks through the plan once.
+    pub fn new(facts: Facts<'a>, plan: &'a Plan) -> Outlook<'a> {
+        let stands = plan.stands.iter().enumerate().rev();
+        Outlook {
+            facts,
+            plan,
+            // Of one node the first place is the one that counts.
+            stands: stands.filter_map(|(i, s)| Some((s.node?, i))).collect(),
+        }
+    }
+
+    /// What each outcome of a gate means; `node` is the gate's node.
+    pub fn of(&self, gate: &Gate, node: Option<NodeId>) -> Outcomes {
+        outcomes(self, gate, node)
+    }
+}
+
+fn outcomes(outlook: &Outlook<'_>, gate: &Gate, node: Option<NodeId>) -> Outcomes {
+    let facts = outlook.facts;
     let tied = node.and_then(|n| facts.statement(n));
     let statement = tied.and_then(|s| Some((s, facts.listing?.get(s)?)));
     let base = crate::gate::visit(&gate.id).0;
     // A gate that is tied to no row is still named in the program.
     let named = || {
-        let of = |s: &Statement| s.kind == Kind::Gate && s.name.as_deref() == Some(base);
         let listing = facts.listing?;
-        let at = listing.statements.iter().position(of)?;
-        Some((u32::try_from(at).ok()?, listing.statements.get(at)?))
+        let at = *listing.gates_named(base).first()?;
+        Some((at, listing.get(at)?))
     };
     let found = statement.or_else(named);
-    let go_on = go_on(facts, plan, node, found.map(|(at, _)| at));
+    let go_on = go_on(outlook, node, found.map(|(at, _)| at));
     let on_reject = gate
         .on_reject
         .as_deref()
@@ -60,21 +88,20 @@ pub fn outcomes(facts: Facts<'_>, plan: &Plan, gate: &Gate, node: Option<NodeId>
 }
 
 /// Where the program goes on behind the gate.
-fn go_on(facts: Facts<'_>, plan: &Plan, node: Option<NodeId>, gate: Option<u32>) -> String {
-    let Some(listing) = facts.listing else {
+fn go_on(outlook: &Outlook<'_>, node: Option<NodeId>, gate: Option<u32>) -> String {
+    let Some(listing) = outlook.facts.listing else {
         return "goes on; what comes next is not known without the program".to_owned();
     };
-    let stand = plan
-        .stands
-        .iter()
-        .position(|s| s.node.is_some() && s.node == node);
-    let Some(stand) = stand else {
+    let Some(&stand) = node.and_then(|node| outlook.stands.get(&node)) else {
         return "the run does not stand at it".to_owned();
     };
-    let behind = plan
-        .ahead
-        .iter()
-        .filter(|a| a.stand == stand && a.how != How::Here && a.how != How::Called)
+    // What lies ahead is in the order of the stands.
+    let ahead = &outlook.plan.ahead;
+    let from = ahead.partition_point(|a| a.stand < stand);
+    let ahead = ahead.get(from..).unwrap_or_default().iter();
+    let behind = ahead
+        .take_while(|a| a.stand == stand)
+        .filter(|a| a.how != How::Here && a.how != How::Called)
         .find(|a| gate.is_none_or(|gate| !listing.contains(gate, a.statement)))
         .and_then(|a| listing.get(a.statement));
     match behind {

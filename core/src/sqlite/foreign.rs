@@ -350,7 +350,7 @@ fn may_have_foreign_triggers(conn: &Connection) -> Result<bool, DecodeError> {
 }
 
 /// Whether a writer writes to a table of this name.
-fn is_written(found: &Found) -> bool {
+pub(super) fn is_written(found: &Found) -> bool {
     let name = found.info.name.to_ascii_lowercase();
     schema::known_table(&name)
         || [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY].contains(&name.as_str())
@@ -467,7 +467,7 @@ fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::intact::quick_check;
+    use crate::sqlite::intact::{Looked, quick_check};
     use crate::sqlite::{Guard, guard};
 
     /// A run's database with something done to its schema, guarded.
@@ -538,7 +538,7 @@ mod tests {
             let refused = refusals(&conn).unwrap();
             assert_eq!(refused.len(), usize::from(is_foreign), "{sql}: {refused:?}");
             // Reading runs none of it.
-            assert_eq!(quick_check(&conn), (vec![], None), "{sql}");
+            assert_eq!(quick_check(&conn), Looked::default(), "{sql}");
         }
     }
 

@@ -1,7 +1,7 @@
 use prosescope_authorizer::authorize_during;
 use rusqlite::Connection;
 
-use super::foreign::{foreign_triggers, odd_schema, refusals};
+use super::foreign::{foreign_triggers, is_written, odd_schema, refusals};
 use super::shape::{discover, quoted};
 use crate::database::DecodeError;
 use crate::issue::Issue;
@@ -31,12 +31,19 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
         })),
         Err(error) => issues.push(not_looked_through(&error)),
     }
-    let (found, ended) = quick_check(conn);
-    issues.extend(found.into_iter().map(|found| {
+    let looked = quick_check(conn);
+    issues.extend(looked.found.into_iter().map(|found| {
         Issue::error("database-damaged", found)
             .hint("Pages of the file contradict each other: rows may be missing or wrong.")
     }));
-    issues.extend(ended.as_ref().map(not_looked_through));
+    issues.extend(looked.ended.as_ref().map(not_looked_through));
+    if looked.skipped > 0 {
+        let what = format!(
+            "{} tables that are not a run's were left out: at most {MOST_OTHERS} of them are looked through",
+            looked.skipped
+        );
+        issues.push(unknown(what));
+    }
     issues
         .into_iter()
         .map(|issue| issue.at_file(name))
@@ -44,8 +51,26 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
 }
 
 fn not_looked_through(error: &DecodeError) -> Issue {
-    Issue::info("database-not-looked-through", error.to_string())
+    unknown(error.to_string())
+}
+
+fn unknown(why: String) -> Issue {
+    Issue::info("database-not-looked-through", why)
         .hint("Whether its pages agree with each other is not known.")
+}
+
+/// Tables looked through beside those of a run: SQLite walks over the names of all tables for each that it looks through.
+const MOST_OTHERS: usize = 1000;
+
+/// What a look through the tables came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Looked {
+    /// What is wrong, in SQLite's words.
+    pub(super) found: Vec<String>,
+    /// Tables that were left out because there are too many.
+    pub(super) skipped: usize,
+    /// What ended the look, where something did: the guard's limits, a page that is gone.
+    pub(super) ended: Option<DecodeError>,
 }
 
 /// What SQLite itself finds wrong with a file (`PRAGMA quick_check`), table by table with its indexes: pages and cells
@@ -54,9 +79,9 @@ fn not_looked_through(error: &DecodeError) -> Issue {
 ///
 /// Nothing of the schema's own runs: CHECKs are left out, and a table with computed columns is not looked at.
 ///
-/// The second of the pair is what ended the look, where something did: the guard's limits, a page that is gone.
-pub(super) fn quick_check(conn: &Connection) -> (Vec<String>, Option<DecodeError>) {
-    let mut found = Vec::new();
+/// Of the tables that are not a run's, at most [`MOST_OTHERS`] are looked through.
+pub(super) fn quick_check(conn: &Connection) -> Looked {
+    let mut looked = Looked::default();
     let checks = |ignored: bool| {
         authorize_during(
             conn,
@@ -66,22 +91,28 @@ pub(super) fn quick_check(conn: &Connection) -> (Vec<String>, Option<DecodeError
     };
     let ended = discover(conn).and_then(|tables| {
         let mut refused = None;
+        let mut others = 0;
         checks(true)?;
         for table in tables.iter().filter(|table| table.is_table()) {
             let name = &table.info.name;
+            let other = !is_written(table);
+            others += usize::from(other);
             match table.computed.first() {
                 // The other tables are still looked at.
                 Some(column) => {
                     let why = format!("looking through {name} would compute its column {column}");
                     refused = refused.or(Some(DecodeError::Refused(why)));
                 }
-                None => look(conn, name, &mut found)?,
+                None if other && others > MOST_OTHERS => {}
+                None => look(conn, name, &mut looked.found)?,
             }
         }
         checks(false)?;
+        looked.skipped = others.saturating_sub(MOST_OTHERS);
         refused.map_or(Ok(()), Err)
     });
-    (found, ended.err())
+    looked.ended = ended.err();
+    looked
 }
 
 fn look(conn: &Connection, table: &str, found: &mut Vec<String>) -> Result<(), DecodeError> {
@@ -98,4 +129,36 @@ fn look(conn: &Connection, table: &str, found: &mut Vec<String>) -> Result<(), D
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_looked_through_whatever_other_tables_there_are() {
+        let of = |others: usize| {
+            let conn = Connection::open_in_memory().unwrap();
+            conn.execute_batch("CREATE TABLE run (id TEXT)").unwrap();
+            for n in 0..others {
+                conn.execute_batch(&format!("CREATE TABLE other{n} (a NOT NULL)"))
+                    .unwrap();
+            }
+            // SQLite finds a NULL where the schema allows none.
+            conn.execute_batch(
+                "INSERT INTO run VALUES ('r');
+                 PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET sql = 'CREATE TABLE run (id TEXT, more NOT NULL)' WHERE name = 'run';
+                 PRAGMA writable_schema = RESET",
+            )
+            .unwrap();
+            quick_check(&conn)
+        };
+        let found = vec!["run: NULL value in run.more".to_owned()];
+        for (others, skipped) in [(MOST_OTHERS, 0), (MOST_OTHERS + 2, 2)] {
+            let looked = of(others);
+            assert_eq!(looked.found, found);
+            assert_eq!((looked.skipped, looked.ended), (skipped, None));
+        }
+    }
 }

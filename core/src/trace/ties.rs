@@ -228,14 +228,14 @@ fn begins_at(program: &Listing, line: i64) -> Option<u32> {
 /// does not have is of no line.
 fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
     let named = program.gates_named(crate::gate::visit(id).0);
-    if let Some(tie) = tie.filter(|tie| named.contains(&tie.statement)) {
+    if let Some(tie) = tie.filter(|tie| named.binary_search(&tie.statement).is_ok()) {
         let alone = named.len() == 1;
         return Some(Tie {
             guessed: tie.guessed && !alone,
             ..tie
         });
     }
-    match named.as_slice() {
+    match named {
         [] => tie.filter(|tie| !tie.guessed || program.may_be_gate(tie.statement, id)),
         [first, ..] => Some(Tie {
             statement: *first,

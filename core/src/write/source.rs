@@ -167,7 +167,7 @@ impl Source {
         let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
         if let (Some(gate), Some(listing)) = (gate, &self.listing) {
             // The only one of its name; where there are several, a line or a text says which.
-            if let [only] = listing.gates_named(crate::gate::visit(gate).0).as_slice() {
+            if let [only] = listing.gates_named(crate::gate::visit(gate).0) {
                 return Some(*only);
             }
             let own = |at: &u32| listing.may_be_gate(*at, gate);

@@ -100,6 +100,7 @@ impl Carry<'_, '_> {
             None => self.raw_events(&mut raw),
         }
         let (mut changes, mut ids) = (Vec::new(), BTreeSet::new());
+        let mut given = 0;
         for row in rows {
             if !ids.insert(row.id) {
                 let what = "not carried: another row has its id";
@@ -115,7 +116,14 @@ impl Carry<'_, '_> {
                 metadata,
                 self.to_folder,
             )));
-            if changes.len() == ROWS {
+            // A folder reads what it has of the log before it takes more: lots that double read each row twice at most.
+            let most = if self.to_folder {
+                ROWS.max(given)
+            } else {
+                ROWS
+            };
+            if changes.len() >= most {
+                given += changes.len();
                 (self.each)(std::mem::take(&mut changes))?;
             }
         }
@@ -194,5 +202,44 @@ fn execution(
         error: text(&row.error),
         parent: row.parent,
         metadata,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::session::{Options, Session};
+    use crate::sqlite::MemorySource;
+
+    #[test]
+    fn a_folder_takes_rows_in_lots_that_double() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        conn.execute_batch(schema::STATE_SQL).unwrap();
+        conn.execute_batch(
+            "INSERT INTO run (id) VALUES ('r');
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 45000)
+             INSERT INTO execution (id, statement_index, status, statement_text)
+               SELECT i, 1, 'completed', 'session \"A\"' FROM n",
+        )
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let source = MemorySource::new("run", [("state.db".to_owned(), bytes)]);
+        let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
+        for (to_folder, expected) in [
+            (true, &[10_000, 10_000, 20_000, 5_000][..]),
+            (false, &[10_000, 10_000, 10_000, 10_000, 5_000]),
+        ] {
+            let mut lots = Vec::new();
+            let mut each = |changes: Vec<Change>| {
+                let rows = changes.iter();
+                lots.push(rows.filter(|c| matches!(c, Change::Execution(_))).count());
+                Ok(())
+            };
+            session.carry(to_folder, &mut each).unwrap();
+            lots.retain(|rows| *rows > 0);
+            assert_eq!(lots, expected);
+        }
     }
 }

@@ -1,12 +1,12 @@
 use super::answer;
 use super::bindings::binding_row;
-use super::gates::gates;
+use super::gates::gate_views;
 use super::index::{frame_path, short};
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
 use crate::program::{Listing, scan};
-use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Plan, Stand, Stop};
+use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Outlook, Stand, Stop};
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
 use crate::shell;
@@ -28,6 +28,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let facts = facts(session, told.as_ref());
     let listing = facts.listing;
     let plan = resume::plan(facts);
+    let outlook = Outlook::new(facts, &plan);
     let overview = overview_of(session, now, facts, &plan);
     let mut view = ResumeView {
         run: overview.run,
@@ -48,7 +49,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             .stands
             .iter()
             .take(POSITIONS)
-            .map(|stand| position_view(session, facts, stand, &plan))
+            .map(|stand| position_view(session, stand, &outlook))
             .collect(),
         position_count: plan.stands.len() as u32,
         needs: plan
@@ -83,7 +84,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
         notes: plan.notes.clone(),
         ..ResumeView::default()
     };
-    view.gates = gate_outcomes(session, facts, &plan, now);
+    view.gates = gate_outcomes(session, &outlook, now);
     if view.status == "running" && !overview.stale {
         let note = match overview.last_sign_ago {
             Some(ago) => format!(
@@ -159,8 +160,8 @@ fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
         .collect()
 }
 
-fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan) -> PositionView {
-    let listing = facts.listing;
+fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> PositionView {
+    let (listing, plan) = (outlook.facts.listing, outlook.plan);
     let refused = stand.node.filter(|_| stand.stop == Stop::Refused);
     let node = stand.node.and_then(|n| session.node(n));
     let row = stand.node.and_then(|n| tree_row(session, n, false));
@@ -186,7 +187,7 @@ fn position_view(session: &Session, facts: Facts<'_>, stand: &Stand, plan: &Plan
         meaning: refused
             .and_then(|node| {
                 let gate = gate_of(session, node)?;
-                Some(resume::outcomes(facts, plan, gate, Some(node)).reject)
+                Some(outlook.of(gate, Some(node)).reject)
             })
             .or_else(|| begins_around(session, stand.node?, again?)),
         next: stand
@@ -330,20 +331,14 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
     view
 }
 
-fn gate_outcomes(
-    opened: &Opened,
-    facts: Facts<'_>,
-    plan: &Plan,
-    now: Option<i64>,
-) -> Vec<GateOutcomeView> {
-    let views = gates(opened, now).gates;
+fn gate_outcomes(opened: &Opened, outlook: &Outlook<'_>, now: Option<i64>) -> Vec<GateOutcomeView> {
+    let views = gate_views(opened, now, |gate| gate.status == GateStatus::Pending).into_iter();
+    let gates = opened.run.gates.iter();
     views
-        .into_iter()
-        .zip(&opened.run.gates)
-        .filter(|(_, gate)| gate.status == GateStatus::Pending)
+        .zip(gates.filter(|gate| gate.status == GateStatus::Pending))
         .map(|(view, gate)| {
             let node = view.node.map(NodeId::new);
-            let outcomes = resume::outcomes(facts, plan, gate, node);
+            let outcomes = outlook.of(gate, node);
             GateOutcomeView {
                 gate: view,
                 line: outcomes.line,
