@@ -26,7 +26,7 @@ type InState = (&'static str, fn(&mut State), Then);
 type InFolder = (&'static str, fn(&Path), Then);
 
 /// Edits of the pending gate `c`, or of its row of the log, in both forms.
-const EDITS: [InState; 17] = [
+const EDITS: [InState; 19] = [
     ("allow", |s| set(s, "allow", r#"["eve"]"#), Refused),
     ("nobody is listed", |s| set(s, "allow", "[]"), Refused),
     ("no allow", |s| unset(s, "allow"), Refused),
@@ -82,9 +82,23 @@ const EDITS: [InState; 17] = [
     (
         "its creation is gone",
         |s| s.log.retain(|row| !is_creation(row)),
-        Named,
+        Refused,
     ),
-    ("its creation lost its seal", |s| unseal(created(s)), Named),
+    (
+        "its creation lost its seal",
+        |s| unseal(created(s)),
+        Refused,
+    ),
+    (
+        "all creations are gone",
+        |s| s.log.retain(|row| row["event_type"] != "created"),
+        Refused,
+    ),
+    (
+        "the log has no seal",
+        |s| s.log.iter_mut().for_each(unseal),
+        Done,
+    ),
 ];
 
 /// Edits of the files of a folder.

@@ -499,6 +499,11 @@ impl Facts for FolderFacts<'_> {
         Ok(events)
     }
 
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+        let first = self.places()?.first_sealed(&self.id()?);
+        first.map_err(|cause| self.unread(AUDIT, &cause))
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         let run = self.id()?;
         let path = self.root.shown(AUDIT);
