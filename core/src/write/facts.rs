@@ -89,6 +89,12 @@ pub trait Facts {
     /// All gates of the run, in order of creation.
     fn gates(&self) -> Result<Vec<Gate>, Fault>;
 
+    /// Gates that [`Facts::gates`] leaves out because they call themselves by another id than their place does, each with the
+    /// id of its place: [`Facts::gate`] says of that one what is wrong.
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        Ok(Vec::new())
+    }
+
     /// A gate of the run, by its very id.
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
 

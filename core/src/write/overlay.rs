@@ -265,6 +265,10 @@ impl Facts for Overlay<'_> {
         self.facts.gates()
     }
 
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        self.facts.misnamed_gates()
+    }
+
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
         self.facts.gate(id)
     }

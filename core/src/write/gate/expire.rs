@@ -18,6 +18,10 @@ impl Record for ExpireGates {
     type Done = Vec<GateTimedOut>;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
+        // One that is due and called otherwise is not passed over: whoever asks for it hears what is wrong.
+        for (id, _) in (facts.misnamed_gates()?.iter()).filter(|(_, gate)| is_due(gate, at)) {
+            facts.gate(id)?;
+        }
         let mut log = Log::open(facts, at)?;
         let mut all = Overlay::new(facts);
         let (mut done, measure) = (Vec::new(), Measure::default());

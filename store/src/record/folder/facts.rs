@@ -203,18 +203,22 @@ impl<'a> FolderFacts<'a> {
 
 /// Gates of their files, in order of creation. One that calls itself by another name than its file is none of them.
 pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
-    let mut gates: Vec<Gate> = files
-        .iter()
-        .filter(|(id, _)| names_a_file(id))
-        .filter_map(|(id, [pending, resolved])| {
-            gates_json::gate(id, pending.as_deref(), resolved.as_deref())
-                .0
-                .filter(|gate| *gate.id == **id)
-        })
+    let mut gates: Vec<Gate> = named(files)
+        .filter(|(id, gate)| *gate.id == **id)
+        .map(|(_, gate)| gate)
         .collect();
     let created = |gate: &Gate| gate.created.as_ref().and_then(Stamp::millis);
     gates.sort_by_key(|gate| created(gate).unwrap_or(i64::MAX));
     gates
+}
+
+/// What the files of each gate hold, with the id that their names say.
+fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = (&String, Gate)> {
+    let files = files.iter().filter(|(id, _)| names_a_file(id));
+    files.filter_map(|(id, [pending, resolved])| {
+        let gate = gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0;
+        Some((id, gate?))
+    })
 }
 
 /// Refuses what programs read differently: nothing is decided by it.
@@ -454,6 +458,12 @@ impl Facts for FolderFacts<'_> {
 
     fn gates(&self) -> Result<Vec<Gate>, Fault> {
         Ok(gates_of(&self.gate_files()?))
+    }
+
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        let files = self.gate_files()?;
+        let other = named(&files).filter(|(id, gate)| *gate.id != **id);
+        Ok(other.map(|(id, gate)| (id.clone(), gate)).collect())
     }
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
