@@ -169,6 +169,48 @@ impl<'a> FolderFacts<'a> {
         Ok(last.filter(|text| log::ids_rise(text)))
     }
 
+    /// Refuses to go on with an audit log that lost its end, or all of it: a row behind would begin another chain, and hide
+    /// the loss. No writer of ours leaves such a log: each row of it goes through the journal.
+    fn audit_is_whole(&self) -> Result<(), Fault> {
+        let unread = |cause| self.unread(AUDIT, &cause);
+        let path = self.root.shown(AUDIT);
+        let path = path.display();
+        if let Some(line) = log::torn(self.root, AUDIT).map_err(unread)? {
+            let message = format!(
+                "{path}: the last line is cut off after {} bytes: nothing was changed",
+                line.len()
+            );
+            return Err(Fault::new(FaultKind::Damaged, message).hint(
+                "put back the file as it was, from a copy; where that line is lost, move its bytes to another file, and `prosescope audit verify RUN` says what the chain misses",
+            ));
+        }
+        let len = self
+            .root
+            .look(AUDIT)
+            .map_err(unread)?
+            .map(|meta| meta.len());
+        let is_blank = match len {
+            // Longer than blanks by themselves are.
+            Some(len) if len < 1 << 10 => {
+                let text = self.text(AUDIT)?.unwrap_or_default();
+                text.trim_start_matches('\u{feff}').trim().is_empty()
+            }
+            _ => false,
+        };
+        if !is_blank {
+            return Ok(());
+        }
+        let of_gates = |(name, is_dir): &(String, bool)| !is_dir && name.ends_with(".json");
+        if !self.names("gates")?.iter().any(of_gates) {
+            return Ok(());
+        }
+        let message =
+            format!("{path}: the log is empty, and gates lie beside it: nothing was changed");
+        Err(Fault::new(FaultKind::Damaged, message).hint(
+            "put back the file as it was, from a copy; remove it only where no row was ever written",
+        ))
+    }
+
     /// What lies in a folder of the run, as [`index::names`].
     fn names(&self, folder: &str) -> Result<Vec<(String, bool)>, Fault> {
         let unread = |cause| self.unread(folder, &cause);
@@ -515,6 +557,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
+        self.audit_is_whole()?;
         let run = self.id()?;
         let path = self.root.shown(AUDIT);
         let of = |text: &str| -> Result<AuditTail, Fault> {
