@@ -155,7 +155,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
     let torn = cut(events);
     fs::write(project.folder().join(events), &torn).expect("written");
     project.expect_at(NOON, 0, &["approve", run, "c", "--as", "lee"]);
-    let kept = &project.files()[Path::new("x_history/x_events.jsonl/1.md")];
+    let kept = &project.files()[Path::new("x_history/events/1.md")];
     assert!(torn.ends_with(kept) && kept.starts_with(b"{"), "{kept:?}");
     // A log that was never written is none.
     Project::restore(&original, &project.folder());

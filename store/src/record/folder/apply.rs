@@ -242,9 +242,9 @@ impl Wanted {
     /// The last line of a log that was cut off: a row takes its place, and its bytes are kept. A writer that died in the middle
     /// of its only line leaves such a line too, which nobody was told of.
     fn keep_torn(&mut self, facts: &FolderFacts<'_>) -> Result<(), Fault> {
-        for (name, is_written) in [
-            (EVENTS, !self.events.is_empty()),
-            (IMPORTS, !self.imports.is_empty()),
+        for (name, folder, is_written) in [
+            (EVENTS, "x_history/events", !self.events.is_empty()),
+            (IMPORTS, "x_history/imports", !self.imports.is_empty()),
         ] {
             if !is_written {
                 continue;
@@ -252,7 +252,7 @@ impl Wanted {
             let torn = log::torn(facts.root, name).map_err(|cause| facts.unread(name, &cause))?;
             if let Some(line) = torn {
                 self.writes.push(Op::Write {
-                    path: free(facts, &format!("x_history/{name}"))?,
+                    path: free(facts, folder)?,
                     text: String::from_utf8_lossy(&line).into_owned(),
                     keep: None,
                 });

@@ -2,6 +2,7 @@
 //!
 //! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
 //! One that is missing, torn or of another log is made anew; what the log has more is read behind it.
+//! What it is believed in is that there was a log: one that has no row any more is not begun anew.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
