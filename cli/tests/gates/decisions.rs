@@ -366,6 +366,46 @@ fn gates_of_no_recorded_run_are_decided_and_those_of_another_are_named() {
     assert!(said.contains("earlier"), "{said}");
 }
 
+/// A name that is shown as another one decides nothing: what is sealed is read by people.
+#[test]
+fn a_principal_that_reads_as_another_name_is_refused() {
+    in_both_forms(|project| {
+        let run = &project.run;
+        project.create("deploy", &[]);
+        let before = project.files();
+        for name in [
+            "\u{202e}eve",
+            "e\u{200b}ve",
+            "eve\u{2066}",
+            "e\u{7}ve",
+            "\u{feff}eve",
+        ] {
+            for way in [
+                &["approve", run, "deploy", "--as", name][..],
+                &["approve", run, "deploy", "--as", "eve", "--for", name],
+                &["reject", run, "deploy", "--reason", "no", "--as", name],
+                &[
+                    "gate", "create", "other", "--run", run, "--prompt", "Go?", "--allow", name,
+                    "--force",
+                ],
+            ] {
+                let (said, error) = project.expect(2, way);
+                assert!(error.contains("(U+"), "{way:?}: {error}");
+                assert!(
+                    !format!("{said}{error}").contains(is_hazardous),
+                    "{way:?}: {error}"
+                );
+                assert!(project.files() == before, "{way:?}");
+            }
+        }
+    });
+}
+
+/// What may not be printed; lines end.
+fn is_hazardous(c: char) -> bool {
+    c != '\n' && is_hazard(c)
+}
+
 /// Whom the system knows this process to run as; `id` says so on every Unix.
 fn system_user() -> Option<String> {
     let out = std::process::Command::new("id").arg("-un").output().ok()?;

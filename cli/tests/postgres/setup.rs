@@ -8,6 +8,48 @@ fn with_role(url: &str) -> String {
     url.replace("postgres@", "openprose_agent@")
 }
 
+/// Projects of one database whose folders have the same name share agents, unless they have names of their own: who sets the
+/// database up is given the setting, and who uses an agent of the project hears by which name it goes.
+#[test]
+fn the_name_by_which_a_project_keeps_its_agents_is_said() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    let project = Project::new("session \"x\"\n", &url);
+    let folder = project.path().canonicalize().unwrap();
+    let folder = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let own = format!("OPENPROSE_PROJECT={folder}");
+    let setup = ["postgres", "setup", "--apply"];
+    let set = |run: &str, scope: &str| {
+        let args = [
+            "agent", "memory", "set", "a", "--scope", scope, "--run", run,
+        ];
+        project.prose(0, &args, "m")
+    };
+    let said = project.prose(0, &setup, "");
+    assert!(said.contains(&own), "{said}");
+    assert_eq!(project.json(&setup)["project"], own.as_str());
+    let run = project.init("postgres");
+    let shared = format!("go by its folder's name, {folder}:");
+    let said = set(&run, "project");
+    assert!(
+        said.contains(&shared) && said.contains("OPENPROSE_PROJECT"),
+        "{said}"
+    );
+    for scope in ["execution", "user"] {
+        assert!(!set(&run, scope).contains(&shared), "{scope}");
+    }
+    // With a name of its own there is nothing to say.
+    let file = project.path().join(".prose/.env");
+    let env = std::fs::read_to_string(&file).unwrap() + "OPENPROSE_PROJECT=mine\n";
+    std::fs::write(file, env).unwrap();
+    project.trust();
+    assert!(!project.prose(0, &setup, "").contains("OPENPROSE_PROJECT="));
+    assert!(project.json(&setup)["project"].is_null());
+    assert!(!set(&run, "project").contains(&shared));
+}
+
 #[test]
 fn a_server_is_set_up_for_a_role_that_may_do_no_more() {
     let Some(cluster) = cluster() else {

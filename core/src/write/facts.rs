@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::Fault;
 use crate::gate::audit::Chain;
-use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
+use crate::model::{AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, RunStatus};
 use crate::program::Statement;
 use crate::time::Stamp;
 
@@ -89,6 +89,12 @@ pub trait Facts {
     /// All gates of the run, in order of creation.
     fn gates(&self) -> Result<Vec<Gate>, Fault>;
 
+    /// Gates that [`Facts::gates`] leaves out because they call themselves by another id than their place does, each with the
+    /// id of its place: [`Facts::gate`] says of that one what is wrong.
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        Ok(Vec::new())
+    }
+
     /// A gate of the run, by its very id.
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
 
@@ -99,6 +105,9 @@ pub trait Facts {
 
     /// The rows of the audit log that speak of a gate, other than that somebody looked at it, in order of id.
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
+
+    /// The first sealed row of the run's audit log: what happened, and its link of the chain. The rows before it are read.
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault>;
 
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;

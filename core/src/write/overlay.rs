@@ -9,7 +9,8 @@ use super::{
     ImportFact, Place, Plan, Record, RunFact, Style, WriteError,
 };
 use crate::decode::rows::meta_of;
-use crate::model::{AuditEvent, BindingKind, Execution, Gate, Status};
+use crate::gate::audit::Chain;
+use crate::model::{AuditEvent, AuditKind, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 
 /// Facts as they will be once the changes planned so far are made.
@@ -264,6 +265,10 @@ impl Facts for Overlay<'_> {
         self.facts.gates()
     }
 
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        self.facts.misnamed_gates()
+    }
+
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
         self.facts.gate(id)
     }
@@ -274,6 +279,10 @@ impl Facts for Overlay<'_> {
 
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
         self.facts.gate_events(gate)
+    }
+
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+        self.facts.audit_first()
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -43,7 +43,7 @@ fn a_folder_is_made_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_torn_last_line_is_cut_off_and_a_whole_one_kept() {
+fn a_torn_last_line_is_kept_aside_and_a_whole_one_in_its_place() {
     let mut run = begun("begin 7\nput research in 1: x\ncomplete 1");
     let log = run.dir.join("x_events.jsonl");
     let whole = fs::read_to_string(&log).unwrap();
@@ -52,6 +52,8 @@ fn a_torn_last_line_is_cut_off_and_a_whole_one_kept() {
     let rows = run.session().run().executions.len();
     assert_eq!(rows, 3);
     told::agrees(&run.session(), "begin");
+    let torn = fs::read_to_string(run.dir.join("x_history/events/1.md")).unwrap();
+    assert_eq!(torn, "{\"id\":3,\"statement_te");
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, text.trim_end()).unwrap();
     run.step("put plan in 3: x").unwrap();

@@ -33,11 +33,15 @@ fn a_gate_is_what_its_file_is_called() {
         calls_itself(&run, "deploy.pending.json", id);
         calls_itself(&run, "mine.pending.json", "mine");
         let at = run.at();
-        let done = record(run.store.as_mut(), &ExpireGates, &at).unwrap();
-        assert_eq!(done.len(), 1, "{id}");
-        let mut files = told::walk(run.dir.parent().unwrap());
-        files.retain(|file| file.ends_with(".resolved.json"));
-        assert_eq!(files, [format!("{}/gates/mine.resolved.json", crate::RUN)]);
+        let resolved = |run: &Recorded| {
+            let mut files = told::walk(run.dir.parent().unwrap());
+            files.retain(|file| file.ends_with(".resolved.json"));
+            files
+        };
+        let refused = record(run.store.as_mut(), &ExpireGates, &at).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains("gate deploy calls itself"), "{refused}");
+        assert_eq!(resolved(&run), [] as [String; 0]);
         let read = |run: &mut Recorded, id: &str| {
             let mut found = None;
             let asked = run.store.transact(&mut |facts| {
@@ -48,6 +52,11 @@ fn a_gate_is_what_its_file_is_called() {
         };
         let refused = read(&mut run, "deploy").unwrap_err().to_string();
         assert!(refused.contains("gate deploy calls itself"), "{refused}");
+        fs::remove_file(run.dir.join("gates/deploy.pending.json")).unwrap();
+        let done = record(run.store.as_mut(), &ExpireGates, &at).unwrap();
+        assert_eq!(done.len(), 1, "{id}");
+        let own = format!("{}/gates/mine.resolved.json", crate::RUN);
+        assert_eq!(resolved(&run), [own]);
         let mine = read(&mut run, "mine").unwrap().unwrap();
         assert_eq!(mine.status, GateStatus::Timeout);
         assert!(read(&mut run, "../gates/mine").unwrap().is_none());

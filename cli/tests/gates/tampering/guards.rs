@@ -1,6 +1,7 @@
 //! Files, lines and triggers that keep the log and its gates.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::json;
 
@@ -96,6 +97,73 @@ fn a_change_of_one_file_of_a_gate_is_named() {
         assert!(verified.contains(*rule), "{file}, {edit:?}: {verified:?}");
         assert!(checked.contains(*rule), "{file}, {edit:?}: {checked:?}");
     }
+}
+
+/// A log that lost its rows, or the end of its last one, is no log without them: whoever reads it says so, and whoever writes
+/// goes on with nothing. What a writer left that died is no damage (`tests/tests/record/kill.rs`).
+#[test]
+fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
+    let Some((project, _)) = logged(Form::Folder) else {
+        return;
+    };
+    const NOON: &str = "2026-01-25 12:50:00";
+    const LATE: &str = "2031-01-01 00:00:00";
+    let original = project.files();
+    let run = &project.run;
+    let (audit, events) = ("gates/audit.jsonl", "x_events.jsonl");
+    let all = |log: &str| original[Path::new(log)].clone();
+    let cut = |log: &str| {
+        let mut bytes = all(log);
+        bytes.truncate(bytes.len() - 20);
+        bytes
+    };
+    let first = |log: &str| {
+        let mut bytes = all(log);
+        bytes.truncate(40);
+        bytes
+    };
+    // What is left, what reads it ends with, what writes ends with.
+    for (what, log, left, verified, approved) in [
+        ("emptied", audit, Vec::new(), 5, 5),
+        ("blank", audit, b"\n \n".to_vec(), 5, 5),
+        ("cut off", audit, cut(audit), 5, 5),
+        ("its only line cut off", audit, first(audit), 5, 5),
+        ("emptied", events, Vec::new(), 0, 5),
+        ("its only line cut off", events, first(events), 0, 5),
+    ] {
+        Project::restore(&original, &project.folder());
+        fs::write(project.folder().join(log), left).expect("written");
+        let before = project.files();
+        let what = format!("{log}, {what}");
+        for (now, code, args) in [
+            (NOON, verified, &["audit", "verify", run][..]),
+            (NOON, 1, &["check", run]),
+            (NOON, approved, &["approve", run, "c", "--as", "lee"]),
+            (LATE, approved, &["gates", "expire", run]),
+        ] {
+            let out = project.at(now, args);
+            let said = String::from_utf8_lossy(&out.stderr).into_owned();
+            assert_eq!(out.status.code(), Some(code), "{what}, {args:?}: {said}");
+            assert!(project.files() == before, "{what}, {args:?}");
+            if code == 5 {
+                assert!(said.contains(log) && said.contains('→'), "{what}: {said}");
+            }
+        }
+    }
+    // Of a log whose end was cut off otherwise the bytes are kept.
+    Project::restore(&original, &project.folder());
+    let torn = cut(events);
+    fs::write(project.folder().join(events), &torn).expect("written");
+    project.expect_at(NOON, 0, &["approve", run, "c", "--as", "lee"]);
+    let kept = &project.files()[Path::new("x_history/events/1.md")];
+    assert!(torn.ends_with(kept) && kept.starts_with(b"{"), "{kept:?}");
+    // A log that was never written is none.
+    Project::restore(&original, &project.folder());
+    for log in ["gates", "x_checkpoint.jsonl", events] {
+        let path = project.folder().join(log);
+        let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
+    }
+    project.expect(0, &["audit", "verify", run]);
 }
 
 /// A database may hold several runs: a gate, or a row, that was moved to another one is missed in its own.

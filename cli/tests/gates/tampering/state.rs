@@ -76,7 +76,10 @@ impl State {
                     .iter()
                     .map(|row| format!("{}\n", json!(row)))
                     .collect();
-                fs::write(folder.join("audit.jsonl"), lines).expect("written");
+                // An empty file is no log without rows (`guards.rs`).
+                if !lines.is_empty() {
+                    fs::write(folder.join("audit.jsonl"), lines).expect("written");
+                }
             }
         }
     }

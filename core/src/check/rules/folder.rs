@@ -47,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
         .fix("What it leads to may lie outside of the run. Put that in its place, if it is the run's, or open it by its own path.")
         .source("reliability, untrusted files")
         .told("A `bindings` that is a link to a folder elsewhere.", "core/src/source.rs"),
-    Rule::error("log-unreadable", "No line of a log can be read: what was recorded there is not known.")
+    Rule::error("log-unreadable", "No line of a log can be read, or the log is empty and other files say that it was not: what was recorded there is not known.")
         .fix("Put back the file as it was, from a copy.")
         .source("reliability, untrusted files")
         .files(&[("program.prose", "session \"A\"\n"), ("x_events.jsonl", "\u{0}\u{0}\u{0}\n")]),

@@ -10,6 +10,9 @@ use crate::source::FileEntry;
 
 /// Bytes of one gate file that are read.
 const GATE_MOST: usize = 1 << 20;
+const CHECKPOINT: &str = "x_checkpoint.jsonl";
+/// Bytes of the checkpoint in which it says how far it reaches.
+const CHECKPOINT_HEAD: usize = 128;
 /// Bytes of a log that are read.
 const LOG_MOST: usize = 64 << 20;
 
@@ -55,6 +58,13 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     {
         let (audit, mut issues) = gates_json::audit(&log);
         issues.extend(unread(&log, audit.len(), true));
+        if is_blank(&log) && !run.gates.is_empty() {
+            let beside = match run.gates.len() {
+                1 => "a gate lies beside it".to_owned(),
+                n => format!("{n} gates lie beside it"),
+            };
+            issues.push(emptied(&beside));
+        }
         run.audit = audit;
         tree.issues_of("gates/audit.jsonl", issues);
     }
@@ -65,9 +75,38 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         run.keeps_events = true;
         let (rows, mut issues) = gates_json::events(&log);
         issues.extend(unread(&log, rows.len(), false));
+        if let Some(bytes) = is_blank(&log).then(|| checked(tree)).flatten() {
+            let beside = format!("it had {bytes} bytes when {CHECKPOINT} was written");
+            issues.push(emptied(&beside));
+        }
         run.executions = rows;
         tree.issues_of("x_events.jsonl", issues);
     }
+}
+
+/// Whether a log has no line. A writer of ours begins the audit log with a row, so that only an empty log of events may be new.
+fn is_blank(log: &str) -> bool {
+    log.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+/// Says that a log has lost its rows, which is not a log without rows.
+fn emptied(beside: &str) -> Issue {
+    Issue::error("log-unreadable", format!("the log is empty, and {beside}"))
+        .hint("Put back the file as it was; what it says is missing here.")
+}
+
+/// How long the log of events was when its checkpoint was written, as the beginning of that file says; `None` where it was empty
+/// too, or there is no checkpoint.
+fn checked(tree: &mut Tree<'_>) -> Option<u64> {
+    let file = tree.get(CHECKPOINT)?;
+    let head = tree.head(file, CHECKPOINT_HEAD)?;
+    let head = String::from_utf8_lossy(&head);
+    let (_, rest) = head.split_once("\"bytes\":")?;
+    let digits = rest
+        .trim_start()
+        .split(|c: char| !c.is_ascii_digit())
+        .next();
+    digits?.parse().ok().filter(|bytes| *bytes > 0)
 }
 
 /// Says that nothing of a log could be read, which is not a log without lines; of one that is verified as a whole also that some

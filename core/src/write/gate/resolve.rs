@@ -1,7 +1,7 @@
 use super::expire::{is_due, time_out, touched};
 use super::log::{Event, Log};
 use super::waits::resolved;
-use super::{as_sealed, fits, known, principal};
+use super::{Measure, as_sealed, fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
@@ -60,7 +60,7 @@ impl Record for ResolveGate {
         if gate.status != GateStatus::Pending {
             return Err(decided_already(facts, &gate)?);
         }
-        as_sealed(facts, &gate)?;
+        as_sealed(facts, &gate, &Measure::default())?;
         let mut log = Log::open(facts, at)?;
         if is_due(&gate, at) && !self.record_timeout {
             return Err(past_deadline(&gate));

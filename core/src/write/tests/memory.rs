@@ -373,6 +373,14 @@ impl Facts for Memory {
         Ok(self.audit.iter().filter(own).cloned().collect())
     }
 
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+        let sealed = |event: &AuditEvent| {
+            let chain = Chain::of_metadata(event.metadata.as_deref()?)?;
+            Some((event.kind.clone(), chain))
+        };
+        Ok(self.audit.iter().find_map(sealed))
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         let chain = |event: &AuditEvent| Chain::of_metadata(event.metadata.as_deref()?);
         Ok(AuditTail {

@@ -54,6 +54,7 @@ pub(super) fn changes(
         files.keep();
         return Ok(told.or(nested.keep()));
     }
+    wanted.keep_torn(&facts)?;
     let events = facts.log()?.bytes;
     let head = facts.head()?;
     let goes_on = !wanted.events.is_empty() || wanted.gates.is_some();
@@ -235,6 +236,28 @@ impl Wanted {
             text,
             keep: None,
         });
+        Ok(())
+    }
+
+    /// The last line of a log that was cut off: a row takes its place, and its bytes are kept. A writer that died in the middle
+    /// of its only line leaves such a line too, which nobody was told of.
+    fn keep_torn(&mut self, facts: &FolderFacts<'_>) -> Result<(), Fault> {
+        for (name, folder, is_written) in [
+            (EVENTS, "x_history/events", !self.events.is_empty()),
+            (IMPORTS, "x_history/imports", !self.imports.is_empty()),
+        ] {
+            if !is_written {
+                continue;
+            }
+            let torn = log::torn(facts.root, name).map_err(|cause| facts.unread(name, &cause))?;
+            if let Some(line) = torn {
+                self.writes.push(Op::Write {
+                    path: free(facts, folder)?,
+                    text: String::from_utf8_lossy(&line).into_owned(),
+                    keep: None,
+                });
+            }
+        }
         Ok(())
     }
 

@@ -7,11 +7,12 @@
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
 
 use prosescope_core::decode::gates_json;
+use prosescope_core::gate::audit::Chain;
 use prosescope_core::issue::Issue;
-use prosescope_core::model::AuditEvent;
+use prosescope_core::model::{AuditEvent, AuditKind};
 
 use crate::dir::part_of;
 
@@ -101,6 +102,34 @@ impl Places {
         Ok(())
     }
 
+    /// The first sealed row of a run, in the order of lines: what happened, and its link of the chain.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(super) fn first_sealed(&self, run: &str) -> io::Result<Option<(AuditKind, Chain)>> {
+        let Some(file) = &self.file else {
+            return Ok(None);
+        };
+        let mut log = BufReader::new(file.try_clone()?);
+        log.seek(SeekFrom::Start(0))?;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if log.read_until(b'\n', &mut line)? == 0 {
+                return Ok(None);
+            }
+            let event = gates_json::audit_line(&String::from_utf8_lossy(&line), 0);
+            let event = event.filter(|event| *event.run_id == *run);
+            let sealed = event.and_then(|event| {
+                let chain = Chain::of_metadata(event.metadata.as_deref()?)?;
+                Some((event.kind, chain))
+            });
+            if sealed.is_some() {
+                return Ok(sealed);
+            }
+        }
+    }
+
     /// The line that begins at an offset.
     fn text(&self, file: &File, offset: u64) -> io::Result<Vec<u8>> {
         let mut most = 1 << 10;
@@ -126,7 +155,7 @@ fn hash(gate: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Seek, Write};
+    use std::io::Write;
 
     use super::*;
 

@@ -169,6 +169,48 @@ impl<'a> FolderFacts<'a> {
         Ok(last.filter(|text| log::ids_rise(text)))
     }
 
+    /// Refuses to go on with an audit log that lost its end, or all of it: a row behind would begin another chain, and hide
+    /// the loss. No writer of ours leaves such a log: each row of it goes through the journal.
+    fn audit_is_whole(&self) -> Result<(), Fault> {
+        let unread = |cause| self.unread(AUDIT, &cause);
+        let path = self.root.shown(AUDIT);
+        let path = path.display();
+        if let Some(line) = log::torn(self.root, AUDIT).map_err(unread)? {
+            let message = format!(
+                "{path}: the last line is cut off after {} bytes: nothing was changed",
+                line.len()
+            );
+            return Err(Fault::new(FaultKind::Damaged, message).hint(
+                "put back the file as it was, from a copy; where that line is lost, move its bytes to another file, and `prosescope audit verify RUN` says what the chain misses",
+            ));
+        }
+        let len = self
+            .root
+            .look(AUDIT)
+            .map_err(unread)?
+            .map(|meta| meta.len());
+        let is_blank = match len {
+            // Longer than blanks by themselves are.
+            Some(len) if len < 1 << 10 => {
+                let text = self.text(AUDIT)?.unwrap_or_default();
+                text.trim_start_matches('\u{feff}').trim().is_empty()
+            }
+            _ => false,
+        };
+        if !is_blank {
+            return Ok(());
+        }
+        let of_gates = |(name, is_dir): &(String, bool)| !is_dir && name.ends_with(".json");
+        if !self.names("gates")?.iter().any(of_gates) {
+            return Ok(());
+        }
+        let message =
+            format!("{path}: the log is empty, and gates lie beside it: nothing was changed");
+        Err(Fault::new(FaultKind::Damaged, message).hint(
+            "put back the file as it was, from a copy; remove it only where no row was ever written",
+        ))
+    }
+
     /// What lies in a folder of the run, as [`index::names`].
     fn names(&self, folder: &str) -> Result<Vec<(String, bool)>, Fault> {
         let unread = |cause| self.unread(folder, &cause);
@@ -203,18 +245,22 @@ impl<'a> FolderFacts<'a> {
 
 /// Gates of their files, in order of creation. One that calls itself by another name than its file is none of them.
 pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
-    let mut gates: Vec<Gate> = files
-        .iter()
-        .filter(|(id, _)| names_a_file(id))
-        .filter_map(|(id, [pending, resolved])| {
-            gates_json::gate(id, pending.as_deref(), resolved.as_deref())
-                .0
-                .filter(|gate| *gate.id == **id)
-        })
+    let mut gates: Vec<Gate> = named(files)
+        .filter(|(id, gate)| *gate.id == **id)
+        .map(|(_, gate)| gate)
         .collect();
     let created = |gate: &Gate| gate.created.as_ref().and_then(Stamp::millis);
     gates.sort_by_key(|gate| created(gate).unwrap_or(i64::MAX));
     gates
+}
+
+/// What the files of each gate hold, with the id that their names say.
+fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = (&String, Gate)> {
+    let files = files.iter().filter(|(id, _)| names_a_file(id));
+    files.filter_map(|(id, [pending, resolved])| {
+        let gate = gates_json::gate(id, pending.as_deref(), resolved.as_deref()).0;
+        Some((id, gate?))
+    })
 }
 
 /// Refuses what programs read differently: nothing is decided by it.
@@ -456,6 +502,12 @@ impl Facts for FolderFacts<'_> {
         Ok(gates_of(&self.gate_files()?))
     }
 
+    fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
+        let files = self.gate_files()?;
+        let other = named(&files).filter(|(id, gate)| *gate.id != **id);
+        Ok(other.map(|(id, gate)| (id.clone(), gate)).collect())
+    }
+
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
         if !names_a_file(id) {
             return Ok(None);
@@ -499,7 +551,13 @@ impl Facts for FolderFacts<'_> {
         Ok(events)
     }
 
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+        let first = self.places()?.first_sealed(&self.id()?);
+        first.map_err(|cause| self.unread(AUDIT, &cause))
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
+        self.audit_is_whole()?;
         let run = self.id()?;
         let path = self.root.shown(AUDIT);
         let of = |text: &str| -> Result<AuditTail, Fault> {

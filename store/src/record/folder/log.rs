@@ -2,6 +2,7 @@
 //!
 //! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
 //! One that is missing, torn or of another log is made anew; what the log has more is read behind it.
+//! What it is believed in is that there was a log: one that has no row any more is not begun anew.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -10,7 +11,7 @@ use std::io::{self, Write};
 use prosescope_core::decode::gates_json;
 use prosescope_core::model::Execution;
 use prosescope_core::render::gates_json::event;
-use prosescope_core::write::{ExecutionRow, Fault};
+use prosescope_core::write::{ExecutionRow, Fault, FaultKind};
 use serde::{Deserialize, Serialize};
 
 use super::index::Known;
@@ -87,6 +88,9 @@ impl Log {
         if from < bytes {
             let tail = root.read_part(EVENTS, from, bytes - from).map_err(wrong)?;
             log.add(&String::from_utf8_lossy(&tail));
+        }
+        if log.last == 0 && log.rows.is_empty() {
+            emptied(root)?;
         }
         Ok(log)
     }
@@ -180,6 +184,21 @@ impl Log {
     }
 }
 
+/// Refuses to begin a log anew that has no row, and had some: their ids would be given out again.
+fn emptied(root: &Dir) -> Result<(), Fault> {
+    let Some((head, _)) = checkpoint(root).filter(|(head, _)| head.bytes > 0) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{}: no row is left of the log, which had {} bytes when {CHECKPOINT} was written: nothing was changed",
+        root.shown(EVENTS).display(),
+        head.bytes
+    );
+    Err(Fault::new(FaultKind::Damaged, message).hint(format!(
+        "put back the file as it was, from a copy; only where what ran is to be forgotten, remove {CHECKPOINT}"
+    )))
+}
+
 fn unread(root: &Dir, cause: &io::Error) -> Fault {
     fault::io(&root.shown(EVENTS), "cannot be read", cause)
 }
@@ -202,11 +221,34 @@ fn checkpoint(root: &Dir) -> Option<(Head, String)> {
     whole.then(|| (head, lines.to_owned()))
 }
 
-/// How long a log is, once it was mended: of a last line that has no end, what a writer that died has left is not
-/// counted, and a whole one, by hand, gets its line break.
+/// How long a log is, once it was mended: a last line that has no end and is not whole is not counted, and a whole one,
+/// by hand, gets its line break. The next line takes the place of what is not counted, which [`torn`] returns.
 pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
-    let Some(file) = root.file(path)? else {
+    let Some((end, rest)) = last_line(root, path)? else {
         return Ok(0);
+    };
+    if is_row(&rest) {
+        let len = end + rest.len() as u64;
+        append(root, path, len, b"\n")?;
+        return Ok(len + 1);
+    }
+    Ok(end)
+}
+
+/// The last line of a log, where it has no end and is not whole: a writer died there, or something cut the log.
+pub(super) fn torn(root: &Dir, path: &str) -> io::Result<Option<Vec<u8>>> {
+    let rest = last_line(root, path)?.map(|(_, rest)| rest);
+    Ok(rest.filter(|rest| !rest.trim_ascii().is_empty() && !is_row(rest)))
+}
+
+fn is_row(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
+}
+
+/// Where the last line break of a log ends, and what lies behind it; `None` where there is no log.
+fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
+    let Some(file) = root.file(path)? else {
+        return Ok(None);
     };
     let part = |from: u64, most: u64| part_of(file.try_clone()?, from, most);
     let len = file.metadata()?.len();
@@ -222,14 +264,11 @@ pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
         }
         at = from;
     }
-    if end < len {
-        let rest = part(end, len - end)?;
-        if serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&rest).is_ok() {
-            append(root, path, len, b"\n")?;
-            end = len + 1;
-        }
-    }
-    Ok(end)
+    let rest = match end < len {
+        true => part(end, len - end)?,
+        false => Vec::new(),
+    };
+    Ok(Some((end, rest)))
 }
 
 /// The last lines of a log that is longer than what is read of it; each whole, but for a torn one at its end.

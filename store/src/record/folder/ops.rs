@@ -1,12 +1,14 @@
 //! What is done to the files of a run, all of it or nothing.
 //!
-//! One file is replaced, or one log gets a line: that is atomic by itself. More of them go through a journal: it is on
-//! disk before the first of them, and whoever locks the run next does the rest (reliability.md, "What must hold" 2).
+//! One file is replaced, or the log of events gets a line: that is atomic by itself. More of them, and rows of the audit
+//! log, go through a journal: it is on disk before the first of them, and whoever locks the run next does the rest
+//! (reliability.md, "What must hold" 2).
 
 use std::io;
 
 use prosescope_core::write::{Fault, FaultKind, FileChange as Op, JOURNAL};
 
+use super::facts::AUDIT;
 use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::files::{Settled, append, aside, extend, place, replace, unsure};
@@ -47,7 +49,8 @@ pub(super) fn commit(
     }
     let done = match ops.as_slice() {
         [] => Ok(None),
-        [op] => op.stays(root).and_then(|()| op.apply(root)).map(unsure),
+        // A row of the audit log that is cut off is damage, and never what a writer left that died.
+        [op] if op.path() != AUDIT => op.stays(root).and_then(|()| op.apply(root)).map(unsure),
         ops => all_of(root, ops),
     };
     let mut told = match done {

@@ -3,7 +3,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
+use prosescope_core::model::{
+    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, RunStatus,
+};
 use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
@@ -68,6 +70,21 @@ impl SqliteFacts<'_> {
             false => None,
         };
         Ok(highest.max(counted.unwrap_or(0)).saturating_add(1))
+    }
+
+    fn first_sealed(&self) -> rusqlite::Result<Option<(AuditKind, Chain)>> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT event_type, metadata FROM gate_audit_log WHERE run_id = ?1 ORDER BY id",
+        )?;
+        let mut found = statement.query([self.run])?;
+        while let Some(row) = found.next()? {
+            let chain = rows::text(row, 1)?.and_then(|json| Chain::of_metadata(&json));
+            if let Some(chain) = chain {
+                let kind = rows::text(row, 0)?.unwrap_or_default();
+                return Ok(Some((AuditKind::parse(&kind), chain)));
+            }
+        }
+        Ok(None)
     }
 
     fn tail(&self) -> rusqlite::Result<AuditTail> {
@@ -355,6 +372,10 @@ impl Facts for SqliteFacts<'_> {
             rows::events(statement.query([gate, self.run])?)
         };
         self.said(events())
+    }
+
+    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+        self.said(self.first_sealed())
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
