@@ -21,6 +21,7 @@ const REPAIRED: &[&str] = &[
     "disguised-schema",
     "duplicate-binding",
     "duplicate-id",
+    "foreign-code",
     "foreign-trigger",
     "gate-allow-unreadable",
     "gate-twice",

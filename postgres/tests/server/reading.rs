@@ -179,12 +179,14 @@ fn literal(value: &Value<'_>) -> Option<String> {
 }
 
 /// A page without what the stores call themselves and a column's type.
-fn plain(page: &str) -> Vec<&str> {
+fn plain(page: &str, place: &str) -> Vec<String> {
+    let id = place.rsplit('/').next().unwrap_or(place);
     page.lines()
         .filter(|line| {
             let line = line.trim_start();
             !line.starts_with("\"declared\"") && !line.starts_with("\"form\"")
         })
+        .map(|line| line.replace(&format!("postgres:{id}"), "state.db"))
         .collect()
 }
 
@@ -206,7 +208,7 @@ fn conforms(cluster: &'static Cluster, name: &str, files: Vec<(String, Vec<u8>)>
         };
         let (one, other) = (pages::all(&one, &source), pages::all(&other, &copied));
         for ((page, one), (_, other)) in one.iter().zip(&other) {
-            let (one, other) = (plain(one), plain(other));
+            let (one, other) = (plain(one, &found.place), plain(other, &found.place));
             let differs = one.iter().zip(&other).find(|(one, other)| one != other);
             assert_eq!(differs, None, "{name}, {}: {page}", found.place);
             assert_eq!(one.len(), other.len(), "{name}, {}: {page}", found.place);

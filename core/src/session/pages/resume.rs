@@ -218,7 +218,9 @@ fn tried_again(opened: &Opened, node: NodeId) -> NodeId {
 fn begins_around(opened: &Opened, failed: NodeId, again: NodeId) -> Option<String> {
     let around = opened.node(again).filter(|_| failed != again)?;
     let text = short(&around.text, 60);
-    Some(format!("Another attempt begins with `{text}`, which failed with it."))
+    Some(format!(
+        "Another attempt begins with `{text}`, which failed with it."
+    ))
 }
 
 /// The commands that begin another attempt at what failed.
