@@ -16,7 +16,7 @@ use std::rc::Rc;
 use prosescope_core::database::DecodeError;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, SourceError};
-use prosescope_core::sqlite::{HEAD, Header, probe, wal_missing};
+use prosescope_core::sqlite::{HEAD, Header, limit, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
 /// A `-wal` of fewer bytes holds nothing.
@@ -98,7 +98,8 @@ impl Mount {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection =
             Connection::open_with_flags_and_vfs(name, flags, sqlite::NAME).map_err(failed)?;
-        // First of all: without shared memory this is the one mode in which a WAL can be read.
+        limit(&connection).map_err(undecodable)?;
+        // Before anything is read: without shared memory this is the one mode in which a WAL can be read.
         connection
             .pragma_update(None, "locking_mode", "exclusive")
             .map_err(failed)?;

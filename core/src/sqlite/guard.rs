@@ -83,6 +83,29 @@ pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
+/// Bounds what SQLite compiles and holds. A connection that asks anything before [`guard()`] calls this first: the first
+/// statement reads the schema.
+///
+/// # Errors
+/// When SQLite refuses a limit.
+pub fn limit(conn: &Connection) -> Result<(), DecodeError> {
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
+    ] {
+        conn.set_limit(limit, most)?;
+    }
+    // Objects in the schema: a limit of newer libraries than wasm's, which `guard` asks for.
+    let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
+    Ok(())
+}
+
 /// Guards a connection before anything is read through it; see the module for what it forbids.
 ///
 /// # Errors
@@ -102,20 +125,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     ] {
         conn.set_db_config(setting, on)?;
     }
-    for (limit, most) in [
-        (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
-        (Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL),
-        (Limit::SQLITE_LIMIT_VDBE_OP, 1 << 20),
-        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 8),
-        (Limit::SQLITE_LIMIT_ATTACHED, 0),
-        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
-        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
-        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 64),
-    ] {
-        conn.set_limit(limit, most)?;
-    }
-    // Objects in the schema: a limit of newer libraries than wasm's, which is asked below.
-    let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
+    limit(conn)?;
 
     // Before the first statement, which reads the schema.
     let taken = Arc::new(AtomicU64::new(0));

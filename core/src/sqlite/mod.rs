@@ -44,7 +44,7 @@ use rusqlite::Connection;
 pub use crate::decode::sqlite_header::{HEAD, Header, not_sqlite, wal_missing};
 pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{MOST_GIVEN, Program, Unfit, fit_for_writing, program_of};
-pub use guard::{Guard, exclusive, guard, probe};
+pub use guard::{Guard, exclusive, guard, limit, probe};
 pub use memory::MemorySource;
 pub use repaired::copy_repaired;
 pub use workflows::SqliteTables;

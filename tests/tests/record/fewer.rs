@@ -142,11 +142,14 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
             id
         };
     fn ended(r: &mut Recording<'_>, id: &str, name: &str, value: &str) {
-        let (named, anon) = (name != "anon", ["--anon"]);
-        let words: &[&str] = if named { &[name] } else { &anon };
-        let brief: &[&str] = if named { &[name] } else { &[] };
-        r.go(&[&["brief"], brief, &["--execution", id]].concat(), "");
-        let put = r.go(&[&["put"], words, &["--execution", id]].concat(), value);
+        if name == "anon" {
+            r.go(&["brief", "--execution", id], "");
+            // At once: put alone is an event of its own in a folder, which the ids of later ones count.
+            r.go(&["put", "--anon", "--execution", id, "--done"], value);
+            return;
+        }
+        r.go(&["brief", name, "--execution", id], "");
+        let put = r.go(&["put", name, "--execution", id], value);
         let written = put.strip_prefix("Binding written: ").expect("a name");
         r.go(&["exec", "complete", id, "--binding", written], "");
     }
