@@ -202,7 +202,6 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     }
     let id = r.go(&["exec", "begin", "--line", "29"], "");
     r.go(&["brief", "--execution", &id], "");
-    r.go(&["put", "--anon", "--execution", &id], "reviewed");
     r.go(
         &["agent", "memory", "set", "captain"],
         "# Captain\n\nReviewed once.\n",
@@ -213,7 +212,7 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
         &[add.as_slice(), &asked].concat(),
         "- Reviewed: the synthesis\n",
     );
-    r.go(&["exec", "complete", &id, "--binding", "anon_003"], "");
+    r.go(&["put", "--anon", "--execution", &id, "--done"], "reviewed");
     let id = r.go(&["exec", "begin", "--line", "32"], "");
     r.go(
         &[
