@@ -472,6 +472,10 @@ impl Place {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
+            // It struck the library that moves the clock, in a process that the command began.
+            if out.stderr.starts_with(b"libfaketime: ") {
+                continue;
+            }
             let tried = Tried {
                 place: self,
                 command: &command,
