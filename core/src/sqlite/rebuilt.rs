@@ -1,0 +1,274 @@
+//! A database built anew, row by row: what was deleted, freed or logged in the original is in none of its pages.
+
+use rusqlite::{Connection, params_from_iter};
+
+use super::shape::{discover, quoted};
+use crate::database::{Found, Value};
+use crate::schema::{GATES, STATE_SQL};
+use crate::workflow::WORKFLOWS_SQL;
+
+/// What becomes of the rows of a database that is built anew.
+pub trait Rebuild {
+    /// Whether a table is copied.
+    fn table(&mut self, table: &Found) -> bool;
+
+    /// Changes the cells of a row, which are those of [`Found::read_columns`] that are no computed ones; `false` leaves the row out.
+    /// Rows of `gates` come before those of all other tables, each table's in their order.
+    fn row(&mut self, table: &Found, cells: &mut Cells) -> bool;
+}
+
+/// A row's cells by their column.
+pub type Cells = Vec<(String, Value<'static>)>;
+
+/// Why a database was not built anew.
+#[derive(Debug, thiserror::Error)]
+pub enum RebuildError {
+    /// The original cannot be read on.
+    #[error("the table {table} cannot be read to its end: {cause}")]
+    Read {
+        /// The table.
+        table: String,
+        /// What SQLite says.
+        cause: rusqlite::Error,
+    },
+    /// The new one cannot be written.
+    #[error(transparent)]
+    Write(#[from] rusqlite::Error),
+}
+
+/// Fills `to`, an empty database, with the tables and rows of `from`, which is guarded and only read. A table that is as
+/// `prosescope` makes it is made as that, with its constraints, indexes and triggers; any other has its columns, its key, and
+/// nothing that acts. Views, computed columns and the tables of extensions are left out.
+///
+/// # Errors
+/// [`RebuildError`]; `to` is then not to be used.
+pub fn rebuild(
+    from: &Connection,
+    to: &Connection,
+    rows: &mut dyn Rebuild,
+) -> Result<(), RebuildError> {
+    let unread = |cause: rusqlite::Error| RebuildError::Read {
+        table: "sqlite_schema".to_owned(),
+        cause,
+    };
+    let ours = Ours::new()?;
+    let mut tables = discover(from).map_err(|error| RebuildError::Read {
+        table: "sqlite_schema".to_owned(),
+        cause: rusqlite::Error::ToSqlConversionFailure(Box::new(error)),
+    })?;
+    // The log of the gates records hashes of what they ask.
+    tables.sort_by_key(|table| !table.info.name.eq_ignore_ascii_case(GATES));
+    to.execute_batch("PRAGMA foreign_keys = OFF; BEGIN;")?;
+    let mut after = Vec::new();
+    for table in &tables {
+        if table.info.kind != "table" || !rows.table(table) {
+            continue;
+        }
+        let sql = definition(from, &table.info.name).map_err(unread)?;
+        match ours.objects(&table.info.name, &sql) {
+            Some(objects) => {
+                to.execute_batch(&sql)?;
+                after.extend(objects);
+            }
+            None => to.execute_batch(&plain(table))?,
+        }
+        copy(from, to, table, rows)?;
+    }
+    for sql in after {
+        to.execute_batch(&sql)?;
+    }
+    to.execute_batch("COMMIT")?;
+    Ok(())
+}
+
+/// The tables as `prosescope` makes them.
+struct Ours(Connection);
+
+impl Ours {
+    fn new() -> rusqlite::Result<Ours> {
+        let conn = Connection::open_in_memory()?;
+        conn.execute_batch(STATE_SQL)?;
+        conn.execute_batch(WORKFLOWS_SQL)?;
+        Ok(Ours(conn))
+    }
+
+    /// What belongs to a table that was made by this statement: its indexes and triggers; `None` where it is another statement.
+    fn objects(&self, table: &str, sql: &str) -> Option<Vec<String>> {
+        if definition(&self.0, table).ok()? != sql {
+            return None;
+        }
+        let list = "SELECT sql FROM sqlite_schema WHERE tbl_name = ?1 AND type <> 'table' AND sql IS NOT NULL";
+        let mut list = self.0.prepare(list).ok()?;
+        let listed = list.query_map([table], |row| row.get(0)).ok()?;
+        listed.collect::<rusqlite::Result<_>>().ok()
+    }
+}
+
+/// The statement that made a table.
+fn definition(conn: &Connection, table: &str) -> rusqlite::Result<String> {
+    let sql = "SELECT CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+    let bytes: Vec<u8> = conn.query_row(sql, [table], |row| row.get(0))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A table of the same columns and key.
+fn plain(table: &Found) -> String {
+    let stored = stored(table);
+    let only = match table.key.as_slice() {
+        [only] if !table.without_rowid => Some(only),
+        _ => None,
+    };
+    let mut parts = Vec::new();
+    let mut has_key = false;
+    for column in &table.info.columns {
+        if !stored.contains(&column.name.as_str()) {
+            continue;
+        }
+        let declared = column
+            .declared
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_'));
+        let declared = if declared { &*column.declared } else { "" };
+        let mut part = format!("{} {declared}", quoted(&column.name));
+        // Then the column is the row's place.
+        if only.is_some_and(|key| key.eq_ignore_ascii_case(&column.name))
+            && declared.eq_ignore_ascii_case("INTEGER")
+        {
+            part.push_str(" PRIMARY KEY");
+            has_key = true;
+        }
+        parts.push(part);
+    }
+    if !has_key && !table.key.is_empty() {
+        let key: Vec<String> = table.key.iter().map(|column| quoted(column)).collect();
+        parts.push(format!("PRIMARY KEY ({})", key.join(", ")));
+    }
+    format!(
+        "CREATE TABLE {} ({}){}",
+        quoted(&table.info.name),
+        parts.join(", "),
+        if table.without_rowid {
+            " WITHOUT ROWID"
+        } else {
+            ""
+        }
+    )
+}
+
+/// The columns that are read and written.
+fn stored(table: &Found) -> Vec<&str> {
+    let mut stored = table.read_columns();
+    stored.retain(|column| !table.generated.iter().any(|generated| generated == column));
+    stored
+}
+
+fn copy(
+    from: &Connection,
+    to: &Connection,
+    table: &Found,
+    rows: &mut dyn Rebuild,
+) -> Result<(), RebuildError> {
+    let unread = |cause: rusqlite::Error| RebuildError::Read {
+        table: table.info.name.clone(),
+        cause,
+    };
+    let columns = stored(table);
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let name = quoted(&table.info.name);
+    let list = |more: Option<&str>| -> Vec<String> {
+        let all = columns.iter().copied().chain(more);
+        all.map(quoted).collect()
+    };
+    let rowid = table.rowid_name();
+    let written = list(rowid);
+    let order = match rowid {
+        Some(rowid) => format!(" ORDER BY {rowid}"),
+        None => String::new(),
+    };
+    let asked = format!("SELECT {} FROM {name}{order}", written.join(", "));
+    let marks = vec!["?"; written.len()].join(", ");
+    let mut insert = to.prepare(&format!(
+        "INSERT INTO {name} ({}) VALUES ({marks})",
+        written.join(", ")
+    ))?;
+    let mut statement = from.prepare(&asked).map_err(unread)?;
+    let mut read = statement.query([]).map_err(unread)?;
+    while let Some(row) = read.next().map_err(unread)? {
+        let mut cells = Cells::with_capacity(columns.len());
+        for (at, column) in columns.iter().enumerate() {
+            let value = Value::from(row.get_ref(at).map_err(unread)?);
+            cells.push(((*column).to_owned(), value.into_owned()));
+        }
+        if !rows.row(table, &mut cells) {
+            continue;
+        }
+        let mut values: Vec<Value<'static>> = cells.into_iter().map(|(_, value)| value).collect();
+        if rowid.is_some() {
+            let place = row.get_ref(columns.len()).map_err(unread)?;
+            values.push(Value::from(place).into_owned());
+        }
+        insert.execute(params_from_iter(values))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Redacting;
+
+    impl Rebuild for Redacting {
+        fn table(&mut self, table: &Found) -> bool {
+            table.info.name != "gone"
+        }
+
+        fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
+            for (_, cell) in cells.iter_mut() {
+                if let Some(text) = cell.as_text() {
+                    *cell = Value::text(&text.replace("secret", "[x]"));
+                }
+            }
+            !matches!(cells.first(), Some((_, Value::Integer(13))))
+        }
+    }
+
+    #[test]
+    fn rows_are_copied_and_nothing_else_of_the_file_is() {
+        let from = Connection::open_in_memory().unwrap();
+        from.execute_batch(STATE_SQL).unwrap();
+        from.execute_batch(
+            "INSERT INTO run (id, status) VALUES ('r', 'completed');
+             INSERT INTO bindings (name, kind, value) VALUES ('a', 'let', 'a secret');
+             INSERT INTO gate_audit_log (gate_id, run_id, event_type) VALUES ('g', 'r', 'created');
+             CREATE TABLE odd (n INTEGER PRIMARY KEY, t TEXT DEFAULT 'secret', b BLOB, c AS (n + 1));
+             INSERT INTO odd (n, t, b) VALUES (7, NULL, x'00ff'), (13, 'left out', NULL);
+             CREATE TABLE keyed (k TEXT, l TEXT, PRIMARY KEY (l, k)) WITHOUT ROWID;
+             INSERT INTO keyed VALUES ('1', 'secret'), ('2', 'b');
+             CREATE TABLE gone (x); INSERT INTO gone VALUES ('secret');
+             CREATE VIEW seen AS SELECT 'secret';
+             CREATE TRIGGER acts AFTER INSERT ON odd BEGIN SELECT 'secret'; END;",
+        )
+        .unwrap();
+        let to = Connection::open_in_memory().unwrap();
+        rebuild(&from, &to, &mut Redacting).unwrap();
+        let all = |sql: &str| -> Vec<String> {
+            let mut all = to.prepare(sql).unwrap();
+            let all = all.query_map([], |row| row.get(0)).unwrap();
+            all.map(Result::unwrap).collect()
+        };
+        assert_eq!(all("SELECT value FROM bindings"), ["a [x]"]);
+        assert_eq!(
+            all("SELECT concat_ws(' ', n, t, hex(b)) FROM odd"),
+            ["7 00FF"]
+        );
+        assert_eq!(all("SELECT l || k FROM keyed"), ["[x]1", "b2"]);
+        assert!(to.execute("DELETE FROM gate_audit_log", []).is_err());
+        let mut to = to;
+        let bytes = to.serialize(rusqlite::MAIN_DB).unwrap().to_vec();
+        let held = String::from_utf8_lossy(&bytes);
+        assert!(!held.contains("secret") && !held.contains("acts"), "{held}");
+    }
+}

@@ -1,0 +1,13 @@
+//! A run in one file, for somebody else.
+//!
+//! ```text
+//! run ──► copy, redacted ──► zip of its files ──► page: viewer, summary, zip as text     (share)
+//! page or zip ──► archive, doubted ──► files, as of a folder                             (open)
+//! ```
+//!
+//! Without I/O, as the core: a shell gives the bytes, and takes them.
+
+pub mod archive;
+pub mod dense;
+
+pub use rawzip::ReaderAt;
