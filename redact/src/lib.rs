@@ -1,0 +1,3 @@
+//! What is a secret in a text, and what replaces it.
+
+pub mod shape;
