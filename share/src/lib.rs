@@ -8,6 +8,12 @@
 //! Without I/O, as the core: a shell gives the bytes, and takes them.
 
 pub mod archive;
+pub mod copy;
 pub mod dense;
+pub mod manifest;
+pub mod pack;
+pub mod page;
+pub mod what;
 
+pub use prosescope_redact as redact;
 pub use rawzip::ReaderAt;

@@ -60,7 +60,7 @@ pub fn visit(id: &str) -> (&str, u32) {
 }
 
 /// What the log records of a long text, such as a gate's prompt: its SHA-256, as the document writes it.
-pub(crate) fn prompt_hash(prompt: &str) -> String {
+pub fn prompt_hash(prompt: &str) -> String {
     format!("sha256:{}", hex(&Sha256::digest(prompt)))
 }
 

@@ -1,0 +1,297 @@
+//! Which file of a run is what.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use prosescope_core::model::{Form, ValueAt};
+use prosescope_core::session::Session;
+use prosescope_core::source::Source;
+
+use super::sealed::LogRow;
+use super::{Place, Redactor};
+use crate::what::Content;
+
+/// Bytes of the longest file that is read as text; a longer one is left out.
+const LONGEST: u64 = 64 << 20;
+
+/// A run that is shared.
+pub struct Shared<'a> {
+    /// The run.
+    pub session: &'a Session,
+    /// Its files.
+    pub source: &'a dyn Source,
+    /// Where the run lies in them: its folder, ending in `/`, or empty.
+    pub root: String,
+    /// The database in it.
+    pub database: Option<String>,
+    /// Whether only the database is the run's, and what lies beside it is not.
+    pub alone: bool,
+    /// Where it lies in what is shared: a folder, ending in `/`, or empty.
+    pub to: String,
+}
+
+/// A file of a run, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its path in the source.
+    pub path: String,
+    /// Its path in the shared copy.
+    pub to: String,
+    /// What it is.
+    pub kind: FileKind,
+    /// Bytes.
+    pub len: u64,
+}
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A database.
+    Database,
+    /// A text, or JSON.
+    Text,
+    /// A text of a content.
+    Content(Content),
+    /// The audit log: last, since it records hashes of what the others say.
+    Log,
+}
+
+/// The files that leave, and where they go; those that never do are counted by the redactor.
+pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
+    let mut files = Vec::new();
+    for file in shared.source.below(&shared.root) {
+        let inside = file.path.strip_prefix(&shared.root).unwrap_or(&file.path);
+        let of_database = shared.database.as_deref();
+        let is_database = of_database == Some(file.path.as_str());
+        if shared.alone && !is_database {
+            continue;
+        }
+        let Some(kind) = (match is_database {
+            true => Some(FileKind::Database),
+            false => kind(inside, redactor, file.len),
+        }) else {
+            continue;
+        };
+        let place = Place { of: "name of a file", at: "" };
+        let name = redactor.text(place, inside).unwrap_or_else(|| inside.to_owned());
+        files.push(File {
+            path: file.path.clone(),
+            to: format!("{}{name}", shared.to),
+            kind,
+            len: file.len,
+        });
+    }
+    files.sort_by(|a, b| (a.kind == FileKind::Log, &a.to).cmp(&(b.kind == FileKind::Log, &b.to)));
+    files
+}
+
+/// What a file is, by its path inside of the run; `None` for one that never leaves.
+fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
+    // What lies in an import's folder is a run of its own.
+    let mut inside = path;
+    while let Some((import, rest)) = inside.strip_prefix("imports/").and_then(|rest| rest.split_once('/')) {
+        let _ = import;
+        inside = rest;
+    }
+    let (folder, rest) = inside.split_once('/').unwrap_or(("", inside));
+    let name = inside.rsplit('/').next().unwrap_or(inside);
+    let beside = ["-wal", "-shm", "-journal", ".lock"];
+    if beside.iter().any(|end| name.ends_with(end)) {
+        return None;
+    }
+    if name == ".env" || name.starts_with(".env.") {
+        redactor.leave(".env", len);
+        return None;
+    }
+    let content = match folder {
+        "x_history" => Some(Content::History),
+        "attachments" => Some(Content::Attachments),
+        "agents" if rest.ends_with("/memory.md") => Some(Content::Memories),
+        "agents" => Some(Content::Prompts),
+        _ if name.ends_with(".prose") => Some(Content::Program),
+        _ => None,
+    };
+    Some(match content {
+        Some(content) => FileKind::Content(content),
+        None if inside == "gates/audit.jsonl" => FileKind::Log,
+        None if name.ends_with(".db") || name.ends_with(".sqlite") => FileKind::Database,
+        None => FileKind::Text,
+    })
+}
+
+/// Where the value begins in each file that holds one.
+pub fn values_of(session: &Session) -> BTreeMap<String, u64> {
+    let bindings = session.run().bindings.iter();
+    let values = bindings.filter_map(|binding| match &binding.value {
+        ValueAt::File { path, start, .. } => Some((path.to_string(), *start)),
+        _ => None,
+    });
+    values.collect()
+}
+
+/// Whether a run is a database.
+pub fn is_database(session: &Session) -> bool {
+    matches!(session.run().form, Form::Sqlite { .. })
+}
+
+impl Redactor {
+    /// The bytes of a file that is no database, as they leave; `None` where it is left out.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn file(
+        &mut self,
+        shared: &Shared<'_>,
+        file: &File,
+        values: &BTreeMap<String, u64>,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let FileKind::Content(content) = file.kind else {
+            return self.plain(shared, file, values);
+        };
+        if !self.what.has(content) {
+            self.leave(content.word(), file.len);
+            return Ok(None);
+        }
+        if self.what.max_value.is_some_and(|most| file.len > most) {
+            self.leave("long files", file.len);
+            return Ok(None);
+        }
+        self.plain(shared, file, values)
+    }
+
+    fn plain(
+        &mut self,
+        shared: &Shared<'_>,
+        file: &File,
+        values: &BTreeMap<String, u64>,
+    ) -> io::Result<Option<Vec<u8>>> {
+        if file.len > LONGEST && !self.raw {
+            self.leave("files longer than 64 MB", file.len);
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        Reading::of(shared.source, &file.path, file.len).read_to_end(&mut bytes)?;
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) if self.raw => return Ok(Some(error.into_bytes())),
+            Err(_) => {
+                self.leave("files that are no text", file.len);
+                return Ok(None);
+            }
+        };
+        let of = place_of(file);
+        let inside = file.to.strip_prefix(&shared.to).unwrap_or(&file.to).to_owned();
+        let place = Place { of, at: &inside };
+        let now = match file.kind {
+            FileKind::Log => self.log(place, &text),
+            _ if inside.ends_with(".jsonl") => self.lines(place, &text),
+            _ if inside.ends_with(".json") => {
+                let mut hashed = Vec::new();
+                let now = self.json_with(place, &text, &mut |key, before, now| {
+                    if ["prompt", "on_reject"].contains(&key) {
+                        hashed.push((before.to_owned(), now.to_owned()));
+                    }
+                });
+                for (before, now) in hashed {
+                    self.sealed.hashed(&before, &now);
+                }
+                now
+            }
+            _ => match values.get(&file.path) {
+                Some(start) => self.binding(place, &text, *start),
+                None => self.text(place, &text),
+            },
+        };
+        Ok(Some(now.unwrap_or(text).into_bytes()))
+    }
+
+    /// The file of a binding: a head, and from `start` on its value.
+    fn binding(&mut self, place: Place<'_>, text: &str, start: u64) -> Option<String> {
+        let start = usize::try_from(start).unwrap_or(usize::MAX);
+        let (Some(head), Some(value)) = (text.get(..start), text.get(start..)) else {
+            return self.text(place, text);
+        };
+        if let Err(note) = self.whole(Content::Values, value.len() as u64) {
+            let head = self.text(place, head).unwrap_or_else(|| head.to_owned());
+            return Some(format!("{head}{note}\n"));
+        }
+        self.text(place, text)
+    }
+
+    /// JSON, one object a line.
+    fn lines(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+        let mut changed = false;
+        let mut out = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let now = self.json(place, line);
+            changed |= now.is_some();
+            out.push_str(now.as_deref().unwrap_or(line));
+        }
+        changed.then_some(out)
+    }
+
+    /// The audit log of a folder.
+    fn log(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+        let mut out = String::with_capacity(text.len());
+        for line in text.split_inclusive('\n') {
+            let body = line.trim_end_matches(['\r', '\n']);
+            let Ok(before) = serde_json::from_str::<LogRow>(body) else {
+                out.push_str(&self.text(place, line).unwrap_or_else(|| line.to_owned()));
+                continue;
+            };
+            let mut row = before.clone();
+            self.log_row(place, &mut row);
+            match row == before {
+                true => out.push_str(line),
+                false => {
+                    out.push_str(&serde_json::Value::Object(row).to_string());
+                    out.push('\n');
+                }
+            }
+        }
+        (out != text).then_some(out)
+    }
+}
+
+fn place_of(file: &File) -> &'static str {
+    match file.kind {
+        FileKind::Database => "database",
+        FileKind::Text => "files",
+        FileKind::Content(content) => content.word(),
+        FileKind::Log => "gate_audit_log",
+    }
+}
+
+/// A file of a source, as a reader.
+pub struct Reading<'a> {
+    source: &'a dyn Source,
+    path: &'a str,
+    at: u64,
+    len: u64,
+}
+
+impl<'a> Reading<'a> {
+    /// Reads a file of so many bytes.
+    pub fn of(source: &'a dyn Source, path: &'a str, len: u64) -> Reading<'a> {
+        Reading {
+            source,
+            path,
+            at: 0,
+            len,
+        }
+    }
+}
+
+impl Read for Reading<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.len.saturating_sub(self.at).min(buf.len() as u64) as usize;
+        let bytes = self.source.read(self.path, self.at, left);
+        let bytes = bytes.map_err(|error| io::Error::other(error.to_string()))?;
+        let read = bytes.len().min(buf.len());
+        if let (Some(to), Some(from)) = (buf.get_mut(..read), bytes.get(..read)) {
+            to.copy_from_slice(from);
+        }
+        self.at += read as u64;
+        Ok(read)
+    }
+}

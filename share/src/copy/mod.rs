@@ -1,0 +1,296 @@
+//! A copy of a run's files and rows in which what must not leave is replaced.
+//!
+//! [`Redactor`] decides over single texts, and remembers what it did; `rows.rs` and `files.rs` know which text is what; `sealed.rs` keeps
+//! the audit log consistent. A copy is made twice: once to find the secrets, and once more to replace each of them in every form in which it
+//! stands ([`Redactor::again`]).
+
+mod files;
+mod json;
+mod rows;
+mod sealed;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prosescope_core::gate::audit::verify;
+use prosescope_core::model::GateStatus;
+use prosescope_core::session::Session;
+use prosescope_redact::{Exact, Hit, Kind, Names, Rules, replace, surroundings};
+
+use crate::manifest::{LeftOut, Redaction, SealedAnew};
+use crate::what::{Content, What};
+
+pub use files::{File, FileKind, Shared, files_of, values_of};
+pub use rows::Rows;
+
+/// Hits that are listed; the rest is counted.
+const LISTED: usize = 10_000;
+/// A text of more bytes is held to the longest that leaves, wherever it stands.
+const LONG: u64 = 4096;
+/// Characters that are shown on each side of a hit.
+const AROUND: usize = 30;
+
+/// A place where something is replaced.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Finding {
+    /// What the secret is called in the shared file: `github-token #1`. Kept by this name.
+    pub name: String,
+    /// The rule.
+    pub rule: &'static str,
+    /// `secret` or `personal`.
+    pub kind: &'static str,
+    /// The kind of place: `bindings.value`.
+    pub place: String,
+    /// The row or file, and the line in it.
+    pub at: String,
+    /// What stands before it on its line, without secrets.
+    pub before: String,
+    /// What stands behind it.
+    pub after: String,
+}
+
+/// Where a text stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The kind of place.
+    pub(crate) of: &'a str,
+    /// The row or file.
+    pub(crate) at: &'a str,
+}
+
+/// Replaces what must not leave, and counts it.
+pub struct Redactor {
+    rules: Rules,
+    names: Names,
+    what: What,
+    /// Nothing is replaced.
+    raw: bool,
+    people: People,
+    found: Vec<Finding>,
+    replaced: BTreeMap<(String, &'static str, String), u64>,
+    left: BTreeMap<String, (u64, u64)>,
+    sealed: sealed::Seals,
+}
+
+/// Names of people, which are replaced where a column or key says that it holds one.
+#[derive(Debug, Default)]
+struct People {
+    stay: BTreeSet<String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+/// Words for an approver that name nobody.
+const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
+
+impl Redactor {
+    /// A redactor by these rules.
+    pub fn new(rules: Rules, what: What) -> Redactor {
+        Redactor {
+            rules,
+            names: Names::new(),
+            what,
+            raw: false,
+            people: People::default(),
+            found: Vec::new(),
+            replaced: BTreeMap::new(),
+            left: BTreeMap::new(),
+            sealed: sealed::Seals::default(),
+        }
+    }
+
+    /// One that replaces nothing, and says what it would have replaced.
+    pub fn raw(rules: Rules) -> Redactor {
+        let what = What {
+            without: BTreeSet::new(),
+            max_value: None,
+            people: true,
+        };
+        Redactor {
+            raw: true,
+            ..Redactor::new(rules, what)
+        }
+    }
+
+    /// Learns who is named in a run's gates. Whoever may decide a gate that waits stays named, so that it can be judged.
+    pub fn meet(&mut self, session: &Session) {
+        let run = session.run();
+        for gate in &run.gates {
+            let entries = gate.allow.as_deref().map(serde_json::from_str);
+            let entries: Vec<String> = entries.and_then(Result::ok).unwrap_or_default();
+            match gate.status {
+                GateStatus::Pending => self.people.stay.extend(entries),
+                _ => self.people.met(&mut self.rules, entries),
+            }
+            let by = gate.resolved_by.iter().map(|by| by.to_string());
+            self.people.met(&mut self.rules, by);
+        }
+        let report = verify(&run.audit, None);
+        if !report.errors().is_empty() {
+            for event in &run.audit {
+                self.sealed.broken(&event.run_id);
+            }
+        }
+        let by = run.audit.iter().filter_map(|event| event.principal.as_ref());
+        self.people.met(&mut self.rules, by.map(|by| by.to_string()));
+    }
+
+    /// Begins anew with what was learned: each secret is then found in its other forms, too.
+    pub fn again(&mut self) {
+        self.rules.learn(&self.names);
+        self.found.clear();
+        self.replaced.clear();
+        self.left.clear();
+        self.sealed.again();
+    }
+
+    /// Whether nothing is replaced.
+    pub fn is_raw(&self) -> bool {
+        self.raw
+    }
+
+    /// What is replaced, in order of place (the first 10,000).
+    pub fn found(&self) -> &[Finding] {
+        &self.found
+    }
+
+    /// The names of the secrets, and the secrets.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// How often each rule replaced something, by place.
+    pub fn redactions(&self) -> Vec<Redaction> {
+        let all = self.replaced.iter();
+        let all = all.map(|((rule, kind, place), count)| Redaction {
+            rule: rule.clone(),
+            kind: (*kind).to_owned(),
+            place: place.clone(),
+            count: *count,
+        });
+        all.collect()
+    }
+
+    /// What was left out.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let all = self.left.iter();
+        let all = all.map(|(what, (count, bytes))| LeftOut {
+            what: what.clone(),
+            count: *count,
+            bytes: *bytes,
+        });
+        all.collect()
+    }
+
+    /// The logs that were sealed anew.
+    pub fn sealed_anew(&self) -> Vec<SealedAnew> {
+        self.sealed.heads()
+    }
+
+    /// Notes that something is left out; returns whether it is.
+    fn leave(&mut self, what: &str, bytes: u64) {
+        let left = self.left.entry(what.to_owned()).or_default();
+        left.0 += 1;
+        left.1 = left.1.saturating_add(bytes);
+    }
+
+    /// What stands in the place of a text that is left out.
+    fn note(&mut self, content: Content, bytes: u64) -> String {
+        self.leave(content.word(), bytes);
+        format!("[left out when this run was shared: {bytes} bytes]")
+    }
+
+    /// Whether a text of this content and length stays; else the note in its place.
+    fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
+        if !self.what.has(content) {
+            return Err(self.note(content, bytes));
+        }
+        if self.what.max_value.is_some_and(|most| bytes > most) {
+            self.leave("long values", bytes);
+            return Err(format!(
+                "[left out when this run was shared, as it is long: {bytes} bytes]"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The text without what must not leave; `None` where nothing is replaced.
+    pub(crate) fn text(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+        let hits = self.rules.scan(text, &mut self.names);
+        self.replaced(place, text, &hits)
+    }
+
+    /// The same of a value that has a name, which may say that it is secret.
+    fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
+        if !prosescope_redact::names_secret(name) || text.len() > 4096 || text.contains('\n') {
+            return self.text(place, text);
+        }
+        let head = format!("{name}=");
+        let whole = format!("{head}{text}");
+        let mut hits = self.rules.scan(&whole, &mut self.names);
+        hits.retain(|hit| hit.range.start >= head.len());
+        for hit in &mut hits {
+            hit.range = hit.range.start - head.len()..hit.range.end - head.len();
+        }
+        self.replaced(place, text, &hits)
+    }
+
+    fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
+        for (index, hit) in hits.iter().enumerate() {
+            let key = (hit.rule.to_owned(), hit.kind.name(), place.of.to_owned());
+            *self.replaced.entry(key).or_default() += 1;
+            if self.found.len() < LISTED {
+                let (before, after) = surroundings(text, hits, index, AROUND);
+                self.found.push(Finding {
+                    name: hit.name.clone(),
+                    rule: hit.rule,
+                    kind: hit.kind.name(),
+                    place: place.of.to_owned(),
+                    at: match hit.line(text) {
+                        1 => place.at.to_owned(),
+                        line => format!("{}, line {line}", place.at),
+                    },
+                    before,
+                    after,
+                });
+            }
+        }
+        (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
+    }
+
+    /// A name of a person, in a place that holds nothing else.
+    pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
+        let stays = self.what.people || self.people.is_nobody(name);
+        if stays || self.raw {
+            return self.text(place, name);
+        }
+        let key = ("person".to_owned(), Kind::Personal.name(), place.of.to_owned());
+        *self.replaced.entry(key).or_default() += 1;
+        Some(format!("[person #{}]", self.people.number(name)))
+    }
+}
+
+impl People {
+    /// Notes names; those that are long enough are replaced in every text.
+    fn met(&mut self, rules: &mut Rules, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            if !self.is_nobody(&name) {
+                self.number(&name);
+                let _ = rules.exact(Exact::personal("person", &name));
+            }
+        }
+    }
+
+    fn is_nobody(&self, name: &str) -> bool {
+        NOBODY.contains(&name) || name.is_empty() || self.stay.contains(name) || name.starts_with("[person #")
+    }
+
+    fn number(&mut self, name: &str) -> usize {
+        let next = self.numbers.len() + 1;
+        *self.numbers.entry(name.to_owned()).or_insert(next)
+    }
+}
+
+/// A secret that a shell knows of: a value of `.env` or of the environment.
+pub fn known(rules: &mut Rules, name: &str, value: &str) {
+    // One that is too short would be replaced where it only happens to stand.
+    let _ = rules.exact(Exact::secret(name, value));
+}
