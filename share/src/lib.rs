@@ -16,4 +16,4 @@ pub mod page;
 pub mod what;
 
 pub use prosescope_redact as redact;
-pub use rawzip::ReaderAt;
+pub use rawzip::{FileReader, ReaderAt};

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::archive::{Archive, ArchiveError};
 use crate::ReaderAt;
+use crate::archive::{Archive, ArchiveError};
 
 /// Where it lies in the zip.
 pub const MANIFEST: &str = "prosescope-share.json";

@@ -109,8 +109,11 @@ pub fn pack<W: Write>(
         Ok(())
     })?;
     parts.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut ids: Vec<String> = runs.iter().map(|run| run.session.run().id.to_string()).collect();
-    ids.dedup();
+    let ids = runs.iter().map(|run| match run.session {
+        Some(session) => session.run().id.to_string(),
+        None => run.database.clone().unwrap_or_default(),
+    });
+    let ids: Vec<String> = ids.collect();
     let manifest = Manifest {
         format: FORMAT.to_owned(),
         made_by: made.by.clone(),

@@ -66,14 +66,17 @@ pub fn packed(page: &[u8]) -> Option<Result<Vec<u8>, PageError>> {
 /// Whether what begins so may be a page.
 pub fn is_page(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
-    head.get(..15).is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
+    head.get(..15)
+        .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
 fn read(rest: &[u8]) -> Result<Vec<u8>, PageError> {
     let damaged = PageError::Damaged;
     let head = rest.get(..40.min(rest.len())).unwrap_or_default();
     let end = find(head, br#"">"#).ok_or(damaged("its length is missing"))?;
-    let len = rest.get(..end).and_then(|len| std::str::from_utf8(len).ok());
+    let len = rest
+        .get(..end)
+        .and_then(|len| std::str::from_utf8(len).ok());
     let len: usize = len
         .and_then(|len| len.parse().ok())
         .ok_or(damaged("its length is no number"))?;
@@ -132,8 +135,15 @@ mod tests {
         assert_eq!(none, Err(PageError::Damaged("this page holds no run")));
         let page = write(&viewer(), "t", "s", b"some bytes").unwrap();
         let cut = page.split_once("</script><script>").unwrap().0;
-        for damaged in [cut.to_owned(), page.replace("\"10\"", "\"9\""), page.replace("\"10\"", "\"x\"")] {
-            assert!(matches!(packed(damaged.as_bytes()), Some(Err(_))), "{damaged}");
+        for damaged in [
+            cut.to_owned(),
+            page.replace("\"10\"", "\"9\""),
+            page.replace("\"10\"", "\"x\""),
+        ] {
+            assert!(
+                matches!(packed(damaged.as_bytes()), Some(Err(_))),
+                "{damaged}"
+            );
         }
         assert!(write("<html>", "t", "s", b"x").is_err());
     }

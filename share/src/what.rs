@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 /// A kind of content that is left out as a whole, or put in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
     /// Values of bindings, and what agents answered.

@@ -10,12 +10,14 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
 use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::time::Stamp;
+use prosescope_share::manifest::Verified;
 use rusqlite::Connection;
 
 use crate::database::{DatabaseError, Watch};
 use crate::dir::{self, Dir, Entry, part_of};
 use crate::error::StoreError;
 use crate::lent::Lent;
+use crate::packed;
 
 /// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
 const ENTRIES: usize = 200_000;
@@ -34,6 +36,8 @@ pub struct Disk {
     failed: RefCell<Vec<(String, String)>>,
     /// Copies that a database was opened from live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
+    /// Where it was unpacked: whether that is what was shared.
+    verified: Option<Verified>,
 }
 
 /// The folder that a source lies in, held open: its files as they are now, without following a link.
@@ -103,7 +107,13 @@ impl Disk {
         if !meta.is_file() {
             return Err(StoreError::Special(path.to_owned()));
         }
-        File::open(path).map_err(wrong)?;
+        if let Some(packed) = packed::unpacked(path)? {
+            let dir = open(packed.folder.path()).map_err(wrong)?;
+            let mut disk = Disk::folder(path, dir, &wanted);
+            disk.verified = Some(packed.verified);
+            disk.aside.get_mut().push(packed.folder);
+            return Ok(disk);
+        }
         let name = path
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
@@ -137,6 +147,11 @@ impl Disk {
     /// A folder that is held open.
     pub(crate) fn held(dir: &Dir) -> Disk {
         Disk::folder(dir.path(), dir.clone(), &|_| true)
+    }
+
+    /// Of a zip or a shared page, whether it is what was shared; `None` for what lies on the disk as it is.
+    pub fn verified(&self) -> Option<&Verified> {
+        self.verified.as_ref()
     }
 
     /// Where a listed file lies.
@@ -193,6 +208,7 @@ impl Disk {
             notes: RefCell::default(),
             failed: RefCell::default(),
             aside: RefCell::default(),
+            verified: None,
         }
     }
 

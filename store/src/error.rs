@@ -10,6 +10,16 @@ pub enum StoreError {
     /// Neither a file nor a folder: a device, a pipe, a socket.
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
+    /// A zip or a shared page that is not opened.
+    #[error("{} is not opened: {cause}", path.display())]
+    Packed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+        /// What to do next.
+        next: &'static str,
+    },
     /// The system refused.
     #[error("{} cannot be read: {cause}", path.display())]
     Io {
@@ -29,6 +39,7 @@ impl StoreError {
             StoreError::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied => {
                 "check that you may read it"
             }
+            StoreError::Packed { next, .. } => next,
             StoreError::Io { .. } => "",
         }
     }

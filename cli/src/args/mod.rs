@@ -4,6 +4,7 @@ pub(crate) mod gates;
 pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod server;
+pub(crate) mod share;
 pub(crate) mod upkeep;
 pub(crate) mod workflow;
 
@@ -140,6 +141,9 @@ pub(crate) enum Command {
     /// Convert a run between folder, SQLite and PostgreSQL, into a new one; lists what the copy lacks. The run itself does not
     /// change
     Convert(upkeep::ConvertArgs),
+    /// Write runs into one file for somebody else, without secrets: a page that holds the viewer, a zip, or a database
+    #[command(after_help = share::SHARE_HELP)]
+    Share(share::ShareArgs),
     /// Copy a run from PostgreSQL into a database file, with its attachments beside it
     Pull(upkeep::PullArgs),
     /// Copy a run into PostgreSQL; prints what commands call it there

@@ -33,6 +33,7 @@ mod runs;
 mod search;
 mod serve;
 mod server_copy;
+mod share;
 mod show;
 mod state;
 mod trace;
@@ -86,6 +87,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Finish(args) => finish::run(&args, out),
         Command::Clean(args) => clean::run(&args, out),
         Command::Convert(args) => convert::run(&args, out),
+        Command::Share(args) => share::run(&args, out),
         Command::Pull(args) => server_copy::pull(&args, out),
         Command::Postgres(command) => postgres::run(&command, out),
         Command::Push(args) => server_copy::push(&args, out),

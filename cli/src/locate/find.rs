@@ -26,6 +26,9 @@ pub(super) fn locate(run: &str) -> Result<Located, CliError> {
     if looks_like_path(run) && exists(run)? {
         return by_path(Path::new(run));
     }
+    if let Some((file, inside)) = in_file(run)? {
+        return in_packed(file, inside);
+    }
     if only_a_path(run) {
         return Err(no_such_path(run));
     }
@@ -225,7 +228,7 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
         });
     }
     let disk = Rc::new(disk(path)?);
-    if full.is_file() {
+    if full.is_file() && disk.verified().is_none() {
         let place = full
             .file_name()
             .map(|n| n.to_string_lossy().into_owned())
@@ -278,6 +281,39 @@ pub(super) fn by_path(path: &Path) -> Result<Located, CliError> {
     }
 }
 
+/// A file, and what follows it in a name: a run in a shared file is called `run.html/ID`.
+fn in_file(run: &str) -> Result<Option<(&Path, &str)>, CliError> {
+    for (at, _) in run.match_indices('/') {
+        let (Some(file), Some(inside)) = (run.get(..at), run.get(at + 1..)) else {
+            continue;
+        };
+        if !file.is_empty() && exists(file)? && Path::new(file).is_file() {
+            return Ok(Some((Path::new(file), inside)));
+        }
+    }
+    Ok(None)
+}
+
+/// A run in a shared file, by its id or a beginning of it.
+fn in_packed(file: &Path, inside: &str) -> Result<Located, CliError> {
+    let disk = Rc::new(disk(file)?);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+    let (name, nested) = inside
+        .split_once('/')
+        .map_or((inside, None), |(name, nested)| (name, Some(nested)));
+    let place = choose(&source, name, &options(None)?).map_err(|error| not_chosen(error, file))?;
+    let place = match nested {
+        Some(nested) => self::inside(&disk, name, &place, nested)?,
+        None => place,
+    };
+    Ok(Located {
+        disk,
+        base: file.to_owned(),
+        place,
+        prose: None,
+    })
+}
+
 /// The project's folder.
 pub(crate) fn project() -> Result<PathBuf, CliError> {
     let here = std::env::current_dir()?;
@@ -312,6 +348,8 @@ pub(super) fn looks_like_path(run: &str) -> bool {
         || run.starts_with('.')
         || run.ends_with(".db")
         || run.ends_with(".md")
+        || run.ends_with(".html")
+        || run.ends_with(".zip")
 }
 
 #[cfg(test)]

@@ -235,7 +235,7 @@ pub(super) fn from_here(base: &Path, inside: &str) -> String {
         .to_owned()
 }
 
-pub(super) fn disk(path: &Path) -> Result<Disk, CliError> {
+pub(crate) fn disk(path: &Path) -> Result<Disk, CliError> {
     Disk::open(path).map_err(store)
 }
 

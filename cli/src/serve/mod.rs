@@ -58,6 +58,21 @@ const QUESTION: u64 = 2 << 20;
 /// What is not the page is nothing that runs, or shows anything.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
+/// The viewer as one page.
+///
+/// # Errors
+/// Where this build carries none.
+pub(crate) fn viewer() -> Result<&'static str, CliError> {
+    match VIEWER.is_empty() {
+        false => Ok(VIEWER),
+        true => Err(CliError::new(
+            Exit::NotFound,
+            "this build of prosescope does not include the viewer",
+        )
+        .hint("`cargo xtask view` builds the viewer and a prosescope that includes it")),
+    }
+}
+
 struct Site {
     token: String,
     served: Arc<Served>,
@@ -92,13 +107,7 @@ pub(crate) struct Server {
 impl Server {
     /// Listens on `port` of 127.0.0.1 (any free one for 0).
     pub(crate) fn listen(served: Served, port: u16) -> Result<Server, CliError> {
-        if VIEWER.is_empty() {
-            return Err(CliError::new(
-                Exit::NotFound,
-                "this build of prosescope does not include the viewer",
-            )
-            .hint("`cargo xtask view` builds the viewer and a prosescope that includes it"));
-        }
+        let viewer = viewer()?;
         let mut random = [0_u8; 16];
         getrandom::fill(&mut random).map_err(|e| {
             CliError::new(
@@ -115,7 +124,7 @@ impl Server {
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
-        let site = Arc::new(Site::new(token, served, VIEWER));
+        let site = Arc::new(Site::new(token, served, viewer));
         Ok(Server {
             listener,
             site,

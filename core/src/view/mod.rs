@@ -40,6 +40,7 @@ mod overview;
 mod resume;
 mod runs;
 mod search;
+mod share;
 mod timeline;
 mod timeout;
 mod unread;
@@ -81,6 +82,9 @@ pub use resume::{
 };
 pub use runs::{RunList, RunSummary};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
+pub use share::{
+    LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
+};
 pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
-use prosescope_core::model::{Form, ValueAt};
+use prosescope_core::model::ValueAt;
 use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 
@@ -16,8 +16,8 @@ const LONGEST: u64 = 64 << 20;
 
 /// A run that is shared.
 pub struct Shared<'a> {
-    /// The run.
-    pub session: &'a Session,
+    /// The run; `None` for a database of workflows.
+    pub session: Option<&'a Session>,
     /// Its files.
     pub source: &'a dyn Source,
     /// Where the run lies in them: its folder, ending in `/`, or empty.
@@ -72,8 +72,13 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
         }) else {
             continue;
         };
-        let place = Place { of: "name of a file", at: "" };
-        let name = redactor.text(place, inside).unwrap_or_else(|| inside.to_owned());
+        let place = Place {
+            of: "name of a file",
+            at: "",
+        };
+        let name = redactor
+            .text(place, inside)
+            .unwrap_or_else(|| inside.to_owned());
         files.push(File {
             path: file.path.clone(),
             to: format!("{}{name}", shared.to),
@@ -89,7 +94,10 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
 fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
     // What lies in an import's folder is a run of its own.
     let mut inside = path;
-    while let Some((import, rest)) = inside.strip_prefix("imports/").and_then(|rest| rest.split_once('/')) {
+    while let Some((import, rest)) = inside
+        .strip_prefix("imports/")
+        .and_then(|rest| rest.split_once('/'))
+    {
         let _ = import;
         inside = rest;
     }
@@ -120,18 +128,14 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
 }
 
 /// Where the value begins in each file that holds one.
-pub fn values_of(session: &Session) -> BTreeMap<String, u64> {
-    let bindings = session.run().bindings.iter();
+pub fn values_of(session: Option<&Session>) -> BTreeMap<String, u64> {
+    let bindings = session.map(|session| session.run().bindings.iter());
+    let bindings = bindings.into_iter().flatten();
     let values = bindings.filter_map(|binding| match &binding.value {
         ValueAt::File { path, start, .. } => Some((path.to_string(), *start)),
         _ => None,
     });
     values.collect()
-}
-
-/// Whether a run is a database.
-pub fn is_database(session: &Session) -> bool {
-    matches!(session.run().form, Form::Sqlite { .. })
 }
 
 impl Redactor {
@@ -180,7 +184,11 @@ impl Redactor {
             }
         };
         let of = place_of(file);
-        let inside = file.to.strip_prefix(&shared.to).unwrap_or(&file.to).to_owned();
+        let inside = file
+            .to
+            .strip_prefix(&shared.to)
+            .unwrap_or(&file.to)
+            .to_owned();
         let place = Place { of, at: &inside };
         let now = match file.kind {
             FileKind::Log => self.log(place, &text),
@@ -263,7 +271,7 @@ fn place_of(file: &File) -> &'static str {
 }
 
 /// A file of a source, as a reader.
-pub struct Reading<'a> {
+pub(super) struct Reading<'a> {
     source: &'a dyn Source,
     path: &'a str,
     at: u64,
@@ -272,7 +280,7 @@ pub struct Reading<'a> {
 
 impl<'a> Reading<'a> {
     /// Reads a file of so many bytes.
-    pub fn of(source: &'a dyn Source, path: &'a str, len: u64) -> Reading<'a> {
+    pub(super) fn of(source: &'a dyn Source, path: &'a str, len: u64) -> Reading<'a> {
         Reading {
             source,
             path,

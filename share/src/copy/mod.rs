@@ -129,8 +129,12 @@ impl Redactor {
                 self.sealed.broken(&event.run_id);
             }
         }
-        let by = run.audit.iter().filter_map(|event| event.principal.as_ref());
-        self.people.met(&mut self.rules, by.map(|by| by.to_string()));
+        let by = run
+            .audit
+            .iter()
+            .filter_map(|event| event.principal.as_ref());
+        self.people
+            .met(&mut self.rules, by.map(|by| by.to_string()));
     }
 
     /// Begins anew with what was learned: each secret is then found in its other forms, too.
@@ -262,7 +266,11 @@ impl Redactor {
         if stays || self.raw {
             return self.text(place, name);
         }
-        let key = ("person".to_owned(), Kind::Personal.name(), place.of.to_owned());
+        let key = (
+            "person".to_owned(),
+            Kind::Personal.name(),
+            place.of.to_owned(),
+        );
         *self.replaced.entry(key).or_default() += 1;
         Some(format!("[person #{}]", self.people.number(name)))
     }
@@ -280,7 +288,10 @@ impl People {
     }
 
     fn is_nobody(&self, name: &str) -> bool {
-        NOBODY.contains(&name) || name.is_empty() || self.stay.contains(name) || name.starts_with("[person #")
+        NOBODY.contains(&name)
+            || name.is_empty()
+            || self.stay.contains(name)
+            || name.starts_with("[person #")
     }
 
     fn number(&mut self, name: &str) -> usize {

@@ -63,13 +63,21 @@ impl<'a> Rows<'a> {
         let of = "gate_audit_log";
         self.redactor.log_row(Place { of, at }, &mut row);
         for (name, value) in cells.iter_mut() {
-            if let (Value::Text(_), Some(serde_json::Value::String(now))) = (&*value, row.get(name)) {
+            if let (Value::Text(_), Some(serde_json::Value::String(now))) = (&*value, row.get(name))
+            {
                 *value = Value::text(now);
             }
         }
     }
 
-    fn cell(&mut self, table: &str, name: &str, of_name: Option<&str>, at: &str, value: &Value<'_>) -> Option<Value<'static>> {
+    fn cell(
+        &mut self,
+        table: &str,
+        name: &str,
+        of_name: Option<&str>,
+        at: &str,
+        value: &Value<'_>,
+    ) -> Option<Value<'static>> {
         let bytes = value.bytes();
         if bytes.is_empty() {
             return None;
@@ -92,7 +100,9 @@ impl<'a> Rows<'a> {
                 return None;
             }
             self.redactor.leave("bytes that are no text", len);
-            return Some(Value::text(&format!("[left out when this run was shared: {len} bytes that are no text]")));
+            return Some(Value::text(&format!(
+                "[left out when this run was shared: {len} bytes that are no text]"
+            )));
         };
         let now = match kind {
             Column::Kept => None,
@@ -135,8 +145,12 @@ impl Rebuild for Rows<'_> {
         self.nth += 1;
         let table = self.table.clone();
         let text = |wanted: &str| {
-            let found = cells.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-            found.and_then(|(_, value)| value.as_text()).map(str::to_owned)
+            let found = cells
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            found
+                .and_then(|(_, value)| value.as_text())
+                .map(str::to_owned)
         };
         let of_name = match table.as_str() {
             "bindings" => text("name"),

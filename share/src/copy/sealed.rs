@@ -72,7 +72,10 @@ impl Redactor {
     /// Changes a row of the log as it must be, and seals it behind the one before where it was sealed.
     pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow) {
         let before = row.clone();
-        let run = row.get("run_id").and_then(Value::as_str).unwrap_or_default();
+        let run = row
+            .get("run_id")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let run = run.to_owned();
         for (column, value) in row.iter_mut() {
             let Value::String(text) = value else { continue };
@@ -102,7 +105,8 @@ impl Redactor {
         let chain: Option<Chain> = chain.and_then(|chain| serde_json::from_value(chain).ok());
         self.sealed.rehash(object.get_mut("prompt_hash"));
         let columns = object.get_mut("columns");
-        self.sealed.rehash(columns.and_then(|columns| columns.get_mut("on_reject")));
+        self.sealed
+            .rehash(columns.and_then(|columns| columns.get_mut("on_reject")));
         let rest = Value::Object(object).to_string();
         let rest = self.json(place, &rest).unwrap_or(rest);
         let put = |row: &mut LogRow, text: String| {

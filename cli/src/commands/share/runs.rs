@@ -1,0 +1,146 @@
+//! The runs that are shared, opened.
+
+use std::path::{Path, PathBuf};
+
+use prosescope_core::session::Session;
+use prosescope_share::copy::Shared;
+use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
+
+use crate::commands::{server_copy, unread};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate::{self, OnServer, Opened};
+use crate::out::Out;
+
+/// Opened runs.
+pub(super) struct Runs {
+    all: Vec<One>,
+    /// Copies of runs in PostgreSQL.
+    _copies: Vec<tempfile::TempDir>,
+}
+
+enum One {
+    Run(Box<Opened>),
+    Workflows {
+        disk: Disk,
+        file: String,
+        dir: PathBuf,
+    },
+}
+
+impl Runs {
+    /// Opens runs, and databases of workflows.
+    pub(super) fn open(names: &[String], out: &Out) -> Result<Runs, CliError> {
+        let mut all = Vec::new();
+        let mut copies = Vec::new();
+        for name in names {
+            let path = Path::new(name);
+            if path.is_file() && WorkflowReader::open(path).is_ok() {
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                all.push(One::Workflows {
+                    disk: locate::disk(path)?,
+                    file: file.into_owned(),
+                    dir: path.parent().map(Path::to_owned).unwrap_or_default(),
+                });
+                continue;
+            }
+            let opened = match OnServer::named(name)? {
+                None => locate::open_alone(name)?,
+                Some(found) => {
+                    let copy = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+                    let to = copy.path().join(&found.id);
+                    server_copy::pulled(&found, &to, false, out)?;
+                    copies.push(copy);
+                    locate::open_alone(&to.to_string_lossy())?
+                }
+            };
+            unread::given(&opened.session)?;
+            all.push(One::Run(Box::new(opened)));
+        }
+        let mut names: Vec<String> = all.iter().map(One::name).collect();
+        names.sort();
+        if let Some(two) = names.windows(2).find(|two| two.first() == two.last()) {
+            let message = format!("{} is named twice", two.first().map_or("", String::as_str));
+            return Err(CliError::usage(message).hint("name each run once"));
+        }
+        Ok(Runs {
+            all,
+            _copies: copies,
+        })
+    }
+
+    /// Their ids; of a database of workflows its name.
+    pub(super) fn ids(&self) -> Vec<String> {
+        let ids = self.all.iter().map(|one| match one {
+            One::Run(opened) => opened.session.run().id.to_string(),
+            One::Workflows { file, .. } => file.clone(),
+        });
+        ids.collect()
+    }
+
+    pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.all.iter().filter_map(|one| match one {
+            One::Run(opened) => Some(&opened.session),
+            One::Workflows { .. } => None,
+        })
+    }
+
+    /// Where they lie.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.all.iter().map(|one| match one {
+            One::Run(opened) => &opened.dir,
+            One::Workflows { dir, .. } => dir,
+        })
+    }
+
+    pub(super) fn shared(&self) -> Vec<Shared<'_>> {
+        self.all.iter().map(One::shared).collect()
+    }
+
+    pub(super) fn databases(&self) -> Result<Vec<DiskDatabases<'_>>, CliError> {
+        let all = self.all.iter().map(|one| {
+            let disk = match one {
+                One::Run(opened) => opened.disk.as_ref(),
+                One::Workflows { disk, .. } => disk,
+            };
+            DiskDatabases::new(disk).map_err(|cause| {
+                CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
+                    .hint("make room, or name another place with TMPDIR")
+            })
+        });
+        all.collect()
+    }
+}
+
+impl One {
+    fn name(&self) -> String {
+        match self {
+            One::Run(opened) => opened.name.clone(),
+            One::Workflows { file, .. } => file.clone(),
+        }
+    }
+
+    fn shared(&self) -> Shared<'_> {
+        match self {
+            One::Run(opened) => Shared {
+                session: Some(&opened.session),
+                source: opened.disk.as_ref(),
+                root: opened.session.run().root.to_string(),
+                database: opened.database.clone(),
+                alone: opened.alone,
+                to: match opened.alone {
+                    true => String::new(),
+                    false => format!("{}/", opened.name),
+                },
+            },
+            One::Workflows { disk, file, .. } => Shared {
+                session: None,
+                source: disk,
+                root: String::new(),
+                database: Some(file.clone()),
+                alone: true,
+                to: String::new(),
+            },
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The file that is written: whole or not at all.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
+use prosescope_core::source::Source;
+use prosescope_core::time::Stamp;
+use prosescope_share::archive::{Archive, ArchiveError};
+use prosescope_share::manifest::Manifest;
+use prosescope_share::{FileReader, page};
+use prosescope_store::Disk;
+use tempfile::NamedTempFile;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::{locate, print, serve};
+
+/// The time as a manifest says it.
+pub(super) fn now() -> String {
+    Stamp::At(locate::now()).to_string()
+}
+
+/// A file of no name that others know, in the folder of the one that is to be written.
+pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    NamedTempFile::with_prefix_in(".prosescope-", folder).map_err(|cause| {
+        let message = format!("{} cannot be written: {cause}", file.display());
+        CliError::new(Exit::Io, message)
+            .hint("check that its folder is there and that you may write to it")
+    })
+}
+
+/// Asks once on a terminal.
+pub(super) fn agreed(file: &Path) -> Result<bool, CliError> {
+    if !io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    let mut err = io::stderr();
+    write!(err, "Write {}? [y/N] ", file.display())?;
+    err.flush()?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// The zip that was written, read again from its own bytes.
+pub(super) fn opened(path: &Path) -> Result<Archive<FileReader>, CliError> {
+    let file = File::open(path)?;
+    let len = file.metadata()?.len();
+    Archive::open(FileReader::from(file), len, u64::MAX).map_err(|error| unread(&error))
+}
+
+fn unread(error: &ArchiveError) -> CliError {
+    CliError::new(
+        Exit::Io,
+        format!("what was written cannot be read again: {error}"),
+    )
+    .hint(error.next_step())
+}
+
+/// Puts the file in its place.
+pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
+    file.as_file().sync_all()?;
+    let len = file.as_file().metadata()?.len();
+    let placed = match overwrite {
+        true => file.persist(to),
+        false => file.persist_noclobber(to),
+    };
+    let placed = placed.map_err(|failed| {
+        CliError::new(
+            Exit::Io,
+            format!("{} cannot be written: {}", to.display(), failed.error),
+        )
+    })?;
+    readable(&placed)?;
+    Ok(len)
+}
+
+/// A temporary file is its maker's alone; a shared one is as any file that a user writes.
+fn readable(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    }
+    let _ = file;
+    Ok(())
+}
+
+/// Writes the one database of a zip.
+pub(super) fn database(
+    zip: &Archive<FileReader>,
+    manifest: &Manifest,
+    to: &Path,
+    overwrite: bool,
+) -> Result<u64, CliError> {
+    let mut databases = zip
+        .entries()
+        .iter()
+        .filter(|entry| entry.path.ends_with(".db") || manifest.parts.len() == 1);
+    let (Some(entry), None) = (databases.next(), databases.next()) else {
+        return Err(
+            CliError::refused("no-one-database", "what is shared is not one database")
+                .hint("write a zip: -o FILE.zip"),
+        );
+    };
+    let mut file = beside(to)?;
+    zip.unpack(entry, &mut |bytes| file.write_all(bytes))
+        .map_err(|error| unread(&error))?;
+    put(file, to, overwrite)
+}
+
+/// Writes a page with the zip in it, or the summary alone. Its words are those of the copy, opened as whoever gets it opens it.
+pub(super) fn page(zip: &Path, to: &Path, overwrite: bool, plain: bool) -> Result<u64, CliError> {
+    let disk = Rc::new(Disk::open(zip).map_err(locate::store)?);
+    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
+    let found = survey(source.as_ref()).found;
+    let mut summary = String::new();
+    let mut title = String::new();
+    for found in found.iter().filter(|found| found.kind != FoundKind::Agents) {
+        let session = Session::open(Rc::clone(&source), &found.place, &Options::default());
+        let Ok(session) = session else { continue };
+        let overview = pages::overview(&session, None);
+        if title.is_empty() {
+            title = format!("{} · {}", overview.run, overview.headline);
+        }
+        summary.push_str(&print::summary(&session, &overview));
+    }
+    if title.is_empty() {
+        "A shared run".clone_into(&mut title);
+    }
+    let text = match plain {
+        true => summary,
+        false => {
+            let viewer = serve::viewer()?;
+            let packed = std::fs::read(zip)?;
+            page::write(viewer, &title, &summary, &packed)
+                .map_err(|error| CliError::new(Exit::Unreadable, error.to_string()))?
+        }
+    };
+    let mut file = beside(to)?;
+    file.write_all(text.as_bytes())?;
+    put(file, to, overwrite)
+}
