@@ -32,8 +32,8 @@ impl Names {
         Self::default()
     }
 
-    /// Returns the name of this secret: `github-token #1`.
-    pub(crate) fn name(&mut self, secret: &str, stem: &str) -> String {
+    /// Returns the name of this secret: `github-token #1`. A caller that replaces a whole cell by it knows that nothing of it is left.
+    pub fn name(&mut self, secret: &str, stem: &str) -> String {
         if let Some(named) = self.by_secret.get(secret) {
             return named.name();
         }

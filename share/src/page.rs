@@ -6,6 +6,8 @@ use crate::dense;
 
 /// What stands before the run's text in a page; its length in bytes and `">` follow. `<` is in no such text, nor in a summary.
 const RUN: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes=""#;
+/// What is in each page that holds a viewer.
+const VIEWER: &[u8] = br#"<meta name="prosescope-served""#;
 /// Where the viewer takes a run, a summary and a title: each is in its page exactly once.
 const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#;
 const SUMMARY_SLOT: &str = r#"<div id="prosescope-summary"></div>"#;
@@ -58,7 +60,11 @@ pub fn write(viewer: &str, title: &str, summary: &str, packed: &[u8]) -> Result<
 /// # Errors
 /// When there is one, and it cannot be read.
 pub fn packed(page: &[u8]) -> Option<Result<Vec<u8>, PageError>> {
-    let at = find(page, RUN.as_bytes())?;
+    let Some(at) = find(page, RUN.as_bytes()) else {
+        // The viewer of a shared page comes before its run.
+        let is_cut = find(page, VIEWER).is_some();
+        return is_cut.then_some(Err(PageError::Damaged("the page ends before it")));
+    };
     let rest = page.get(at + RUN.len()..)?;
     Some(read(rest))
 }

@@ -31,5 +31,5 @@ pub use upkeep::convert::{Conversion, Origin, convert};
 pub use upkeep::look::{
     database_facts, file_system, git_facts, second_names, sqlite_library, tool,
 };
-pub use upkeep::repair::{Damaged, write_repaired};
+pub use upkeep::repair::{Damaged, unpack, write_repaired};
 pub use workflows::{WorkflowReader, WorkflowStore};

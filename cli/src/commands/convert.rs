@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::view::RunConverted;
-use prosescope_store::{Conversion, Origin, convert};
+use prosescope_store::{Conversion, Origin, convert, unpack};
 
 use super::{copy_there, server_copy, unread};
 use crate::args::record::StateMode;
@@ -58,7 +58,9 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             "`prosescope check RUN` shows what is wrong with the database; move away the one that is not the run",
         ));
     }
-    if (to_folder && of_files) || (!to_folder && of_rows) {
+    let packed = opened.disk.verified().is_some();
+    let same = (to_folder && of_files) || (!to_folder && of_rows);
+    if same && !packed {
         let message = format!("{} already has that form", opened.name);
         let other = if to_folder { "sqlite" } else { "filesystem" };
         return Err(
@@ -87,6 +89,8 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {
+            // It lies in a file: beside it is here.
+            _ if packed => None,
             true => Some(opened.dir.as_path()),
             false => opened.dir.parent(),
         };
@@ -106,6 +110,18 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose a folder outside of the run: --out PATH"));
     }
     let with_files = !opened.alone;
+    if same {
+        let told = unpack(&opened.disk, &session.run().root, &to)?;
+        record::told(told);
+        let converted = RunConverted {
+            run: session.run().id.to_string(),
+            folder: record::from_here(&to),
+            state: state.to_owned(),
+            left: Vec::new(),
+            already: false,
+        };
+        return out.show(&converted, || print::converted(&converted, out.width));
+    }
     if let Some(there) = copy_there::at(session, &to, to_folder, with_files)? {
         return out.show(&there, || print::converted(&there, out.width));
     }

@@ -132,9 +132,14 @@ fn not_chosen(error: ChooseError, project: &Path) -> CliError {
 }
 
 fn exists(path: &str) -> Result<bool, CliError> {
-    Path::new(path)
-        .try_exists()
-        .map_err(|cause| CliError::new(Exit::Io, format!("{path} cannot be looked at: {cause}")))
+    match Path::new(path).try_exists() {
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+        Err(cause) => {
+            let message = format!("{path} cannot be looked at: {cause}");
+            Err(CliError::new(Exit::Io, message))
+        }
+        Ok(there) => Ok(there),
+    }
 }
 
 /// Whether no run and no import can be called so.

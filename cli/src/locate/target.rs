@@ -38,6 +38,12 @@ pub(crate) fn for_writing(run: &str) -> Result<Target, CliError> {
         }
     }
     let located = locate(run)?;
+    if located.disk.verified().is_some() {
+        let message = format!("{run} is a shared copy: nothing is recorded in it");
+        return Err(CliError::refused("shared-copy", message).hint(
+            "make a run of it first: `prosescope convert RUN --to sqlite`, or `--to filesystem`",
+        ));
+    }
     let full = located.base.join(&located.place);
     if full.is_dir() {
         return target(unlinked(run, full)?);

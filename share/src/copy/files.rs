@@ -195,7 +195,7 @@ impl Redactor {
             _ if inside.ends_with(".jsonl") => self.lines(place, &text),
             _ if inside.ends_with(".json") => {
                 let mut hashed = Vec::new();
-                let now = self.json_with(place, &text, &mut |key, before, now| {
+                let now = self.json_with(place, &text, "", &mut |key, before, now| {
                     if ["prompt", "on_reject"].contains(&key) {
                         hashed.push((before.to_owned(), now.to_owned()));
                     }

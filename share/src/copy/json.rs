@@ -18,14 +18,16 @@ const PEOPLE: [&str; 7] = [
 impl Redactor {
     /// A text that may be JSON, without what must not leave; `None` where nothing is replaced. Keys, numbers and blanks stay.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
-        self.json_with(place, text, &mut |_, _, _| {})
+        self.json_with(place, text, "", &mut |_, _, _| {})
     }
 
-    /// The same; `changed` hears of each string that is replaced: its key, what it was, what it is.
+    /// The same of a text that stands under a key itself; `changed` hears of each string that is replaced: its key, what it was, what
+    /// it is.
     pub(crate) fn json_with(
         &mut self,
         place: Place<'_>,
         text: &str,
+        key: &str,
         changed: &mut dyn FnMut(&str, &str, &str),
     ) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
@@ -35,7 +37,7 @@ impl Redactor {
         let first = self.text(place, text);
         let first = first.filter(|first| serde_json::from_str::<IgnoredAny>(first).is_ok());
         let now = first.as_deref().unwrap_or(text);
-        let strings = self.strings(place, now, changed);
+        let strings = self.strings(place, now, key, changed);
         strings.or(first)
     }
 
@@ -43,11 +45,12 @@ impl Redactor {
         &mut self,
         place: Place<'_>,
         text: &str,
+        key: &str,
         changed: &mut dyn FnMut(&str, &str, &str),
     ) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut at) = (0, 0);
-        let mut key = String::new();
+        let mut key = key.to_owned();
         while let Some(start) = text.get(at..)?.find('"').map(|found| at + found) {
             let end = start + end_of(text.get(start..)?)?;
             at = end;

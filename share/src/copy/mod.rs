@@ -75,7 +75,6 @@ pub struct Redactor {
 #[derive(Debug, Default)]
 struct People {
     stay: BTreeSet<String>,
-    numbers: BTreeMap<String, usize>,
 }
 
 /// Words for an approver that name nobody.
@@ -117,11 +116,10 @@ impl Redactor {
             let entries = gate.allow.as_deref().map(serde_json::from_str);
             let entries: Vec<String> = entries.and_then(Result::ok).unwrap_or_default();
             match gate.status {
-                GateStatus::Pending => self.people.stay.extend(entries),
-                _ => self.people.met(&mut self.rules, entries),
+                GateStatus::Pending => self.stay(entries),
+                _ => self.met(entries),
             }
-            let by = gate.resolved_by.iter().map(|by| by.to_string());
-            self.people.met(&mut self.rules, by);
+            self.met(gate.resolved_by.iter().map(|by| by.to_string()));
         }
         let report = verify(&run.audit, None);
         if !report.errors().is_empty() {
@@ -133,8 +131,24 @@ impl Redactor {
             .audit
             .iter()
             .filter_map(|event| event.principal.as_ref());
-        self.people
-            .met(&mut self.rules, by.map(|by| by.to_string()));
+        self.met(by.map(|by| by.to_string()));
+    }
+
+    /// Notes names; those that are long enough are replaced in every text.
+    fn met(&mut self, names: impl IntoIterator<Item = String>) {
+        for name in names {
+            if !self.what.people && !self.people.is_nobody(&name) {
+                let _ = self.rules.exact(Exact::personal("person", &name));
+            }
+        }
+    }
+
+    /// Notes names that stay, wherever they stand.
+    fn stay(&mut self, names: Vec<String>) {
+        for name in names {
+            self.rules.keep_secret(&name);
+            self.people.stay.insert(name);
+        }
     }
 
     /// Begins anew with what was learned: each secret is then found in its other forms, too.
@@ -272,31 +286,16 @@ impl Redactor {
             place.of.to_owned(),
         );
         *self.replaced.entry(key).or_default() += 1;
-        Some(format!("[person #{}]", self.people.number(name)))
+        Some(format!("[{}]", self.names.name(name, "person")))
     }
 }
 
 impl People {
-    /// Notes names; those that are long enough are replaced in every text.
-    fn met(&mut self, rules: &mut Rules, names: impl IntoIterator<Item = String>) {
-        for name in names {
-            if !self.is_nobody(&name) {
-                self.number(&name);
-                let _ = rules.exact(Exact::personal("person", &name));
-            }
-        }
-    }
-
     fn is_nobody(&self, name: &str) -> bool {
         NOBODY.contains(&name)
             || name.is_empty()
             || self.stay.contains(name)
             || name.starts_with("[person #")
-    }
-
-    fn number(&mut self, name: &str) -> usize {
-        let next = self.numbers.len() + 1;
-        *self.numbers.entry(name.to_owned()).or_insert(next)
     }
 }
 

@@ -24,6 +24,8 @@ enum Column {
     Content(Content),
     /// Names of people.
     People,
+    /// A list of names.
+    Allow,
     /// A gate's text, of which its log records a hash.
     Hashed,
     /// What must stay as it is: a hash, a link.
@@ -31,7 +33,7 @@ enum Column {
 }
 
 fn column(table: &str, column: &str) -> Column {
-    use Column::{Content as Of, Hashed, Kept, People, Text};
+    use Column::{Allow, Content as Of, Hashed, Kept, People, Text};
     match (table, column) {
         ("run", "program_source") => Of(Content::Program),
         ("bindings", "value") | ("agent_segments", "summary") => Of(Content::Values),
@@ -39,6 +41,7 @@ fn column(table: &str, column: &str) -> Column {
         ("agents", "memory") => Of(Content::Memories),
         ("gates", "prompt" | "on_reject") => Hashed,
         ("gates", "resolved_by") => People,
+        ("gates", "allow") => Allow,
         ("imports", "content_hash") => Kept,
         _ => Text,
     }
@@ -118,6 +121,9 @@ impl<'a> Rows<'a> {
                 }
                 now
             }
+            Column::Allow => self
+                .redactor
+                .json_with(place, text, "allow", &mut |_, _, _| {}),
             Column::Text if text.starts_with(['{', '[']) => self.redactor.json(place, text),
             Column::Text => self.redactor.named(place, name, text),
         }?;

@@ -58,6 +58,14 @@ pub fn write_repaired(
     Ok((done, told))
 }
 
+/// Writes a shared run as a new folder, whole or not at all, as it was shared.
+///
+/// # Errors
+/// A [`Fault`]; then nothing is there. What went wrong after it was made is returned.
+pub fn unpack(disk: &Disk, root: &str, to: &Path) -> Result<Option<Fault>, Fault> {
+    new_folder(to, |dir| copy_files(disk, root, None, dir))
+}
+
 pub(super) fn session(dir: &Dir) -> Result<Session, Fault> {
     let disk = Disk::held(dir);
     Session::open(Rc::new(disk), "", &Options::default())
