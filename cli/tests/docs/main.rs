@@ -99,6 +99,7 @@ pages! {
     the_commands_about_postgresql_run = "docs/postgres.md",
     the_commands_about_workflows_run = "docs/workflows.md",
     the_commands_about_serving_run = "docs/serve.md",
+    the_commands_about_sharing_run = "docs/sharing.md",
     the_commands_about_the_audit_trail_run = "docs/audit.md",
 }
 

@@ -194,14 +194,9 @@ impl Redactor {
             FileKind::Log => self.log(place, &text),
             _ if inside.ends_with(".jsonl") => self.lines(place, &text),
             _ if inside.ends_with(".json") => {
-                let mut hashed = Vec::new();
-                let now = self.json_with(place, &text, "", &mut |key, before, now| {
-                    if ["prompt", "on_reject"].contains(&key) {
-                        hashed.push((before.to_owned(), now.to_owned()));
-                    }
-                });
-                for (before, now) in hashed {
-                    self.sealed.hashed(&before, &now);
+                let now = self.json(place, &text);
+                if let Some(now) = &now {
+                    self.gate_changed(&text, now);
                 }
                 now
             }
@@ -211,6 +206,22 @@ impl Redactor {
             },
         };
         Ok(Some(now.unwrap_or(text).into_bytes()))
+    }
+
+    /// Notes which long texts of a gate are others now.
+    fn gate_changed(&mut self, before: &str, now: &str) {
+        let read = |text: &str| serde_json::from_str::<LogRow>(text).unwrap_or_default();
+        let (before, now) = (read(before), read(now));
+        for key in ["prompt", "on_reject"] {
+            let text = |of: &LogRow| {
+                of.get(key)
+                    .and_then(|value| value.as_str())
+                    .map(str::to_owned)
+            };
+            if let (Some(before), Some(now)) = (text(&before), text(&now)) {
+                self.sealed.hashed(&before, &now);
+            }
+        }
     }
 
     /// The file of a binding: a head, and from `start` on its value.

@@ -18,36 +18,21 @@ const PEOPLE: [&str; 7] = [
 impl Redactor {
     /// A text that may be JSON, without what must not leave; `None` where nothing is replaced. Keys, numbers and blanks stay.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
-        self.json_with(place, text, "", &mut |_, _, _| {})
+        self.json_under("", place, text)
     }
 
-    /// The same of a text that stands under a key itself; `changed` hears of each string that is replaced: its key, what it was, what
-    /// it is.
-    pub(crate) fn json_with(
-        &mut self,
-        place: Place<'_>,
-        text: &str,
-        key: &str,
-        changed: &mut dyn FnMut(&str, &str, &str),
-    ) -> Option<String> {
+    /// The same of a text that stands under a key itself.
+    pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
         }
-        // Of a key and its value the rules make sense only together.
-        let first = self.text(place, text);
-        let first = first.filter(|first| serde_json::from_str::<IgnoredAny>(first).is_ok());
-        let now = first.as_deref().unwrap_or(text);
-        let strings = self.strings(place, now, key, changed);
-        strings.or(first)
+        let strings = self.strings(place, text, key);
+        // Of a key and its value some rules make sense only together.
+        let whole = self.text(place, strings.as_deref().unwrap_or(text));
+        whole.or(strings)
     }
 
-    fn strings(
-        &mut self,
-        place: Place<'_>,
-        text: &str,
-        key: &str,
-        changed: &mut dyn FnMut(&str, &str, &str),
-    ) -> Option<String> {
+    fn strings(&mut self, place: Place<'_>, text: &str, key: &str) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut at) = (0, 0);
         let mut key = key.to_owned();
@@ -65,11 +50,9 @@ impl Redactor {
             }
             let now = match PEOPLE.contains(&key.as_str()) {
                 true => self.person(place, &said),
-                // What the first look found in it as it is written is replaced already.
                 false => self.text(place, &said),
             };
             let Some(now) = now else { continue };
-            changed(&key, &said, &now);
             out.push_str(text.get(kept..start)?);
             out.push_str(&serde_json::to_string(&now).ok()?);
             kept = end;

@@ -35,7 +35,7 @@ pub struct Finding {
     /// What the secret is called in the shared file: `github-token #1`. Kept by this name.
     pub name: String,
     /// The rule.
-    pub rule: &'static str,
+    pub rule: String,
     /// `secret` or `personal`.
     pub kind: &'static str,
     /// The kind of place: `bindings.value`.
@@ -253,13 +253,18 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            let key = (hit.rule.to_owned(), hit.kind.name(), place.of.to_owned());
+            // A secret that was learned is told by the rule that found it first.
+            let rule = match hit.rule {
+                "exact" => hit.name.split(" #").next().unwrap_or(hit.rule),
+                rule => rule,
+            };
+            let key = (rule.to_owned(), hit.kind.name(), place.of.to_owned());
             *self.replaced.entry(key).or_default() += 1;
             if self.found.len() < LISTED {
                 let (before, after) = surroundings(text, hits, index, AROUND);
                 self.found.push(Finding {
                     name: hit.name.clone(),
-                    rule: hit.rule,
+                    rule: rule.to_owned(),
                     kind: hit.kind.name(),
                     place: place.of.to_owned(),
                     at: match hit.line(text) {

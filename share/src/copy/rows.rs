@@ -121,9 +121,7 @@ impl<'a> Rows<'a> {
                 }
                 now
             }
-            Column::Allow => self
-                .redactor
-                .json_with(place, text, "allow", &mut |_, _, _| {}),
+            Column::Allow => self.redactor.json_under("allow", place, text),
             Column::Text if text.starts_with(['{', '[']) => self.redactor.json(place, text),
             Column::Text => self.redactor.named(place, name, text),
         }?;
@@ -139,17 +137,18 @@ impl Rebuild for Rows<'_> {
         let name = table.info.name.to_ascii_lowercase();
         self.nth = 0;
         self.table.clone_from(&name);
-        let is_history = name.ends_with("_history") && name.starts_with("x_");
-        let leaves = !is_history || self.redactor.what.has(Content::History);
-        if !leaves {
-            self.redactor.leave(&format!("table {name}"), 0);
-        }
-        leaves && !name.starts_with("sqlite_")
+        !name.starts_with("sqlite_")
     }
 
     fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
         self.nth += 1;
         let table = self.table.clone();
+        let is_history = table.ends_with("_history") && table.starts_with("x_");
+        if is_history && !self.redactor.what.has(Content::History) {
+            let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
+            self.redactor.leave(Content::History.word(), bytes.sum());
+            return false;
+        }
         let text = |wanted: &str| {
             let found = cells
                 .iter()

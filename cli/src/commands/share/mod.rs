@@ -161,7 +161,7 @@ fn report(
             .iter()
             .map(|found| SecretFound {
                 name: found.name.clone(),
-                rule: found.rule.to_owned(),
+                rule: found.rule.clone(),
                 kind: found.kind.to_owned(),
                 place: found.place.clone(),
                 at: found.at.clone(),

@@ -1,0 +1,385 @@
+//! Runs that are shared: what leaves, what stays, and that the shared file is the run again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use prosescope_share::archive::Archive;
+use prosescope_share::manifest::{Verified, verify};
+use prosescope_share::redact::shape::fill;
+use prosescope_test_support::needs;
+use prosescope_test_support::run::fed;
+
+const FORMS: [&str; 2] = ["filesystem", "sqlite"];
+
+/// Secrets by the name that they get, each made from its shape: none of them stands here.
+const SHAPES: [(&str, &str); 6] = [
+    ("github-token", "ghp_{A:36}"),
+    ("in a value", "ghp_{A:36}"),
+    ("in a memory", "ghp_{A:36}"),
+    ("in a comment", "ghp_{A:36}"),
+    ("in an error", "ghp_{A:36}"),
+    ("in a file", "ghp_{A:36}"),
+];
+
+fn secrets() -> Vec<String> {
+    let all = SHAPES.iter().enumerate();
+    all.map(|(n, (_, shape))| fill(shape, n as u64 + 1))
+        .collect()
+}
+
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(program: &str) -> Project {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::create_dir(dir.path().join("home")).expect("made");
+        fs::write(dir.path().join("p.prose"), program).expect("written");
+        Project { dir }
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    #[track_caller]
+    fn fed(&self, code: i32, args: &[&str], input: &str) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_prosescope"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("HOME", self.at("home"))
+            .env("COLUMNS", "200");
+        let out = fed(&mut command, input.as_bytes());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (said, errors) = (text(&out.stdout), text(&out.stderr));
+        assert_eq!(out.status.code(), Some(code), "{args:?}: {said}{errors}");
+        said + &errors
+    }
+
+    #[track_caller]
+    fn done(&self, args: &str) -> String {
+        self.fed(0, &args.split_whitespace().collect::<Vec<_>>(), "")
+    }
+
+    #[track_caller]
+    fn refused(&self, code: i32, args: &str) -> String {
+        self.fed(code, &args.split_whitespace().collect::<Vec<_>>(), "")
+    }
+
+    /// A run of this form with a secret in each of its texts.
+    fn recorded(form: &str) -> Project {
+        let secrets = secrets();
+        let project = Project::new(&format!(
+            "agent writer:\n  persist: true\n\nlet draft = session: writer\n  prompt: \"use {}\"\n\n\
+             approve publish:\n  prompt: \"With {}?\"\n  allow: [\"raymond-editor\", \"user\"]\n\noutput report = session \"Report\"\n",
+            secrets[0], secrets[0]
+        ));
+        project.done(&format!("init p.prose --id r --state {form}"));
+        fs::write(
+            project.at(".prose/.env"),
+            "API_TOKEN=hunter2-is-not-enough\n",
+        )
+        .expect("written");
+        project.done("exec begin --line 4 --run r");
+        let value = format!(
+            "a value\n{} of ann@customer.org in {}/notes\nhunter2-is-not-enough\n{}\n",
+            secrets[1],
+            "/home/annabelle",
+            // Also where it stands encoded.
+            "aHVudGVyMi1pcy1ub3QtZW5vdWdo"
+        );
+        project.fed(
+            0,
+            &["put", "draft", "--run", "r", "--execution", "1", "--done"],
+            &value,
+        );
+        project.fed(
+            0,
+            &["agent", "memory", "set", "writer", "--run", "r"],
+            &secrets[2],
+        );
+        project.fed(
+            0,
+            &[
+                "agent",
+                "segment",
+                "add",
+                "writer",
+                "--run",
+                "r",
+                "--prompt",
+                &secrets[2],
+            ],
+            &secrets[1],
+        );
+        project.done("gate create publish --run r --line 7");
+        let comment = format!("fine, {}", secrets[3]);
+        project.fed(
+            0,
+            &[
+                "approve",
+                "r",
+                "publish",
+                "--as",
+                "raymond-editor",
+                "--comment",
+                &comment,
+            ],
+            "",
+        );
+        let id = project.done("exec begin --line 11 --run r");
+        let id = id.lines().next().expect("an id").trim().to_owned();
+        let error = format!("no {}", secrets[4]);
+        project.fed(
+            0,
+            &["exec", "fail", &id, "--error", &error, "--run", "r"],
+            "",
+        );
+        let file = project.at(&format!(".prose/runs/r/attachments/{}.txt", secrets[5]));
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(file, &secrets[5]).expect("written");
+        fs::write(
+            project.at(".prose/runs/r/attachments/a.png"),
+            [0x89, b'P', 0xff, 0],
+        )
+        .expect("written");
+        project
+    }
+}
+
+/// Every part of a zip, by its path.
+fn parts(zip: &Path) -> Vec<(String, Vec<u8>)> {
+    let bytes = fs::read(zip).expect("read");
+    let len = bytes.len() as u64;
+    let zip = Archive::open(bytes, len, 1 << 30).expect("a zip");
+    assert!(matches!(verify(&zip), Verified::Unchanged(_)));
+    let paths = zip.entries().iter().map(|entry| entry.path.clone());
+    let whole = |path: &str| zip.whole(path).expect("read").expect("there");
+    paths.map(|path| (path.clone(), whole(&path))).collect()
+}
+
+#[test]
+fn nothing_secret_leaves_and_the_run_is_told_as_before() {
+    for form in FORMS {
+        let project = Project::recorded(form);
+        let said = project.done("share r -o r.zip");
+        for name in ["github-token", "person", "home", "email"] {
+            assert!(said.contains(name), "{form}: {name}: {said}");
+        }
+        let mut gone = secrets();
+        gone.extend(
+            [
+                "hunter2-is-not-enough",
+                "aHVudGVyMi1pcy1ub3QtZW5vdWdo",
+                "raymond-editor",
+                "annabelle",
+                "ann@customer.org",
+            ]
+            .map(str::to_owned),
+        );
+        for (path, bytes) in parts(&project.at("r.zip")) {
+            let text = String::from_utf8_lossy(&bytes);
+            for secret in &gone {
+                assert!(
+                    !text.contains(secret) && !path.contains(secret),
+                    "{form}: {path}: {secret}"
+                );
+            }
+        }
+        assert!(!said.contains(".png") && said.contains("no text"), "{said}");
+        let value = project.done("get draft --run r.zip");
+        assert!(value.starts_with("a value\n[github-token #"), "{value}");
+        assert_eq!(value.lines().count(), 4, "{value}");
+        // Ids, statuses, ties and places are those of the run.
+        let facts = |run: &str| {
+            let trace = project.done(&format!("trace {run} --json"));
+            let mut trace: serde_json::Value = serde_json::from_str(&trace).expect("JSON");
+            forget(&mut trace);
+            trace
+        };
+        assert_eq!(facts("r"), facts("r.zip"), "{form}");
+        assert_eq!(
+            project.done("audit verify r").lines().next(),
+            project.done("audit verify r.zip").lines().next()
+        );
+        assert!(project.done("audit r.zip").contains("[person #1]"));
+        // A log that is sealed anew names the head that it had.
+        let head = project.done("audit verify r");
+        let head = head
+            .lines()
+            .find_map(|line| line.strip_prefix("head: 2:"))
+            .expect("a head");
+        assert!(said.contains(head), "{said}");
+    }
+}
+
+/// Leaves out of a view what redaction changes: texts, and where the run lies.
+fn forget(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for key in [
+                "text", "error", "summary", "preview", "prompt", "message", "len", "label",
+                "command", "bytes",
+            ] {
+                object.remove(key);
+            }
+            object.values_mut().for_each(forget);
+        }
+        serde_json::Value::Array(list) => list.iter_mut().for_each(forget),
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_kept_stays_and_what_is_asked_for_goes() {
+    let project = Project::recorded("sqlite");
+    let secrets = secrets();
+    let held = |file: &str| {
+        let all = parts(&project.at(file));
+        let all = all
+            .iter()
+            .map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+        all.collect::<String>()
+    };
+    let report = project.done("share r --report --json");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let found = report["found"].as_array().expect("a list");
+    let of = found
+        .iter()
+        .find(|found| found["place"] == "execution.error_message")
+        .expect("found");
+    let name = of["name"].as_str().expect("a name");
+    project.fed(0, &["share", "r", "-o", "kept.zip", "--keep", name], "");
+    let kept = held("kept.zip");
+    assert!(kept.contains(&secrets[4]) && !kept.contains(&secrets[3]));
+    project.fed(
+        0,
+        &[
+            "share",
+            "r",
+            "-o",
+            "asked.zip",
+            "--redact",
+            "value",
+            "--redact",
+            "/fi[mn]e/",
+        ],
+        "",
+    );
+    let asked = held("asked.zip");
+    assert!(
+        !asked.contains("a value") && !asked.contains("fine,"),
+        "asked"
+    );
+    project.done("share r -o less.zip --without values,memories --with personal");
+    let less = held("less.zip");
+    assert!(!less.contains("a value") && less.contains("left out when this run was shared"));
+    assert!(less.contains("raymond-editor"));
+    project.done("share r -o raw.zip --raw");
+    let raw = held("raw.zip");
+    assert!(secrets.iter().take(5).all(|secret| raw.contains(secret)));
+    let refused = project.refused(2, "share r -o x.zip --redact /(/");
+    assert!(refused.contains("--redact"), "{refused}");
+}
+
+#[test]
+fn a_shared_run_is_the_run_again() {
+    for form in FORMS {
+        let project = Project::recorded(form);
+        project.done("share r -o r.zip --raw");
+        let shown = |run: &str| project.done(&format!("bindings {run} --json"));
+        assert_eq!(shown("r"), shown("r.zip"), "{form}");
+        project.done(&format!("convert r.zip --to {form} --out again"));
+        assert_eq!(shown("r"), shown("again"), "{form}");
+        // The other form.
+        let other = FORMS.into_iter().find(|other| *other != form).expect("two");
+        project.done(&format!("convert r.zip --to {other} --out other"));
+        assert_eq!(
+            project.done("get draft --run r"),
+            project.done("get draft --run other")
+        );
+        let refused = project.fed(4, &["put", "x", "--run", "r.zip"], "x");
+        assert!(
+            refused.contains("shared copy") && refused.contains("convert"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn a_page_holds_the_run() {
+    if needs::viewer().is_none() {
+        return;
+    }
+    let project = Project::recorded("sqlite");
+    let prose = needs::prose().expect("it carries the viewer");
+    let share = Command::new(prose)
+        .args(["share", "r", "-o", "r.html"])
+        .current_dir(project.dir.path())
+        .output()
+        .expect("it runs");
+    assert!(
+        share.status.success(),
+        "{}",
+        String::from_utf8_lossy(&share.stderr)
+    );
+    let page = fs::read_to_string(project.at("r.html")).expect("text");
+    let title = page.lines().find(|line| line.contains("<title>"));
+    let title = title.expect("a title");
+    assert!(title.starts_with("<title>r · Running; failed at line 11"), "{title}");
+    assert!(secrets().iter().all(|secret| !page.contains(secret)));
+    assert_eq!(
+        project.done("get draft --run r.html").lines().next(),
+        Some("a value")
+    );
+    fs::write(project.at("cut.html"), &page[..page.len() / 2]).expect("written");
+    let refused = project.refused(6, "show cut.html");
+    assert!(refused.contains("cut off"), "{refused}");
+}
+
+#[test]
+fn several_runs_are_one_file_and_each_is_named() {
+    let project = Project::recorded("sqlite");
+    project.done("init p.prose --id s --state filesystem");
+    project.done("share r s -o both.zip");
+    let refused = project.refused(2, "show both.zip");
+    assert!(refused.contains("both.zip/r"), "{refused}");
+    let shown = project.done("show both.zip/r");
+    assert!(shown.contains("failed at line 11"), "{shown}");
+    assert!(project.done("runs both.zip").contains("running"));
+    let refused = project.refused(2, "share r r -o twice.zip");
+    assert!(refused.contains("named twice"), "{refused}");
+    let refused = project.refused(4, "share r -o both.zip");
+    assert!(refused.contains("there already"), "{refused}");
+    let refused = project.refused(2, "share r -o run.pdf");
+    assert!(refused.contains(".html, .zip or .db"), "{refused}");
+    fs::write(
+        project.at("cut.zip"),
+        &fs::read(project.at("both.zip")).expect("read")[..900],
+    )
+    .expect("written");
+    let refused = project.refused(6, "show cut.zip");
+    assert!(refused.contains("no zip that can be read"), "{refused}");
+    assert!(!project.at("run.pdf").exists() && !project.at("twice.zip").exists());
+}
+
+#[test]
+fn a_database_is_built_anew() {
+    let project = Project::recorded("sqlite");
+    project.done("share r -o r.db");
+    let bytes = fs::read(project.at("r.db")).expect("read");
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(secrets().iter().all(|secret| !text.contains(secret)));
+    assert!(
+        project
+            .done("get draft --run ./r.db")
+            .starts_with("a value")
+    );
+    // Its own rules hold in the copy.
+    let project = Project::recorded("filesystem");
+    let refused = project.refused(4, "share r -o r.db");
+    assert!(refused.contains("not one database"), "{refused}");
+}
