@@ -34,7 +34,9 @@ pub fn encode(bytes: &[u8]) -> String {
 pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len.min(text.len()));
     let (mut held, mut bits) = (0u32, 0);
+    let mut groups = 0_usize;
     let mut put = |group: u32| {
+        groups += 1;
         held = (held << 7 | group) & 0x7fff;
         bits += 7;
         if bits >= 8 && bytes.len() < len {
@@ -52,7 +54,9 @@ pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
             }
         }
     }
-    (bytes.len() == len).then_some(bytes)
+    // A character of two bytes at the end may carry a group of nothing.
+    let most = len.checked_mul(8)?.div_ceil(7) + 1;
+    (bytes.len() == len && groups <= most).then_some(bytes)
 }
 
 /// Bytes in groups of seven bits, the last one filled up with zeros.

@@ -143,7 +143,7 @@ mod tests {
         let cut = page.split_once("</script><script>").unwrap().0;
         for damaged in [
             cut.to_owned(),
-            page.replace("\"10\"", "\"9\""),
+            page.replace("\"10\"", "\"8\""),
             page.replace("\"10\"", "\"x\""),
         ] {
             assert!(

@@ -78,3 +78,52 @@ fn end_of(text: &str) -> Option<usize> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use prosescope_redact::Rules;
+
+    use super::*;
+    use crate::what::What;
+
+    fn redacted(text: &str) -> Option<String> {
+        let mut rules = Rules::new();
+        rules.asked("hunter2").expect("a text");
+        let mut redactor = Redactor::new(rules, What::default());
+        redactor.json(Place { of: "p", at: "a" }, text)
+    }
+
+    #[test]
+    fn strings_are_looked_at_as_what_they_say() {
+        let token = prosescope_redact::shape::fill("ghp_{A:36}", 1);
+        for (before, now) in [
+            (r#"{"a": 1.50, "b": [true, null]}"#.to_owned(), None),
+            (
+                r#"{"a" : "x hunter2 y", "n": 1e2}"#.to_owned(),
+                Some(r#"{"a" : "x [asked #1] y", "n": 1e2}"#),
+            ),
+            // Escaped letters are letters.
+            (
+                r#"["h\u0075nter2", "\"hunter2\""]"#.to_owned(),
+                Some(r#"["[asked #1]", "\"[asked #1]\""]"#),
+            ),
+            // Half of a pair of surrogates is kept as it is written.
+            (
+                r#"["\ud800", "hunter2"]"#.to_owned(),
+                Some(r#"["\ud800", "[asked #1]"]"#),
+            ),
+            (
+                r#"{"allow": ["user", "jo"], "principal": "jo"}"#.to_owned(),
+                Some(r#"{"allow": ["user", "[person #1]"], "principal": "[person #1]"}"#),
+            ),
+            (
+                format!(r#"{{"{token}": 1}}"#),
+                Some(r#"{"[github-token #1]": 1}"#),
+            ),
+            // No JSON at all.
+            (r#"{"a": hunter2"#.to_owned(), Some(r#"{"a": [asked #1]"#)),
+        ] {
+            assert_eq!(redacted(&before).as_deref(), now, "{before}");
+        }
+    }
+}
