@@ -329,7 +329,10 @@ fn a_page_holds_the_run() {
     let page = fs::read_to_string(project.at("r.html")).expect("text");
     let title = page.lines().find(|line| line.contains("<title>"));
     let title = title.expect("a title");
-    assert!(title.starts_with("<title>r · Running; failed at line 11"), "{title}");
+    assert!(
+        title.starts_with("<title>r · Running; failed at line 11"),
+        "{title}"
+    );
     assert!(secrets().iter().all(|secret| !page.contains(secret)));
     assert_eq!(
         project.done("get draft --run r.html").lines().next(),

@@ -75,6 +75,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     }
     let zip = written::opened(temporary.path())?;
     pack::check(&zip, &redactor).map_err(failed)?;
+    written::looked_through(temporary.path(), &mut redactor)?;
     report.bytes = match format {
         Kind::Zip => written::put(temporary, file, args.overwrite)?,
         Kind::Database => written::database(&zip, &manifest, file, args.overwrite)?,

@@ -9,9 +9,11 @@ use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_share::archive::{Archive, ArchiveError};
+use prosescope_share::copy::{Redactor, Shared};
 use prosescope_share::manifest::Manifest;
+use prosescope_share::pack::{self, ShareError};
 use prosescope_share::{FileReader, page};
-use prosescope_store::Disk;
+use prosescope_store::{Disk, DiskDatabases};
 use tempfile::NamedTempFile;
 
 use crate::error::CliError;
@@ -62,6 +64,33 @@ fn unread(error: &ArchiveError) -> CliError {
         format!("what was written cannot be read again: {error}"),
     )
     .hint(error.next_step())
+}
+
+/// Looks through what was written by every rule, as whoever gets it opens it.
+pub(super) fn looked_through(zip: &Path, redactor: &mut Redactor) -> Result<(), CliError> {
+    if redactor.is_raw() {
+        return Ok(());
+    }
+    let disk = Disk::open(zip).map_err(locate::store)?;
+    let whole = Shared {
+        session: None,
+        source: &disk,
+        root: String::new(),
+        database: None,
+        alone: false,
+        to: String::new(),
+    };
+    let mut databases = DiskDatabases::new(&disk)?;
+    redactor.again();
+    pack::look(&[whole], redactor, &mut [&mut databases]).map_err(super::failed)?;
+    match redactor.found().first() {
+        None => Ok(()),
+        Some(found) => Err(super::failed(ShareError::Remains {
+            name: found.name.clone(),
+            path: found.at.clone(),
+            form: format!("where the rule {} finds it", found.rule),
+        })),
+    }
 }
 
 /// Puts the file in its place.
