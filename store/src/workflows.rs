@@ -10,6 +10,7 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 use tempfile::TempDir;
 
 use crate::dir::Dir;
+use crate::packed;
 use crate::record::{Clock, TIME, connect_workflows, fault, lock};
 
 /// A database of workflows that is read. Reading leaves no trace, so a follower opens it anew for each look.
@@ -17,8 +18,8 @@ use crate::record::{Clock, TIME, connect_workflows, fault, lock};
 pub struct WorkflowReader {
     path: PathBuf,
     tables: SqliteTables,
-    /// The copy that is read, where a writer died in the middle of a change.
-    _aside: Option<TempDir>,
+    /// The copies that are read: of a shared file what was unpacked; and where a writer died in the middle of a change.
+    _aside: Vec<TempDir>,
 }
 
 impl WorkflowReader {
@@ -31,6 +32,11 @@ impl WorkflowReader {
             let message = format!("{} cannot be read: {why}", path.display());
             Fault::new(kind, message).hint(next)
         };
+        if path.is_file()
+            && let Some(reader) = WorkflowReader::unpacked(path)?
+        {
+            return Ok(reader);
+        }
         let opened = crate::database::open(path).map_err(|error| {
             let kind = match error.is_failed() {
                 true => FaultKind::Io,
@@ -48,8 +54,31 @@ impl WorkflowReader {
         Ok(WorkflowReader {
             path: path.to_owned(),
             tables,
-            _aside: opened.aside,
+            _aside: opened.aside.into_iter().collect(),
         })
+    }
+
+    /// Opens the one database of a shared file; `None` where the file is none.
+    fn unpacked(path: &Path) -> Result<Option<WorkflowReader>, Fault> {
+        let unread = |why: &dyn std::fmt::Display, next: &str| {
+            Fault::new(FaultKind::Damaged, why.to_string()).hint(next)
+        };
+        let packed = packed::unpacked(path).map_err(|error| unread(&error, error.next()))?;
+        let Some(packed) = packed else {
+            return Ok(None);
+        };
+        let listed = std::fs::read_dir(packed.folder.path());
+        let listed = listed.map_err(|cause| unread(&cause, ""))?.flatten();
+        let mut databases = listed.map(|entry| entry.path());
+        let found = databases.find(|path| path.extension().is_some_and(|end| end == "db"));
+        let Some(found) = found else {
+            let why = format!("{} holds no database of workflows", path.display());
+            return Err(unread(&why, "`prosescope show FILE` shows a run"));
+        };
+        let mut reader = WorkflowReader::open(&found)?;
+        path.clone_into(&mut reader.path);
+        reader._aside.push(packed.folder);
+        Ok(Some(reader))
     }
 }
 

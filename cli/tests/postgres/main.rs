@@ -23,6 +23,7 @@ mod same;
 mod sealed;
 mod serve;
 mod setup;
+mod sharing;
 #[path = "../shared/stopping.rs"]
 mod stopping;
 mod trust;

@@ -78,7 +78,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     written::looked_through(temporary.path(), &mut redactor)?;
     report.bytes = match format {
         Kind::Zip => written::put(temporary, file, args.overwrite)?,
-        Kind::Database => written::database(&zip, &manifest, file, args.overwrite)?,
+        Kind::Database => written::database(&zip, file, args.overwrite)?,
         Kind::Page | Kind::Text => {
             let size: u64 = manifest.parts.iter().map(|part| part.bytes).sum();
             let packed = temporary.path().metadata()?.len();

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prosescope_core::session::Session;
+use prosescope_core::source::Source;
 use prosescope_share::copy::Shared;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
@@ -36,10 +37,14 @@ impl Runs {
         for name in names {
             let path = Path::new(name);
             if path.is_file() && WorkflowReader::open(path).is_ok() {
-                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                let disk = locate::disk(path)?;
+                let mut files = disk.files().iter().map(|file| file.path.clone());
+                let file = files.find(|file| file.ends_with(".db"));
+                let named = path.file_name().unwrap_or_default().to_string_lossy();
+                let file = file.unwrap_or_else(|| named.into_owned());
                 all.push(One::Workflows {
-                    disk: locate::disk(path)?,
-                    file: file.into_owned(),
+                    disk,
+                    file,
                     dir: path.parent().map(Path::to_owned).unwrap_or_default(),
                 });
                 continue;

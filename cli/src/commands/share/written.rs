@@ -10,7 +10,6 @@ use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_share::archive::{Archive, ArchiveError};
 use prosescope_share::copy::{Redactor, Shared};
-use prosescope_share::manifest::Manifest;
 use prosescope_share::pack::{self, ShareError};
 use prosescope_share::{FileReader, page};
 use prosescope_store::{Disk, DiskDatabases};
@@ -125,14 +124,13 @@ fn readable(file: &File) -> io::Result<()> {
 /// Writes the one database of a zip.
 pub(super) fn database(
     zip: &Archive<FileReader>,
-    manifest: &Manifest,
     to: &Path,
     overwrite: bool,
 ) -> Result<u64, CliError> {
     let mut databases = zip
         .entries()
         .iter()
-        .filter(|entry| entry.path.ends_with(".db") || manifest.parts.len() == 1);
+        .filter(|entry| entry.path.ends_with(".db"));
     let (Some(entry), None) = (databases.next(), databases.next()) else {
         return Err(
             CliError::refused("no-one-database", "what is shared is not one database")
