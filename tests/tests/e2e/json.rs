@@ -366,6 +366,7 @@ fn examples() -> Vec<Example> {
             &["latest", "--to", "filesystem"],
             of::<view::RunConverted>,
         ),
+        reads("share", &["latest", "--report"], of::<view::RunShared>),
         records("pull", &["postgres:latest"], of::<view::RunConverted>).at(At::Nowhere),
         records("push", &["latest"], of::<view::RunConverted>).at(At::Nowhere),
         records("postgres setup", &[], of::<ServerSetUp>).at(At::Nowhere),
