@@ -5,12 +5,12 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
 
 use actions::words;
 use conformance::{bring_about, is_already, is_refused};
 use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_store::WorkflowStore;
+use prosescope_test_support::kills::Kills;
 use prosescope_test_support::run;
 use serde_json::Value;
 
@@ -317,18 +317,14 @@ fn writers_that_are_killed_lose_nothing_acknowledged() {
     } else {
         40
     };
+    let first = ["events", "append", &of, "--text", "first"];
+    let (mut moments, _) = Kills::learn(|| place.prose(0, &first));
     let mut acknowledged = BTreeSet::new();
     for n in 0..kills {
         let text = format!("event {n}");
-        let mut writer = place
-            .command(&["events", "append", &of, "--text", &text, "--json"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        thread::sleep(Duration::from_micros(u64::from(n % 40) * 400));
-        let _ = writer.kill();
-        let out = writer.wait_with_output().unwrap();
-        if serde_json::from_slice::<Value>(&out.stdout).is_ok() {
+        let append = ["events", "append", &of, "--text", &text, "--json"];
+        let said = moments.kill(&mut place.command(&append), b"");
+        if serde_json::from_str::<Value>(&said).is_ok() {
             acknowledged.insert(text);
         }
     }

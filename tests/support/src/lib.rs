@@ -4,6 +4,7 @@ pub mod chance;
 pub mod clock;
 pub mod cluster;
 pub mod files;
+pub mod kills;
 pub mod needs;
 pub mod pages;
 pub mod pooler;

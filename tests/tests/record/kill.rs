@@ -1,6 +1,7 @@
 //! Writers that are killed in the middle (reliability.md, "What must hold" 2).
 
-use crate::kills::Kills;
+use prosescope_test_support::kills::Kills;
+
 use crate::project::{FORMS, Project, assert_whole, many};
 
 #[test]

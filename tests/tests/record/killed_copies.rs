@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kills::Kills;
+use prosescope_test_support::kills::Kills;
+
 use crate::project::{FORMS, Project, many};
 
 /// Names of the runs that are listed.

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::kills::Kills;
+use prosescope_test_support::kills::Kills;
+
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
 const NOON: &str = "2026-01-25 12:00:00";

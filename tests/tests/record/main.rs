@@ -16,7 +16,6 @@ mod inject;
 mod kill;
 mod killed_copies;
 mod killed_decisions;
-mod kills;
 #[cfg(unix)]
 mod places;
 mod project;

@@ -5,13 +5,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::project::text;
-
 /// One command of so many is not killed, so that the test sees whole ones too.
 const SPARED: usize = 8;
 
 /// Chooses the moments of kills.
-pub(crate) struct Kills {
+#[derive(Debug)]
+pub struct Kills {
     /// How long a whole command takes: an estimate from the commands so far.
     whole: Duration,
     /// The number of the next kill.
@@ -20,7 +19,7 @@ pub(crate) struct Kills {
 
 impl Kills {
     /// Runs a whole command for a first estimate.
-    pub(crate) fn learn<T>(whole: impl FnOnce() -> T) -> (Kills, T) {
+    pub fn learn<T>(whole: impl FnOnce() -> T) -> (Kills, T) {
         let begun = Instant::now();
         let done = whole();
         let whole = begun.elapsed();
@@ -28,8 +27,11 @@ impl Kills {
     }
 
     /// Starts a command with this input, kills it, and returns what it printed until then. The first is killed at once,
-    /// the others from at once to a little late, in steps that do not repeat.
-    pub(crate) fn kill(&mut self, command: &mut Command, input: &[u8]) -> String {
+    /// the others from at once to a little late, in steps that do not repeat. One of eight is not killed.
+    ///
+    /// # Panics
+    /// When the command does not start.
+    pub fn kill(&mut self, command: &mut Command, input: &[u8]) -> String {
         let n = self.next;
         self.next += 1;
         let mut child = command
@@ -52,6 +54,7 @@ impl Kills {
             }
             let _ = child.kill();
         }
-        text(&child.wait_with_output().expect("it ended").stdout)
+        let out = child.wait_with_output().expect("it ended").stdout;
+        String::from_utf8_lossy(&out).into_owned()
     }
 }
