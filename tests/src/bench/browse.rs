@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use prosescope_tests::browser::Page;
+use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::{build, needs};
 
 use crate::Effort;
@@ -29,7 +29,7 @@ fn page() -> Page {
     let (Some(chromium), Some(viewer)) = (needs::chromium(), needs::viewer()) else {
         unreachable!("both were there");
     };
-    let mut page = Page::open_file(&chromium, &viewer);
+    let mut page = Page::alone(&chromium, &file_url(&viewer));
     page.wait("document.querySelector('main') && globalThis.prosescope?.stats");
     page
 }

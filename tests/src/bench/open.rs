@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use prosescope_tests::browser::Page;
+use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::{build, needs};
 
 use crate::Effort;
@@ -100,7 +100,7 @@ fn passed(page: &mut Page) -> f64 {
 }
 
 fn in_viewer(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) -> Opened {
-    let mut page = Page::open_file(chromium, viewer);
+    let mut page = Page::alone(chromium, &file_url(viewer));
     page.wait("document.querySelector('main')");
     page.wait("globalThis.prosescope?.stats");
     let ready = passed(&mut page);
@@ -119,7 +119,7 @@ fn in_viewer(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) ->
 }
 
 fn in_sqljs(chromium: &Path, html: &Path, database: &Path, rest: Duration, len: u64) -> Opened {
-    let mut page = Page::open_file(chromium, html);
+    let mut page = Page::alone(chromium, &file_url(html));
     page.wait("document.body.dataset.ready");
     let ready = passed(&mut page);
     page.pause(rest);

@@ -1,6 +1,6 @@
 //! Scrolling a trace of 50,000 rows in the viewer.
 
-use prosescope_tests::browser::Page;
+use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::{build, needs};
 
 use crate::Effort;
@@ -39,7 +39,7 @@ pub(crate) fn measure(effort: Effort) {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("state.db");
     build::sql(&database, &build::rows(50_000));
-    let mut page = Page::open_file(&chromium, &viewer);
+    let mut page = Page::alone(&chromium, &file_url(&viewer));
     page.drop_files(&[&database]);
     page.wait("document.querySelector('.by-status')");
     page.key("3");

@@ -10,7 +10,7 @@ use tungstenite::{Error, Message, WebSocket};
 use crate::work::PATIENCE;
 
 /// How long one read of the socket blocks, so that deadlines are seen.
-const TICK: Duration = Duration::from_millis(100);
+const TICK: Duration = Duration::from_millis(20);
 
 /// What the browser said of itself while the test ran, over the page and its workers.
 #[derive(Default)]

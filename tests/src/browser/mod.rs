@@ -1,50 +1,84 @@
 //! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots,
 //! and a log of everything that a page must not do (requests, console errors, dialogs).
 //!
-//! Each [`Page`] is a Chromium of its own with an empty profile, and ends with it, on a panic too.
+//! The pages of a test program share one Chromium, each with an empty profile of its own: starting a Chromium takes a second
+//! of processor time. A test that measures what the browser takes has one alone ([`Page::alone`]).
 
+mod chromium;
 mod devtools;
 mod keys;
 mod processes;
 
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use serde_json::{Value, json};
 
+use chromium::Chromium;
 use devtools::DevTools;
 
 use crate::work::PATIENCE;
 
-/// A page in a browser of its own.
+/// A page with cookies, storage and downloads of its own.
 ///
 /// Its methods panic when something goes wrong, with what the page showed: they are for tests.
 pub struct Page {
     devtools: DevTools,
     session: String,
     url: String,
-    chromium: Chromium,
+    /// What the page shares with no other, by its id.
+    context: Value,
+    downloads: tempfile::TempDir,
+    chromium: Browser,
+}
+
+/// The Chromium that a page is in.
+enum Browser {
+    Shared(&'static Chromium),
+    Own(Chromium),
+}
+
+impl Deref for Browser {
+    type Target = Chromium;
+
+    fn deref(&self) -> &Chromium {
+        match self {
+            Browser::Shared(chromium) => chromium,
+            Browser::Own(chromium) => chromium,
+        }
+    }
 }
 
 impl Page {
-    /// Starts a browser and opens an address.
+    /// Opens an address in the browser that the tests of this program share.
     pub fn open(chromium: &Path, url: &str) -> Page {
-        let chromium = Chromium::start(chromium);
+        Page::within(Browser::Shared(Chromium::shared(chromium)), url)
+    }
+
+    /// Opens an address in a browser that no other page is in.
+    pub fn alone(chromium: &Path, url: &str) -> Page {
+        Page::within(Browser::Own(Chromium::start(chromium)), url)
+    }
+
+    fn within(chromium: Browser, url: &str) -> Page {
         let (port, path) = chromium.endpoint();
         let mut devtools = DevTools::connect(port, &path);
         let call = |d: &mut DevTools, session: &str, method: &str, params: Value| {
             d.try_call(session, method, params)
                 .unwrap_or_else(|e| panic!("{e}"))
         };
-        let target = call(
+        let context = call(
             &mut devtools,
             "",
-            "Target.createTarget",
-            json!({"url": "about:blank"}),
-        );
+            "Target.createBrowserContext",
+            json!({"disposeOnDetach": true}),
+        )["browserContextId"]
+            .take();
+        let window = json!({"url": "about:blank", "browserContextId": context, "newWindow": true});
+        let target = call(&mut devtools, "", "Target.createTarget", window);
         let attach = json!({"targetId": target["targetId"], "flatten": true});
         let session = call(&mut devtools, "", "Target.attachToTarget", attach)["sessionId"]
             .as_str()
@@ -62,19 +96,35 @@ impl Page {
         // Workers wait until their domains are on, so that no request of theirs is missed.
         let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         call(&mut devtools, &session, "Target.setAutoAttach", workers);
-        let downloads = json!({"behavior": "allow", "eventsEnabled": true, "downloadPath": chromium.downloads()});
-        call(&mut devtools, "", "Browser.setDownloadBehavior", downloads);
+        // Another page's window may be before it.
+        let focus = json!({"enabled": true});
+        call(
+            &mut devtools,
+            &session,
+            "Emulation.setFocusEmulationEnabled",
+            focus,
+        );
+        let downloads = tempfile::tempdir().expect("a folder for downloads");
+        let allow = json!({
+            "behavior": "allow",
+            "eventsEnabled": true,
+            "browserContextId": context,
+            "downloadPath": downloads.path(),
+        });
+        call(&mut devtools, "", "Browser.setDownloadBehavior", allow);
         let mut page = Page {
             devtools,
             session,
             url: String::new(),
+            context,
+            downloads,
             chromium,
         };
         page.go(url);
         page
     }
 
-    /// Opens a file on disk, as a double click would.
+    /// Opens a file on disk, as a double click would, in the browser that the tests of this program share.
     pub fn open_file(chromium: &Path, file: &Path) -> Page {
         Page::open(chromium, &file_url(file))
     }
@@ -310,6 +360,10 @@ impl Page {
     /// Everything that the page and its workers asked for but the page itself; data and blobs are no requests.
     pub fn requests(&mut self) -> Vec<String> {
         self.catch_up();
+        self.requested()
+    }
+
+    fn requested(&self) -> Vec<String> {
         let page = self.url.split('#').next().unwrap_or_default();
         let log = &self.devtools.log.requests;
         let asked = |url: &&String| {
@@ -340,20 +394,22 @@ impl Page {
 
     /// Fails when the page asked for anything, opened a dialog, a window or a frame, or said an error.
     pub fn assert_quiet(&mut self) {
-        assert_eq!(self.requests(), [] as [String; 0], "requests");
         self.assert_no_errors();
+        assert_eq!(self.requested(), [] as [String; 0], "requests");
     }
 
     /// Fails when the page opened a dialog, a window or a frame, or said an error.
     pub fn assert_no_errors(&mut self) {
-        assert_eq!(self.opened(), [] as [String; 0], "windows and frames");
-        assert_eq!(self.dialogs(), [] as [String; 0], "dialogs");
-        assert_eq!(self.errors(), [] as [String; 0], "errors on the console");
+        self.catch_up();
+        let log = &self.devtools.log;
+        assert_eq!(log.opened, [] as [String; 0], "windows and frames");
+        assert_eq!(log.dialogs, [] as [String; 0], "dialogs");
+        assert_eq!(log.errors, [] as [String; 0], "errors on the console");
     }
 
     /// The file that the page gave for download under this name, once it is whole.
     pub fn downloaded(&mut self, name: &str) -> PathBuf {
-        let file = self.chromium.downloads().join(name);
+        let file = self.downloads.path().join(name);
         let start = Instant::now();
         while !file.is_file() {
             assert!(
@@ -377,7 +433,7 @@ impl Page {
 
     /// The most memory that one of the browser's renderer processes has had, in bytes, where the system says it.
     pub fn renderer_peak(&self) -> Option<u64> {
-        processes::renderer_peak(self.chromium.process.id())
+        processes::renderer_peak(self.chromium.id())
     }
 
     /// How many workers the page has.
@@ -409,12 +465,12 @@ impl Page {
 
     /// Processor time that the page's workers have taken; zero where the system does not say it.
     pub fn worker_time(&self) -> Duration {
-        processes::worker_time(self.chromium.process.id()).unwrap_or_default()
+        processes::worker_time(self.chromium.id()).unwrap_or_default()
     }
 
     /// Processor time that the page itself has taken, drawing included; zero where the system does not say it.
     pub fn page_time(&self) -> Duration {
-        processes::page_time(self.chromium.process.id()).unwrap_or_default()
+        processes::page_time(self.chromium.id()).unwrap_or_default()
     }
 
     /// The page's session and those of its workers.
@@ -478,9 +534,10 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // Asked first, so that its helpers end too and leave the profile alone.
-        let _ = self.devtools.try_call("", "Browser.close", json!({}));
-        self.chromium.wait_briefly();
+        let context = json!({"browserContextId": self.context});
+        let _ = self
+            .devtools
+            .try_call("", "Target.disposeBrowserContext", context);
     }
 }
 
@@ -497,79 +554,4 @@ pub fn file_url(file: &Path) -> String {
         }
     }
     url
-}
-
-/// A running Chromium and its profile, ended and deleted together.
-struct Chromium {
-    process: Child,
-    profile: tempfile::TempDir,
-}
-
-impl Chromium {
-    fn start(program: &Path) -> Chromium {
-        let profile = tempfile::tempdir().expect("a folder for the profile");
-        let process = Command::new(program)
-            .args([
-                "--headless",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-quic",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                "--remote-debugging-port=0",
-                "--window-size=1280,900",
-            ])
-            .arg(format!("--user-data-dir={}", profile.path().display()))
-            .arg("about:blank")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|e| panic!("{} does not start: {e}", program.display()));
-        Chromium { process, profile }
-    }
-
-    /// The port and path that it listens at: it writes them into its profile when it is ready.
-    fn endpoint(&self) -> (u16, String) {
-        let file = self.profile.path().join("DevToolsActivePort");
-        let start = Instant::now();
-        loop {
-            if let Ok(text) = fs::read_to_string(&file)
-                && let Some((port, path)) = text.split_once('\n')
-                && let Ok(port) = port.parse()
-                && !path.is_empty()
-            {
-                return (port, path.trim().to_owned());
-            }
-            assert!(
-                start.elapsed() < PATIENCE,
-                "Chromium did not start within {} s",
-                PATIENCE.as_secs()
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    fn wait_briefly(&mut self) {
-        let start = Instant::now();
-        while matches!(self.process.try_wait(), Ok(None))
-            && start.elapsed() < Duration::from_secs(3)
-        {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn downloads(&self) -> PathBuf {
-        self.profile.path().join("downloads")
-    }
-}
-
-impl Drop for Chromium {
-    fn drop(&mut self) {
-        // By its id, never by name: other Chromiums on this machine are not ours.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

@@ -23,7 +23,7 @@ fn fifty_thousand_rows_scroll() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("state.db");
     build::sql(&database, &build::rows(50_000));
-    let Some(mut viewer) = Viewer::from_disk() else {
+    let Some(mut viewer) = Viewer::alone() else {
         return;
     };
     let before = viewer.page_time() + viewer.worker_time();

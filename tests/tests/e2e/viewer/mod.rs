@@ -19,7 +19,7 @@ mod workflows;
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 
-use prosescope_tests::browser::Page;
+use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::needs;
 use serde_json::{Value, json};
 
@@ -50,6 +50,12 @@ impl Viewer {
     fn from_disk() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
         Some(Viewer::begun(Page::open_file(&chromium, &html)))
+    }
+
+    /// As [`Viewer::from_disk`], in a browser that no other test uses, so that what it takes can be measured.
+    fn alone() -> Option<Viewer> {
+        let (chromium, html) = (needs::chromium()?, needs::viewer()?);
+        Some(Viewer::begun(Page::alone(&chromium, &file_url(&html))))
     }
 
     /// Waits until the page listens: it is loaded before its program runs, and what is dropped until then is lost.
