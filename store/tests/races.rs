@@ -23,7 +23,7 @@ use prosescope_store::{
 };
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-const ROUNDS: usize = 1000;
+const ROUNDS: usize = 500;
 const NOW: &str = "2026-01-15T14:30:52Z";
 const SECRET: &str = "what lies outside";
 
