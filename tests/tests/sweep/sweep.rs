@@ -25,6 +25,17 @@ enum By {
     Next,
 }
 
+/// In how many ways each interpreter records a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ways {
+    /// In one form, with a failure or without.
+    One,
+    /// In one form without a failure, and in the other with one or without.
+    Two,
+    /// In both forms, without a failure and with each kind.
+    All,
+}
+
 /// One recording of a program.
 #[derive(Debug, Clone, Copy)]
 struct Task {
@@ -52,9 +63,12 @@ fn indentation_and_help_vm_carry_every_program_to_its_end() {
 fn sweep(by: By) {
     let Some(prose) = needs::prose() else { return };
     let seed = number("PROSE_SEED").unwrap_or(1);
-    let asked = std::env::var("PROSE_SWEEP").ok();
-    let whole = asked.is_some();
-    let all_ways = asked.is_some_and(|ways| ways != "once");
+    let ways = match std::env::var("PROSE_SWEEP").as_deref() {
+        Err(_) => Ways::One,
+        Ok("once") => Ways::Two,
+        Ok(_) => Ways::All,
+    };
+    let whole = ways != Ways::One;
     let count = number("PROSE_CASES").unwrap_or(if whole { MADE.1 } else { MADE.0 });
     let mut programs = below(&needs::fixtures("programs"));
     programs.extend(made(seed, count));
@@ -64,14 +78,14 @@ fn sweep(by: By) {
     if let Ok(only) = std::env::var("PROSE_SWEEP_ONLY") {
         programs.retain(|program| program.name.contains(&only));
     }
-    let tasks = tasks(by, &programs, seed, all_ways);
+    let tasks = tasks(by, &programs, seed, ways);
     let all = run(&programs, &tasks, &prose);
     println!("seed {seed}\n{}", table(&all));
     let left = all.iter().filter(|one| !one.stops.is_empty()).count();
     assert!(left * 100 <= all.len(), "{left} of {} are left", all.len());
 }
 
-fn tasks(by: By, programs: &[Program], seed: u64, all_ways: bool) -> Vec<Task> {
+fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (program, Program { name, .. }) in programs.iter().enumerate() {
         // By the name: what went wrong does so again when only that program is taken.
@@ -88,16 +102,24 @@ fn tasks(by: By, programs: &[Program], seed: u64, all_ways: bool) -> Vec<Task> {
             });
         };
         let forms = [Form::Sqlite, Form::Folder];
-        if all_ways {
-            for form in forms {
-                for fail in [None, Some(After::Retry), Some(After::Outwards)] {
-                    add(form, fail);
+        let fails = [None, Some(After::Retry), Some(After::Outwards)];
+        match ways {
+            Ways::All => {
+                for form in forms {
+                    for fail in fails {
+                        add(form, fail);
+                    }
                 }
             }
-        } else {
-            let fail = [None, Some(After::Retry), Some(After::Outwards)][program % 3];
-            add(forms[program % 2], None);
-            add(forms[(program + 1) % 2], fail);
+            Ways::Two => {
+                add(forms[program % 2], None);
+                add(forms[(program + 1) % 2], fails[program % 3]);
+            }
+            // The other interpreter takes the other form. Six programs in a row meet each form with each kind of failure.
+            Ways::One => {
+                let turn = program + usize::from(by == By::Next);
+                add(forms[turn % 2], fails[turn / 2 % 3]);
+            }
         }
         if program % 10 == 0 {
             add(Form::Postgres, None);

@@ -1,6 +1,6 @@
-// Opens everything that a run's pages have: each page and its tabs, each row of each list (`most` of a list) with each way
-// to look at its value. Says what was found on the way, and the numbers of the texts that were shown.
-async (foreign, most) => {
+// Opens everything that the `nth` of a run's pages has: its tabs, each row of each list (`most` of a list) with each way to look
+// at its value. Says what was found on the way, the numbers of the texts that were shown, and how many pages there are.
+async (foreign, most, nth) => {
   const found = [], seen = new Set(), rows = {};
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
@@ -42,14 +42,17 @@ async (foreign, most) => {
       look(`${where}, ${n}`);
     }
   };
-  // Draws all rows of a list by scrolling, and opens some.
+  // Draws all rows of a list by scrolling, and opens some, spread over all of it.
   const list = async (where, find, open) => {
     const opened = new Set();
+    const step = Math.max(1, Math.floor((find()?.getAttribute("aria-rowcount") - 1) / most) || 1);
+    let next = 0;
     for (let top = -1; find() && find().scrollTop > top;) {
       top = find().scrollTop;
       for (const index of all(".row:not(.head)", find()).map((e) => e.getAttribute("aria-rowindex"))) {
-        if (opened.size >= most || opened.has(index)) continue;
+        if (opened.size >= most || opened.has(index) || index < next) continue;
         opened.add(index);
+        next = +index + step;
         await open(index);
       }
       if (!find()) break;
@@ -93,7 +96,8 @@ async (foreign, most) => {
       }
     });
   };
-  for (const page of all("nav.pages a").map((a) => a.getAttribute("href"))) {
+  const pages = all("nav.pages a").map((a) => a.getAttribute("href"));
+  for (const page of pages.slice(nth, nth + 1)) {
     location.hash = page;
     const name = page.split("/").pop();
     await arrived(`nav.pages a[href=${CSS.escape(page)}]`);
@@ -107,5 +111,5 @@ async (foreign, most) => {
   }
   look("at the end");
   changes.disconnect();
-  return { found: found.slice(0, 5), seen: [...seen], rows };
+  return { found: found.slice(0, 5), seen: [...seen], rows, pages: pages.length };
 }
