@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything the tests need, then all of them.
 
 use std::ffi::OsString;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,6 +24,13 @@ const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
 /// Tells the tests which `prosescope` to run.
 pub(crate) const PROSE: &str = "PROSE_BIN";
+
+/// Tells libtest how many tests to run at a time.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// Tests that run beside one for each core: many wait for a server, a lock or a browser, and a core that waits with them is
+/// lost.
+const WAITING: usize = 2;
 
 /// Tells the tests of what docs/ shows to write it instead of comparing.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
@@ -62,6 +70,10 @@ fn prepared(root: &Path) -> Result<Command> {
         .env(PURITY_WASM, purity)
         .env(PACKAGE, package)
         .env(PROSE, prose);
+    if std::env::var_os(THREADS).is_none() {
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+        test.env(THREADS, (cores + WAITING).to_string());
+    }
     Ok(test)
 }
 
