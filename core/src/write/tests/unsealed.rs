@@ -155,7 +155,16 @@ fn a_gate_whose_creation_was_removed_is_not_decided_by_override_g7() {
         &|run| run.at(NOON, &ExpireGates).unwrap_err(),
         &|run| {
             let id = Some("more".into());
-            run.at(NOON, &CreateGate { id, ..deploy() }).unwrap_err()
+            let insist = Insist {
+                force: true,
+                ..Insist::default()
+            };
+            let create = CreateGate {
+                id,
+                insist,
+                ..deploy()
+            };
+            run.at(NOON, &create).unwrap_err()
         },
         &|run| {
             let (gate, by) = ("deploy".into(), "lee".into());
