@@ -6,7 +6,7 @@ use crate::gate::audit::{Chain, Head, seal, with_chain};
 use crate::model::AuditKind;
 use crate::render::gates_json;
 use crate::write::instance::shown;
-use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, WriteError};
+use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
 
 /// How many gates are looked at, the newest first, where a log has no sealed row.
 const LOOKED_AT: usize = 64;
@@ -114,7 +114,11 @@ fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
     let gates = facts.gates()?;
     for gate in gates.iter().rev().take(LOOKED_AT) {
         if let Some((execution, seq)) = place_of_creation(facts, gate)? {
-            let log = format!("the audit log of run {}", shown(&facts.run()?.name));
+            let log = match facts.style() {
+                Style::Files => "gates/audit.jsonl",
+                Style::AppendOnly | Style::InPlace => "gate_audit_log",
+            };
+            let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
             let why = format!(
                 "it has no sealed row, and execution {execution} names place {seq} of its chain for the creation of gate {}",
                 shown(&gate.id)
