@@ -214,6 +214,7 @@ fn run(path: &Path, command: usize) -> Result<(), WriteError> {
         by: "user".to_owned(),
         on_behalf_of: None,
         record_timeout: false,
+        overrides: false,
     };
     match command {
         0 => record(&mut store, &put("Note", "007"), &at).map(drop),

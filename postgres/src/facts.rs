@@ -4,9 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{
-    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, RunStatus,
-};
+use prosescope_core::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::schema::postgres_name;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{
@@ -333,32 +331,32 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
-        let sql =
-            "SELECT id, gate_id, run_id, event_type, principal, comment, timestamp::text, metadata
-                   FROM openprose.gate_audit_log
-                   WHERE run_id = $1 AND gate_id = $2 AND event_type <> 'viewed' ORDER BY id";
-        let rows = self.rows(sql, &[text(self.run), text(gate)])?;
+        let sql = format!(
+            "SELECT {} FROM openprose.gate_audit_log
+             WHERE run_id = $1 AND gate_id = $2 AND event_type <> 'viewed' ORDER BY id",
+            rows::EVENT
+        );
+        let rows = self.rows(&sql, &[text(self.run), text(gate)])?;
         self.said(rows.iter().map(rows::event).collect())
     }
 
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
         let sql = format!(
-            "SELECT id, event_type, metadata FROM openprose.gate_audit_log WHERE run_id = $1 AND id > $2
-             ORDER BY id LIMIT {PIECE}"
+            "SELECT {} FROM openprose.gate_audit_log WHERE run_id = $1 AND id > $2 ORDER BY id LIMIT {PIECE}",
+            rows::EVENT
         );
         let mut behind = i64::MIN;
         loop {
             let rows = self.rows(&sql, &[text(self.run), int(behind)])?;
             for row in &rows {
-                behind = self.said(get(row, 0))?;
-                let metadata = self.said(get::<Option<&str>>(row, 2))?;
-                if let Some(chain) = metadata.and_then(Chain::of_metadata) {
-                    let kind = self.said(get::<&str>(row, 1))?;
-                    return Ok(Some((AuditKind::parse(kind), chain)));
+                let event = self.said(rows::event(row))?;
+                behind = event.id;
+                if each(event).is_break() {
+                    return Ok(());
                 }
             }
             if (rows.len() as i64) < PIECE {
-                return Ok(None);
+                return Ok(());
             }
         }
     }

@@ -52,9 +52,28 @@ pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
     })
 }
 
-/// A row of `gate_audit_log`.
+/// The columns that [`event`] reads.
+pub(crate) const EVENT: &str =
+    "id, gate_id, run_id, event_type, principal, comment, timestamp::text, metadata";
+const EVENT_NAMES: [&str; 8] = [
+    "id",
+    "gate_id",
+    "run_id",
+    "event_type",
+    "principal",
+    "comment",
+    "timestamp",
+    "metadata",
+];
+
+/// A row of `gate_audit_log`, whole: a decision compares it with its seal.
 pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
+    let mut columns = serde_json::Map::new();
+    columns.insert("id".to_owned(), row.try_get::<_, i64>(0)?.into());
+    for (at, name) in EVENT_NAMES.iter().enumerate().skip(1) {
+        columns.insert((*name).to_owned(), text(at)?.into());
+    }
     Ok(AuditEvent {
         id: row.try_get(0)?,
         gate_id: text(1)?.unwrap_or_default().into(),
@@ -64,7 +83,7 @@ pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
         comment: text(5)?.map(Into::into),
         timestamp: stamp(row, 6)?,
         metadata: text(7)?.map(Into::into),
-        row_json: None,
+        row_json: Some(serde_json::Value::Object(columns).to_string().into()),
     })
 }
 

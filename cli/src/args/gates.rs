@@ -154,6 +154,9 @@ pub(crate) struct Decider {
     /// If the deadline has passed, record the time-out
     #[arg(long)]
     pub(crate) record_timeout: bool,
+    /// Decide a gate whose creation no sealed row of the log records; the override is recorded too
+    #[arg(long = "override")]
+    pub(crate) overrides: bool,
 }
 
 /// Approves.

@@ -32,6 +32,7 @@ fn decide(args: &Decider, decision: Decision, out: &Out) -> Result<Exit, CliErro
         by: args.by.clone(),
         on_behalf_of: args.acting_for.clone(),
         record_timeout: args.record_timeout,
+        overrides: args.overrides,
     };
     let done = record::one(&run, &command);
     match done.map_err(|error| with_near(error, &run, gate))? {

@@ -26,6 +26,13 @@ pub(crate) fn decided(done: &GateDecided) -> String {
         "decided by",
         &format!("{by} (claimed, not checked)"),
     );
+    if done.overridden {
+        fact(
+            &mut out,
+            "override",
+            "no sealed row records the creation of the gate; the log records that it was decided all the same",
+        );
+    }
     if let Some(waited) = done.waited_ms {
         fact(&mut out, "waited", &human_duration(waited));
     }

@@ -62,6 +62,9 @@ fn one(out: &mut String, gate: &GateView, width: usize) {
     if let Some(action) = &gate.on_reject {
         fact("on reject", action);
     }
+    if let Some(why) = &gate.unsealed {
+        fact("unsealed", why);
+    }
     if let Some(by) = &gate.resolved_by {
         let at = gate
             .resolved

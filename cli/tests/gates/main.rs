@@ -4,6 +4,7 @@ mod decisions;
 mod queries;
 mod races;
 mod tampering;
+mod unsealed;
 
 use std::collections::BTreeMap;
 use std::fs;

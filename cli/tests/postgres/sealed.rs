@@ -71,3 +71,129 @@ fn a_gate_whose_row_was_changed_is_not_decided() {
         assert_eq!(cluster.psql(&url, &rows).unwrap(), "1", "{edit}");
     }
 }
+
+/// Whoever may change the log past its triggers: the gate is refused, by an override too, and `audit verify` names the change.
+#[test]
+fn a_gate_whose_log_was_changed_is_not_decided() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let url = cluster.database();
+    // What is done to the log of gates a, b and c, who then approves b, and what is said.
+    let edits = [
+        (
+            "UPDATE openprose.gate_audit_log SET metadata = replace(metadata, 'raymond', 'eve') WHERE gate_id = 'b';
+             UPDATE openprose.gates SET allow = '[\"eve\"]' WHERE id = 'b'",
+            "was changed after it was sealed",
+        ),
+        (
+            "UPDATE openprose.gate_audit_log SET principal = 'eve' WHERE gate_id = 'b'",
+            "was changed after it was sealed",
+        ),
+        (
+            "UPDATE openprose.gate_audit_log SET metadata = (metadata::jsonb - 'chain')::text WHERE gate_id = 'b'",
+            "lost its seal",
+        ),
+        (
+            "DELETE FROM openprose.gate_audit_log WHERE gate_id = 'b'",
+            "names place 2 of the log's chain",
+        ),
+        (
+            "DELETE FROM openprose.gate_audit_log WHERE gate_id = 'b';
+             UPDATE openprose.execution SET metadata = metadata - 'audit_seq'",
+            "missing before it",
+        ),
+        (
+            "DELETE FROM openprose.gate_audit_log WHERE gate_id <> 'c';
+             UPDATE openprose.execution SET metadata = metadata - 'audit_seq'",
+            "missing before it",
+        ),
+    ];
+    let project = Project::new("approve g:\n  prompt: \"Go?\"\n", &url);
+    let tamper = |run: &str, edit: &str| {
+        let of = format!("run_id = '{}'", run.trim_start_matches("postgres:"));
+        let edit: Vec<String> = edit
+            .split(';')
+            .map(|one| match one.contains(" WHERE ") {
+                true => format!("{one} AND {of}"),
+                false => format!("{one} WHERE {of}"),
+            })
+            .collect();
+        let sql = format!(
+            "ALTER TABLE openprose.gate_audit_log DISABLE TRIGGER USER; {}; ALTER TABLE openprose.gate_audit_log ENABLE TRIGGER USER",
+            edit.join("; ")
+        );
+        cluster.psql(&url, &sql).unwrap();
+    };
+    let begun = || {
+        let run = project.init("postgres");
+        for gate in ["a", "b", "c"] {
+            let create = [
+                "gate", "create", gate, "--run", &run, "--prompt", "Go?", "--allow", "raymond",
+                "--force",
+            ];
+            project.prose(0, &create, "");
+        }
+        run
+    };
+    for (edit, why) in edits {
+        let run = begun();
+        tamper(&run, edit);
+        for by in ["raymond", "eve"] {
+            for more in [&[][..], &["--override"]] {
+                let way = [&["approve", &run, "b", "--as", by], more].concat();
+                let said = project.prose(4, &way, "");
+                assert!(
+                    said.contains("nothing was decided") && said.contains(why),
+                    "{edit}: {said}"
+                );
+                let way = [&["reject", &run, "b", "--as", by, "--reason", "no"], more].concat();
+                project.prose(4, &way, "");
+            }
+        }
+        project.prose(1, &["audit", "verify", &run], "");
+    }
+    // A log that lost all of its rows is not begun anew.
+    let run = begun();
+    tamper(&run, "DELETE FROM openprose.gate_audit_log");
+    for way in [
+        &["approve", &run, "b", "--as", "raymond"][..],
+        &["gates", "expire", &run],
+        &[
+            "gate", "create", "d", "--run", &run, "--prompt", "Go?", "--force",
+        ],
+    ] {
+        let said = project.prose(5, way, "");
+        assert!(
+            said.contains("names place") && said.contains("from a copy"),
+            "{said}"
+        );
+    }
+    // What the documents' own SQL inserts is decided by override, which the log records.
+    let run = begun();
+    let id = run.trim_start_matches("postgres:");
+    let insert = format!(
+        "INSERT INTO openprose.gates (id, run_id, prompt, allow, status) VALUES ('by-hand', '{id}', 'Go?', '[\"raymond\"]', 'pending')"
+    );
+    cluster.psql(&url, &insert).unwrap();
+    let approve = ["approve", &*run, "by-hand", "--as", "raymond"];
+    let said = project.prose(4, &approve, "");
+    assert!(said.contains("--override"), "{said}");
+    project.prose(0, &[&approve[..], &["--override"]].concat(), "");
+    let log = project.json(&["audit", &run, "--gate", "by-hand"]);
+    let words: Vec<&str> = log["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|row| row["event"].as_str())
+        .collect();
+    assert_eq!(words, ["overridden", "approved"]);
+    let verified = project.json(&["audit", "verify", &run]);
+    assert_eq!(verified["chain"], "consistent");
+    assert!(
+        verified
+            .to_string()
+            .contains("decided by override of “raymond”"),
+        "{verified}"
+    );
+}

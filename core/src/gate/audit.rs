@@ -41,6 +41,7 @@ pub fn verify(events: &[AuditEvent], expect_head: Option<(u64, &str)>) -> ChainR
         heads: Vec::new(),
         findings: Vec::new(),
         gates: Vec::new(),
+        notes: Vec::new(),
     };
     let mut unsealed = None;
     for event in order {
@@ -197,6 +198,26 @@ fn missed_head(runs: &BTreeMap<&str, Links>, count: u64, hash: &str) -> Option<F
         let message = format!("place {count} of the chain has another hash than was noted");
         Finding::of_rule(None, "audit-head-differs", message)
     })
+}
+
+/// Checks a log row by row, in order of id, without holding it: rows that are missing at its end do not show.
+#[derive(Debug, Default)]
+pub(crate) struct Walk(Links);
+
+impl Walk {
+    /// Says what is wrong with the next row, or with its place.
+    pub(crate) fn step(&mut self, event: &AuditEvent) -> Option<String> {
+        let mut findings = Vec::new();
+        match read_link(event) {
+            Ok(None) => {}
+            Ok(Some((chain, row))) => self.0.add(event, chain, row, &mut findings),
+            Err(finding) => findings.push(finding),
+        }
+        // A place that comes twice is out of order too.
+        self.0.seen.clear();
+        let mut errors = findings.into_iter().filter(Finding::is_error);
+        errors.next().map(|finding| finding.message)
+    }
 }
 
 /// Names the first of these rows that was changed after it was sealed, as far as they were read whole.

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::prompt_hash;
+use crate::model::Gate;
 use crate::time::Stamp;
 
 pub(super) const PROMPT_HASH: &str = "prompt_hash";
 pub(super) const ALLOW: &str = "allow";
 pub(super) const ON_BEHALF_OF: &str = "on_behalf_of";
+pub(super) const CREATED_AT: &str = "created_at";
 const COLUMNS: &str = "columns";
 
 /// The columns of a gate that no other part of its sealed rows records.
@@ -51,8 +53,36 @@ impl Columns {
         created
     }
 
+    /// The metadata of the row that records how a gate stood when it was decided although no sealed row records its creation:
+    /// the keys of a creation, and its time. `None` where the gate's own metadata is not a JSON object.
+    pub(crate) fn adopted(gate: &Gate) -> Option<Map<String, Value>> {
+        let own = gate.metadata.as_deref().map(str::trim);
+        let metadata = match own.filter(|text| !text.is_empty()) {
+            None => Map::new(),
+            Some(text) => serde_json::from_str(text).ok()?,
+        };
+        let text = |text: &Option<crate::model::Text>| text.as_deref().map(str::to_owned);
+        let columns = Columns {
+            execution_id: gate.execution_id,
+            timeout: text(&gate.timeout),
+            timeout_at: gate.timeout_at.clone(),
+            on_reject: text(&gate.on_reject),
+            metadata,
+        };
+        let allow = gate.allow.as_deref().map(serde_json::from_str);
+        let allow = allow.and_then(Result::ok).unwrap_or_default();
+        let prompt = gate.prompt.as_deref().unwrap_or_default();
+        let mut adopted = columns.created(prompt, &allow);
+        if gate.prompt.is_none() {
+            adopted.remove(PROMPT_HASH);
+        }
+        let created = gate.created.as_ref().map(ToString::to_string);
+        adopted.insert(CREATED_AT.to_owned(), created.into());
+        Some(adopted)
+    }
+
     /// What such a row records; `None` for rows that were sealed before.
-    pub(super) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
+    pub(crate) fn of(metadata: &Map<String, Value>) -> Option<Columns> {
         serde_json::from_value(metadata.get(COLUMNS)?.clone()).ok()
     }
 }

@@ -23,7 +23,7 @@ mod samples;
 mod sealed;
 
 pub use issues::issues;
-pub(crate) use sealed::contradictions;
+pub(crate) use sealed::{contradictions, seals_creations, uncreated};
 
 use crate::model::{AuditEvent, Gate};
 use crate::text::hex;
@@ -37,6 +37,10 @@ pub fn verify(
 ) -> audit::ChainReport {
     let mut report = audit::verify(log, expect_head);
     report.add(sealed::contradictions(gates, log).iter());
+    report.notes = sealed::uncreated(gates, log)
+        .iter()
+        .map(sealed::Uncreated::issue)
+        .collect();
     report
 }
 

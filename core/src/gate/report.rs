@@ -116,6 +116,8 @@ pub struct ChainReport {
     pub findings: Vec<Finding>,
     /// Where gates are not what the sealed rows record.
     pub gates: Vec<Issue>,
+    /// Gates whose creation no sealed row records: warnings, as nothing contradicts them.
+    pub notes: Vec<Issue>,
 }
 
 impl ChainReport {
@@ -163,7 +165,12 @@ impl ChainReport {
         match self.state {
             ChainState::Empty => "There is no audit row.".to_owned(),
             ChainState::Consistent => {
-                format!("The log agrees with its chain ({}).", rows(self.sealed))
+                let of = match self.notes.len() {
+                    0 => String::new(),
+                    1 => ", but no sealed row records the creation of one gate".to_owned(),
+                    n => format!(", but no sealed row records the creation of {n} gates"),
+                };
+                format!("The log agrees with its chain ({}){of}.", rows(self.sealed))
             }
             ChainState::Unsealed => format!(
                 "No row carries a chain ({}): a change would not show.",

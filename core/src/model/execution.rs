@@ -71,6 +71,9 @@ pub struct Meta {
     /// The line in the program where its text alone does not tell it: written by our recorder, of each row by itself, as
     /// others may write to the same run.
     pub program_line: Option<i64>,
+    /// The place in the chain of the audit log that the creation of its gate has: written by our recorder, so that a log that
+    /// lost that row shows.
+    pub audit_seq: Option<i64>,
     /// The binding that it wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
     /// The frame of that binding; `None` is the root.

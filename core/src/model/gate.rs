@@ -88,7 +88,8 @@ words! { parse
         Timeout = "timeout",
         /// A suspended run went on at it.
         Resumed = "resumed",
-        /// It was created otherwise than the program says. Ours: no document lists it.
+        /// It was created otherwise than the program says, or decided although no sealed row records its creation. Ours: no
+        /// document lists it.
         Overridden = "overridden",
         /// The run went on, or ended, although it was pending. Ours: no document lists it.
         Forced = "forced",

@@ -60,6 +60,9 @@ pub struct GateView {
     pub execution_id: Option<i64>,
     /// Its node in the trace.
     pub node: Option<u32>,
+    /// What it means that no sealed row of the log records its creation, where the run's log seals creations.
+    #[serde(default)]
+    pub unsealed: Option<String>,
     /// Its history, by id.
     pub history: Vec<AuditRow>,
     /// `metadata` as recorded.

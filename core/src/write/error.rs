@@ -110,6 +110,16 @@ impl Fault {
         }
     }
 
+    /// What a writer says of a log that lost rows: one that went on with it would give their ids, or their places, to other rows,
+    /// and hide the loss. `log` names it, `why` says what shows the loss, `next` what to do where there is no copy.
+    pub fn lost_rows(log: impl std::fmt::Display, why: &str, next: &str) -> Fault {
+        Fault::new(
+            FaultKind::Damaged,
+            format!("{log}: {why}: nothing was changed"),
+        )
+        .hint(format!("put back the log as it was, from a copy; {next}"))
+    }
+
     /// With what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Fault {

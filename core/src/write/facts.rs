@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use super::Fault;
 use crate::gate::audit::Chain;
-use crate::model::{AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, RunStatus};
+use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use crate::program::Statement;
 use crate::time::Stamp;
 
@@ -106,8 +106,8 @@ pub trait Facts {
     /// The rows of the audit log that speak of a gate, other than that somebody looked at it, in order of id.
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
 
-    /// The first sealed row of the run's audit log: what happened, and its link of the chain. The rows before it are read.
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault>;
+    /// The rows of the run's audit log, in order of id, until `each` breaks: for a gate whose creation the log does not have.
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
 
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;

@@ -9,8 +9,7 @@ use super::{
     ImportFact, Place, Plan, Record, RunFact, Style, WriteError,
 };
 use crate::decode::rows::meta_of;
-use crate::gate::audit::Chain;
-use crate::model::{AuditEvent, AuditKind, BindingKind, Execution, Gate, Status};
+use crate::model::{AuditEvent, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 
 /// Facts as they will be once the changes planned so far are made.
@@ -281,8 +280,8 @@ impl Facts for Overlay<'_> {
         self.facts.gate_events(gate)
     }
 
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
-        self.facts.audit_first()
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
+        self.facts.audit_rows(each)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

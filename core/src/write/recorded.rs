@@ -246,6 +246,8 @@ pub struct GateDecided {
     pub on_behalf_of: Option<String>,
     /// Always true: nothing checks who decides.
     pub claimed: bool,
+    /// Whether no sealed row of the log records the gate's creation (`--override`): a row of its own says so.
+    pub overridden: bool,
     /// How long the gate waited, in milliseconds; `None` if the time of its creation is not recorded.
     pub waited_ms: Option<i64>,
     /// What the program does after the rejection; `None` after an approval, or if the program does not say.

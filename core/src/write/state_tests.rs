@@ -8,10 +8,7 @@ use prosescope_test_support::chance::cases;
 
 use super::folder_state;
 use crate::decode::gates_json::events;
-use crate::gate::audit::Chain;
-use crate::model::{
-    AuditEvent, AuditKind, Execution, FolderForm, Form, Gate, Program, Run, RunStatus,
-};
+use crate::model::{AuditEvent, Execution, FolderForm, Form, Gate, Program, Run, RunStatus};
 use crate::render::gates_json::event;
 use crate::write::{
     AgentFact, At, AuditTail, Begin, BeginLoop, BeginParallel, BindingFact, Branch, Change, Close,
@@ -165,8 +162,8 @@ impl Facts for Memory {
     fn gate_events(&self, _: &str) -> Result<Vec<AuditEvent>, Fault> {
         Ok(Vec::new())
     }
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
-        Ok(None)
+    fn audit_rows(&self, _: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
+        Ok(())
     }
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         Ok(AuditTail::default())

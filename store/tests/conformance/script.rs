@@ -212,6 +212,7 @@ pub(crate) fn run_by(
                 by: key("by").unwrap_or("user").to_owned(),
                 on_behalf_of: key("for").map(str::to_owned),
                 record_timeout: words.contains(&"record-timeout"),
+                overrides: false,
             };
             done(store, at, &resolve)
         }

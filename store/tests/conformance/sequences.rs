@@ -217,6 +217,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
                 by: "legal".to_owned(),
                 on_behalf_of: None,
                 record_timeout: step.insists == 1,
+                overrides: false,
             };
             said(store, at, &resolve)
         }

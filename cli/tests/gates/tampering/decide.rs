@@ -97,7 +97,7 @@ const EDITS: [InState; 19] = [
     (
         "the log has no seal",
         |s| s.log.iter_mut().for_each(unseal),
-        Done,
+        Refused,
     ),
 ];
 
@@ -171,9 +171,23 @@ fn swap(at: &Path, file: &str, from: &str, to: &str) {
 fn each_way(project: &Project, what: &str, then: Then) {
     let run = &project.run;
     let before = project.files();
-    let ways: [(&str, &[&str]); 5] = [
+    let ways: [(&str, &[&str]); 7] = [
         (NOON, &["approve", run, "c", "--as", "lee"]),
         (NOON, &["reject", run, "c", "--as", "lee", "--reason", "no"]),
+        (NOON, &["approve", run, "c", "--as", "lee", "--override"]),
+        (
+            NOON,
+            &[
+                "reject",
+                run,
+                "c",
+                "--as",
+                "lee",
+                "--reason",
+                "no",
+                "--override",
+            ],
+        ),
         (
             NOON,
             &[

@@ -99,6 +99,9 @@ fn a_change_of_one_file_of_a_gate_is_named() {
     }
 }
 
+/// What stands for a file that is gone.
+const GONE: &[u8] = b"gone";
+
 /// A log that lost its rows, or the end of its last one, is no log without them: whoever reads it says so, and whoever writes
 /// goes on with nothing. What a writer left that died is no damage (`tests/tests/record/kill.rs`).
 #[test]
@@ -130,9 +133,16 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         ("its only line cut off", audit, first(audit), 5, 5),
         ("emptied", events, Vec::new(), 0, 5),
         ("its only line cut off", events, first(events), 0, 5),
+        ("gone", audit, GONE.to_vec(), 0, 5),
+        ("gone", events, GONE.to_vec(), 0, 5),
     ] {
         Project::restore(&original, &project.folder());
-        fs::write(project.folder().join(log), left).expect("written");
+        let path = project.folder().join(log);
+        let is_gone = left == GONE;
+        match is_gone {
+            true => fs::remove_file(path).expect("removed"),
+            false => fs::write(path, left).expect("written"),
+        }
         let before = project.files();
         let what = format!("{log}, {what}");
         for (now, code, args) in [
@@ -140,7 +150,18 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
             (NOON, 1, &["check", run]),
             (NOON, approved, &["approve", run, "c", "--as", "lee"]),
             (LATE, approved, &["gates", "expire", run]),
+            (
+                NOON,
+                approved,
+                &[
+                    "gate", "create", "e", "--run", run, "--prompt", "Go?", "--force",
+                ],
+            ),
         ] {
+            // Whoever only reads is not told of a file that is gone.
+            if args[0] == "check" && is_gone {
+                continue;
+            }
             let out = project.at(now, args);
             let said = String::from_utf8_lossy(&out.stderr).into_owned();
             assert_eq!(out.status.code(), Some(code), "{what}, {args:?}: {said}");
@@ -164,6 +185,46 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
     }
     project.expect(0, &["audit", "verify", run]);
+}
+
+/// A log of events that lost its last lines is shorter than its checkpoint says: ids of its rows would be given again.
+#[test]
+fn a_log_of_events_that_was_shortened_is_not_gone_on_with() {
+    let project = Project::new(Form::Folder);
+    let run = &project.run;
+    let give = |code: i32, args: &[&str]| project.expect(code, &[args, &["--run", run]].concat());
+    let (begun, _) = give(0, &["exec", "begin", "--line", "1"]);
+    let value = ["--file", "p.prose"];
+    let put = ["put", "plan", "--execution", begun.trim(), "--done"];
+    give(0, &[&put[..], &value].concat());
+    project.create("deploy", &[]);
+    let path = project.folder().join("x_events.jsonl");
+    let log = fs::read_to_string(&path).expect("a log");
+    let whole = project.files();
+    // The checkpoint was written with the value: the row that ended its execution is gone, and the gate's behind it.
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    fs::write(&path, lines[..lines.len() - 2].concat()).expect("written");
+    let before = project.files();
+    for args in [
+        &["exec", "begin", "--line", "6"][..],
+        &[&put[..], &value].concat(),
+        &["gate", "create", "other", "--prompt", "Go?", "--force"],
+        &["finish", "--status", "failed"],
+        &["reject", "deploy", "--reason", "no"],
+        &["approve", "deploy"],
+    ] {
+        let (_, said) = give(5, args);
+        assert!(
+            said.contains("x_events.jsonl") && said.contains("x_checkpoint.jsonl"),
+            "{said}"
+        );
+        assert!(project.files() == before, "{args:?}");
+    }
+    // Both ways to go on: the log as it was, and a log without what is missing.
+    fs::remove_file(project.folder().join("x_checkpoint.jsonl")).expect("removed");
+    give(0, &["approve", "deploy"]);
+    Project::restore(&whole, &project.folder());
+    give(0, &["approve", "deploy"]);
 }
 
 /// A database may hold several runs: a gate, or a row, that was moved to another one is missed in its own.

@@ -72,6 +72,10 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Ask who decided it: another tool changed the gate, or added a row to the log. Decide gates with `prosescope approve` and `prosescope reject`.")
         .source("errata G7")
         .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, created_at) VALUES ('deploy', 'r1', 'approved', '2026-01-25 12:00:00');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
+    Rule::warning("gate-creation-unsealed", "No sealed row of the log records the creation of a gate, and the run's log seals creations. Either another tool created the gate, or the row that says who may decide it was removed.")
+        .fix("Ask who created it, and compare the log with a head that was noted. `prosescope approve` and `prosescope reject` decide such a gate with --override only, and the log records who did. Create gates with `prosescope gate create`.")
+        .source("errata G7")
+        .sql("INSERT INTO run (id) VALUES ('r1');\nINSERT INTO gates (id, run_id, status, created_at) VALUES ('deploy', 'r1', 'pending', '2026-01-25 12:00:00'), ('publish', 'r1', 'pending', '2026-01-25 12:00:00');\nINSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, timestamp, metadata)\nVALUES (1, 'deploy', 'r1', 'created', 'system', '2026-01-25 12:00:00',\n  '{\"chain\":{\"seq\":1,\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\",\"hash\":\"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87\"}}');"),
     Rule::error("gate-removed", "A sealed row of the log records a gate that has no row.")
         .fix("Do not go on past such a gate before you know its decision: its row was deleted or renamed. Look for it in a copy.")
         .source("errata G7")

@@ -102,6 +102,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.round_from = first(&object, &["round_from"]);
     meta.depth = first(&object, &["depth"]);
     meta.program_line = first(&object, &["program_line"]);
+    meta.audit_seq = first(&object, &["audit_seq"]);
     meta.count = first(&object, &["count"]).filter(|_| meta.parallel_id.is_some());
     meta.binding_scope = first(&object, &["binding_scope"]).filter(|_| meta.binding.is_some());
     meta.in_place = object.contains_key("current_iteration");

@@ -98,6 +98,8 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
         }
     }
     issues.extend(sealed::contradictions(gates, log));
+    let uncreated = sealed::uncreated(gates, log);
+    issues.extend(uncreated.iter().map(sealed::Uncreated::issue));
     issues
 }
 

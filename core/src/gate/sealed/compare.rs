@@ -12,6 +12,8 @@ impl Recorded<'_> {
     pub(super) fn compare(&self, gate: &Gate, issues: &mut Vec<Issue>) {
         if let Some(created) = self.created.first() {
             created_as(gate, created, issues);
+        } else if let Some(adopted) = self.adopted.last() {
+            created_as(gate, adopted, issues);
         }
         match self.decided.last() {
             Some(decided) => decided_as(gate, decided, issues),
@@ -45,15 +47,12 @@ impl Recorded<'_> {
             Some(Ok(Value::Object(metadata))) => Some(metadata),
             Some(_) => None,
         };
-        let last = self.decided.last().or(self.created.first());
+        let first = self.created.first().or(self.adopted.last());
+        let last = self.decided.last().or(first);
         let Some(last) = last else { return };
         let acting = self.decided.last();
         let acting = acting.and_then(|row| row.metadata.get(columns::ON_BEHALF_OF));
-        let same = match self
-            .created
-            .first()
-            .and_then(|row| columns::Columns::of(&row.metadata))
-        {
+        let same = match first.and_then(|row| columns::Columns::of(&row.metadata)) {
             Some(columns) => {
                 let mut then = columns.metadata;
                 if let Some(name) = acting {
@@ -92,11 +91,11 @@ fn created_as(gate: &Gate, created: &Sealed<'_>, issues: &mut Vec<Issue>) {
     if let Some(then) = said.get(columns::PROMPT_HASH).and_then(Value::as_str) {
         against.hash("prompt", gate.prompt.as_deref(), Some(then));
     }
-    against.time(
-        "created_at",
-        gate.created.as_ref(),
-        created.event.timestamp.as_ref(),
-    );
+    // The row of an override is not the one of a creation: it names its time.
+    let adopted = said.get(columns::CREATED_AT);
+    let adopted = adopted.map(|at| at.as_str().map(Stamp::parse));
+    let then = adopted.unwrap_or_else(|| created.event.timestamp.clone());
+    against.time("created_at", gate.created.as_ref(), then.as_ref());
     // Rows that were sealed before `columns` was recorded do not cover these.
     let Some(then) = columns::Columns::of(said) else {
         return;

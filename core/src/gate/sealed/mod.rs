@@ -4,8 +4,11 @@
 //! document's own example shows. `docs/audit.md` lists what is compared and what is not.
 
 mod compare;
+mod creation;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use creation::{Uncreated, seals_creations, uncreated};
 
 use std::collections::BTreeMap;
 
@@ -33,6 +36,8 @@ struct Recorded<'a> {
     /// Any sealed row.
     first: Option<i64>,
     created: Vec<Sealed<'a>>,
+    /// How it stood when somebody decided it although no sealed row records its creation.
+    adopted: Vec<Sealed<'a>>,
     decided: Vec<Sealed<'a>>,
     /// Decisions that carry no chain.
     unsealed: Vec<&'a AuditEvent>,
@@ -55,6 +60,8 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
                 of.first.get_or_insert(event.id);
                 if created {
                     of.created.push(sealed);
+                } else if creation::adopts(event, &sealed.metadata) {
+                    of.adopted.push(sealed);
                 } else if decided {
                     of.decided.push(sealed);
                 }
@@ -160,7 +167,7 @@ impl Recorded<'_> {
                 issues.push(changed(id, column, &what, last.event.id));
             }
         }
-        if self.created.is_empty() {
+        if self.created.is_empty() && self.adopted.is_empty() {
             return;
         }
         for event in &self.unsealed {
@@ -174,7 +181,7 @@ impl Recorded<'_> {
                     ),
                 )
                 .at_row(LOG, event.id)
-                .hint("`prosescope` created this gate and seals each decision: another tool wrote this one. Ask who decided."),
+                .hint("`prosescope` seals each decision of this gate: another tool wrote this one. Ask who decided."),
             );
         }
         let decided = |gate: &&&Gate| gate.status.is_decided();
@@ -193,7 +200,7 @@ impl Recorded<'_> {
                 )
                 .at_table(GATES)
                 .at_column("status")
-                .hint("`prosescope` created this gate and seals each decision: another tool decided it. Ask who did."),
+                .hint("`prosescope` seals each decision of this gate: another tool decided it. Ask who did."),
             );
         }
     }

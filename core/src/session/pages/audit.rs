@@ -69,7 +69,7 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
             run: opened.named(Some(&head.run)).into(),
             ..head.clone()
         }),
-        issues: report.errors(),
+        issues: [report.errors(), report.notes].concat(),
     }
 }
 

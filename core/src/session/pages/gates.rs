@@ -5,7 +5,7 @@ use super::audit::audit_row;
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle};
-use crate::gate::visit;
+use crate::gate::{uncreated, visit};
 use crate::issue::Issue;
 use crate::model::{Gate, GateStatus, Run, Text};
 use crate::program::Listing;
@@ -38,9 +38,17 @@ pub(super) fn gate_views(
 ) -> Vec<GateView> {
     let history = History::new(&opened.run.audit);
     let nodes = gate_nodes(opened);
+    let uncreated = uncreated(&opened.run.gates, &opened.run.audit);
+    let unsealed: BTreeMap<_, _> = uncreated
+        .iter()
+        .map(|of| ((&of.gate.run_id, &of.gate.id), of.words()))
+        .collect();
     let gates = opened.run.gates.iter().filter(|gate| wanted(gate));
     gates
-        .map(|gate| gate_view(opened, gate, &history, &nodes, now))
+        .map(|gate| GateView {
+            unsealed: unsealed.get(&(&gate.run_id, &gate.id)).cloned(),
+            ..gate_view(opened, gate, &history, &nodes, now)
+        })
         .collect()
 }
 
@@ -110,6 +118,7 @@ fn gate_view(
             .copied()
             .or(own_row)
             .map(NodeId::get),
+        unsealed: None,
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
         expire_command: at

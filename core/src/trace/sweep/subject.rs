@@ -50,6 +50,7 @@ impl<'a> Sweep<'a, '_> {
             reason: None,
             forced: Vec::new(),
             overridden: false,
+            audit_seq: None,
             reopened: None,
             round_from: None,
             program_line: None,

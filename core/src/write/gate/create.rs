@@ -142,6 +142,7 @@ impl CreateGate {
             metadata: metadata.clone(),
         };
         let created = log.system(&id, AuditKind::Created, columns.created(&prompt, &allow))?;
+        let place = log.seq();
         // Whoever reads the log sees that the gate is not the program's.
         let overridden = match entry.insisted.differs() {
             differs if differs.is_empty() => None,
@@ -162,7 +163,7 @@ impl CreateGate {
         };
         let words = Allow::parse(Some(&allow)).map_or_else(|e| e.to_string(), |a| a.words());
         let keys = Keys::naming(&meta).and(Keys::line(&entry.source, &entry.found));
-        let keys = entry.insisted.keys(keys);
+        let keys = entry.insisted.keys(keys).number("audit_seq", place);
         let mut changes = vec![opening(facts, at, &row, keys), created];
         changes.extend(overridden);
         changes.extend([Change::Gate(gate), touch(facts, at)]);

@@ -1,6 +1,6 @@
 use super::log::{Event, Log};
+use super::sealed::Measure;
 use super::waits::resolved;
-use super::{Measure, as_sealed};
 use crate::gate::allow::RESERVED;
 use crate::gate::lifecycle::Lifecycle;
 use crate::model::{AuditKind, Gate};
@@ -24,9 +24,9 @@ impl Record for ExpireGates {
         }
         let mut log = Log::open(facts, at)?;
         let mut all = Overlay::new(facts);
-        let (mut done, measure) = (Vec::new(), Measure::default());
+        let (mut done, measure) = (Vec::new(), Measure::new(facts, false));
         for gate in facts.gates()?.iter().filter(|gate| is_due(gate, at)) {
-            as_sealed(facts, gate, &measure)?;
+            measure.of(gate)?;
             done.push(all.then(|facts| time_out(facts, at, gate, &mut log))?);
         }
         let mut plan = all.done(done);

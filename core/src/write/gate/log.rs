@@ -1,10 +1,15 @@
 use serde_json::{Map, Value};
 
+use super::sealed::place_of_creation;
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::{Chain, Head, seal, with_chain};
 use crate::model::AuditKind;
 use crate::render::gates_json;
-use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, WriteError};
+use crate::write::instance::shown;
+use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
+
+/// How many gates are looked at, the newest first, where a log has no sealed row.
+const LOOKED_AT: usize = 64;
 
 /// Rows of the audit log under construction: each is sealed behind the one before (errata G7).
 #[derive(Debug)]
@@ -34,6 +39,9 @@ impl<'a> Log<'a> {
     /// Begins behind the last row of the run's log.
     pub(super) fn open(facts: &dyn Facts, at: &'a At) -> Result<Log<'a>, WriteError> {
         let tail = facts.audit_tail()?;
+        if tail.chain.is_none() {
+            was_sealed(facts)?;
+        }
         let run = facts.run()?;
         Ok(Log {
             at,
@@ -85,6 +93,11 @@ impl<'a> Log<'a> {
         })
     }
 
+    /// The place of the last row in the chain.
+    pub(super) fn seq(&self) -> Option<i64> {
+        i64::try_from(self.last.as_ref()?.seq).ok()
+    }
+
     /// The last row: where the log ends once it is written. `None` in a log without sealed rows.
     pub(super) fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|last| Head {
@@ -93,6 +106,28 @@ impl<'a> Log<'a> {
             hash: last.hash.clone(),
         })
     }
+}
+
+/// Refuses to begin a chain anew where the executions of gates name a place in one: the log, or its seals, are gone, and a new
+/// chain would hide that. Older versions recorded no such place; a log of theirs that is gone does not show.
+fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
+    let gates = facts.gates()?;
+    for gate in gates.iter().rev().take(LOOKED_AT) {
+        if let Some((execution, seq)) = place_of_creation(facts, gate)? {
+            let log = match facts.style() {
+                Style::Files => "gates/audit.jsonl",
+                Style::AppendOnly | Style::InPlace => "gate_audit_log",
+            };
+            let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
+            let why = format!(
+                "it has no sealed row, and execution {execution} names place {seq} of its chain for the creation of gate {}",
+                shown(&gate.id)
+            );
+            let next = "where there is none, run the program anew: what was decided in this run cannot be verified";
+            return Err(Fault::lost_rows(log, &why, next).into());
+        }
+    }
+    Ok(())
 }
 
 fn unsealed(why: impl std::fmt::Display) -> WriteError {

@@ -9,6 +9,7 @@
 //! | `expire.rs` | `gates expire`, and a decision that comes too late |
 //! | `resume.rs` | what `resume --begin` logs |
 //! | `log.rs` | rows of the log, sealed behind its last one |
+//! | `sealed.rs` | whether a gate is what its sealed rows record, before it is decided |
 //! | `waits.rs` | the execution row that waits at a gate |
 
 mod create;
@@ -16,6 +17,7 @@ mod expire;
 mod log;
 mod resolve;
 mod resume;
+mod sealed;
 mod view;
 mod waits;
 
@@ -26,16 +28,10 @@ pub use view::ViewGate;
 
 pub(super) use resume::{forced_gates, resumed};
 
-use std::cell::OnceCell;
-
 use super::instance::shown;
 use super::{Facts, WriteError, names};
 use crate::gate::allow::RESERVED;
-use crate::gate::audit::{edited, is_sealed};
-use crate::gate::canonical::key_twice;
-use crate::gate::contradictions;
-use crate::issue::{Issue, Severity};
-use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::model::Gate;
 use crate::text::is_hazard;
 
 /// The most bytes of a prompt, a comment or what is done on a rejection: a sealed row is read whole, so that it can be
@@ -58,87 +54,6 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     };
     let hint = "`prosescope gates RUN --all` lists its gates";
     Err(WriteError::not_found(message, hint))
-}
-
-/// What to do about a gate that was changed.
-const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and ask anew with `prosescope gate create`";
-
-/// What a log is a measure of, asked once for all gates of a command.
-#[derive(Default)]
-struct Measure {
-    /// Whether the creation of each gate is sealed.
-    creations: OnceCell<bool>,
-}
-
-impl Measure {
-    /// Refuses a gate without a sealed creation, where the log begins with the seal of one: `prosescope` created the gates
-    /// of this run, and the row that says who may decide this one was removed or lost its seal. A chain whose first rows are
-    /// missing counts as one that began so. A log that begins with a decision goes on with gates of other tools.
-    fn has_creation(
-        &self,
-        facts: &dyn Facts,
-        gate: &Gate,
-        events: &[AuditEvent],
-    ) -> Result<(), WriteError> {
-        let sealed = |event: &AuditEvent| event.kind == AuditKind::Created && is_sealed(event);
-        if events.iter().any(sealed) {
-            return Ok(());
-        }
-        let creations = match self.creations.get() {
-            Some(known) => *known,
-            None => {
-                let first = facts.audit_first()?;
-                let begins =
-                    first.is_some_and(|(kind, chain)| kind == AuditKind::Created || chain.seq > 1);
-                *self.creations.get_or_init(|| begins)
-            }
-        };
-        match creations {
-            false => Ok(()),
-            true => Err(WriteError::refused(
-                "gate-changed",
-                format!(
-                    "no sealed row of the log records the creation of gate {}, and the creation of gates is sealed in this run: nothing was decided",
-                    shown(&gate.id)
-                ),
-                "`prosescope audit verify RUN` shows which rows are missing; ask who removed the row, or who created the gate without `prosescope gate create`",
-            )),
-        }
-    }
-}
-
-/// Refuses to decide a gate that is not what its sealed rows record (docs/audit.md).
-fn as_sealed(facts: &dyn Facts, gate: &Gate, measure: &Measure) -> Result<(), WriteError> {
-    // A list of gates leaves out that the files of this one can be read in two ways.
-    facts.gate(&gate.id)?;
-    let events = facts.gate_events(&gate.id)?;
-    let texts = events.iter().map(|event| &event.metadata);
-    let mut texts = texts.chain([&gate.metadata]).flatten();
-    let double = texts.find_map(|text| key_twice(text));
-    let edited = double
-        .map(|why| format!("gate {} can be read in two ways: {why}", gate.id))
-        .or_else(|| edited(&events));
-    if let Some(what) = edited {
-        return Err(WriteError::refused(
-            "gate-changed",
-            format!("{what}: nothing was decided"),
-            AS_RECORDED,
-        ));
-    }
-    let issues = contradictions(std::slice::from_ref(gate), &events);
-    // Executions have other ids in a store that the run was moved to.
-    let is_moved = |issue: &Issue| {
-        gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
-    };
-    let counts = |issue: &&Issue| issue.severity == Severity::Error && !is_moved(issue);
-    match issues.iter().find(counts) {
-        None => measure.has_creation(facts, gate, &events),
-        Some(issue) => Err(WriteError::refused(
-            "gate-changed",
-            format!("{}: nothing was decided", issue.message),
-            AS_RECORDED,
-        )),
-    }
 }
 
 /// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.

@@ -1,7 +1,8 @@
 use super::expire::{is_due, time_out, touched};
 use super::log::{Event, Log};
+use super::sealed::{Measure, Measured, overriding};
 use super::waits::resolved;
-use super::{Measure, as_sealed, fits, known, principal};
+use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
@@ -22,6 +23,8 @@ pub struct ResolveGate {
     pub on_behalf_of: Option<String>,
     /// Whether a time-out that is due is recorded instead of a decision that comes too late.
     pub record_timeout: bool,
+    /// Whether a gate is decided although no sealed row of the log records its creation, as is recorded.
+    pub overrides: bool,
 }
 
 /// A decision.
@@ -60,20 +63,28 @@ impl Record for ResolveGate {
         if gate.status != GateStatus::Pending {
             return Err(decided_already(facts, &gate)?);
         }
-        as_sealed(facts, &gate, &Measure::default())?;
         let mut log = Log::open(facts, at)?;
+        let measured = Measure::new(facts, self.overrides).of(&gate)?;
         if is_due(&gate, at) && !self.record_timeout {
             return Err(past_deadline(&gate));
         }
+        if !is_due(&gate, at) {
+            admitted(&gate, by, acting_for)?;
+        }
+        let overridden = measured == Measured::ByOverride;
+        let mut changes = Vec::new();
+        if overridden {
+            changes.push(overriding(&mut log, &gate, by, acting_for)?);
+        }
         if is_due(&gate, at) {
-            let mut out = time_out(facts, at, &gate, &mut log)?;
-            out.changes.extend(touched(facts, at)?);
+            let out = time_out(facts, at, &gate, &mut log)?;
+            changes.extend(out.changes);
+            changes.extend(touched(facts, at)?);
             return Ok(Plan {
-                changes: out.changes,
+                changes,
                 done: Resolved::TooLate(out.done),
             });
         }
-        admitted(&gate, by, acting_for)?;
         let status = kind.word().to_owned();
         let on_reject = gate.on_reject.as_deref();
         let on_reject = on_reject.filter(|_| kind == AuditKind::Rejected);
@@ -92,7 +103,7 @@ impl Record for ResolveGate {
             comment,
             metadata: metadata.done(),
         };
-        let mut changes = resolved(facts, at, &gate, &mut log, event, own)?;
+        changes.extend(resolved(facts, at, &gate, &mut log, event, own)?);
         changes.extend(touched(facts, at)?);
         Ok(Plan {
             changes,
@@ -103,6 +114,7 @@ impl Record for ResolveGate {
                 resolved_by: by.to_owned(),
                 on_behalf_of: acting_for.map(str::to_owned),
                 claimed: true,
+                overridden,
                 waited_ms,
                 on_reject: on_reject.map(str::to_owned),
                 execution_id: gate.execution_id,

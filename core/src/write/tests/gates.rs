@@ -13,10 +13,10 @@ use crate::write::{
     Resolved, Style, ViewGate, WriteError,
 };
 
-const NOON: &str = "2026-01-25 12:00:00";
+pub(super) const NOON: &str = "2026-01-25 12:00:00";
 const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
 
-fn deploy() -> CreateGate {
+pub(super) fn deploy() -> CreateGate {
     CreateGate {
         id: Some("deploy".into()),
         prompt: Some("Go?".into()),
@@ -27,7 +27,7 @@ fn deploy() -> CreateGate {
     }
 }
 
-fn approve(gate: &str, by: &str) -> ResolveGate {
+pub(super) fn approve(gate: &str, by: &str) -> ResolveGate {
     let comment = Some("LGTM".into());
     ResolveGate {
         gate: gate.into(),
@@ -35,10 +35,11 @@ fn approve(gate: &str, by: &str) -> ResolveGate {
         by: by.into(),
         on_behalf_of: None,
         record_timeout: false,
+        overrides: false,
     }
 }
 
-fn reject(gate: &str, by: &str) -> ResolveGate {
+pub(super) fn reject(gate: &str, by: &str) -> ResolveGate {
     let reason = "not yet".into();
     ResolveGate {
         decision: Decision::Reject { reason },
@@ -46,7 +47,7 @@ fn reject(gate: &str, by: &str) -> ResolveGate {
     }
 }
 
-fn run_with_gate(style: Style) -> Memory {
+pub(super) fn run_with_gate(style: Style) -> Memory {
     let mut run = Memory::new(style);
     run.at(NOON, &deploy()).unwrap();
     run
@@ -58,7 +59,7 @@ fn last_metadata(run: &Memory) -> Value {
     serde_json::from_str(last.unwrap().metadata.as_deref().unwrap()).unwrap()
 }
 
-fn events(run: &Memory) -> Vec<(&str, &str)> {
+pub(super) fn events(run: &Memory) -> Vec<(&str, &str)> {
     let rows = run.audit.iter();
     rows.map(|e| (e.kind.word(), e.principal.as_deref().unwrap()))
         .collect()
@@ -77,7 +78,7 @@ fn changes(run: &Memory) -> Vec<&'static str> {
     run.changes.iter().map(word).collect()
 }
 
-fn rule(error: &WriteError) -> &str {
+pub(super) fn rule(error: &WriteError) -> &str {
     match error {
         WriteError::Refused { rule, .. } => rule,
         other => panic!("{other:?} is no refusal"),
@@ -313,7 +314,9 @@ fn who_may_not_decide_changes_nothing_g4() {
     // With its sealed rows it is a gate that was changed.
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-changed");
+    // Of a gate of another tool it is what the tool wrote.
     run.audit.clear();
+    run.gates[0].execution_id = None;
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-allow-unreadable");
 }

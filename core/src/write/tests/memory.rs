@@ -373,12 +373,9 @@ impl Facts for Memory {
         Ok(self.audit.iter().filter(own).cloned().collect())
     }
 
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
-        let sealed = |event: &AuditEvent| {
-            let chain = Chain::of_metadata(event.metadata.as_deref()?)?;
-            Some((event.kind.clone(), chain))
-        };
-        Ok(self.audit.iter().find_map(sealed))
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
+        let _ = self.audit.iter().cloned().try_for_each(each);
+        Ok(())
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -4,5 +4,6 @@ mod executions;
 mod gates;
 mod memory;
 mod program;
+mod unsealed;
 
 pub(crate) use memory::Memory;

@@ -7,12 +7,12 @@
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader};
+use std::ops::ControlFlow;
 
 use prosescope_core::decode::gates_json;
-use prosescope_core::gate::audit::Chain;
 use prosescope_core::issue::Issue;
-use prosescope_core::model::{AuditEvent, AuditKind};
+use prosescope_core::model::AuditEvent;
 
 use crate::dir::part_of;
 
@@ -102,32 +102,39 @@ impl Places {
         Ok(())
     }
 
-    /// The first sealed row of a run, in the order of lines: what happened, and its link of the chain.
+    /// Gives the rows of the log to `each`, in order of id, until it breaks. Of a row only its place is held.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(super) fn first_sealed(&self, run: &str) -> io::Result<Option<(AuditKind, Chain)>> {
+    pub(super) fn rows(
+        &self,
+        each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>,
+    ) -> io::Result<()> {
         let Some(file) = &self.file else {
-            return Ok(None);
+            return Ok(());
         };
-        let mut log = BufReader::new(file.try_clone()?);
-        log.seek(SeekFrom::Start(0))?;
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            if log.read_until(b'\n', &mut line)? == 0 {
-                return Ok(None);
-            }
-            let event = gates_json::audit_line(&String::from_utf8_lossy(&line), 0);
-            let event = event.filter(|event| *event.run_id == *run);
-            let sealed = event.and_then(|event| {
-                let chain = Chain::of_metadata(event.metadata.as_deref()?)?;
-                Some((event.kind, chain))
-            });
-            if sealed.is_some() {
-                return Ok(sealed);
+        let read = |line: &Line| -> io::Result<Option<AuditEvent>> {
+            let text = self.text(file, line.offset)?;
+            Ok(gates_json::audit_line(
+                &String::from_utf8_lossy(&text),
+                line.number.into(),
+            ))
+        };
+        let mut lines = self.lines.clone();
+        lines.sort_unstable_by_key(|line| line.number);
+        let mut order = Vec::with_capacity(lines.len());
+        for line in lines {
+            order.extend(read(&line)?.map(|event| (event.id, line)));
+        }
+        order.sort_by_key(|(id, _)| *id);
+        for (_, line) in &order {
+            if let Some(event) = read(line)?
+                && each(event).is_break()
+            {
+                break;
             }
         }
+        Ok(())
     }
 
     /// The line that begins at an offset.
@@ -155,7 +162,7 @@ fn hash(gate: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{Seek, Write};
 
     use super::*;
 

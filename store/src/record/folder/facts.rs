@@ -176,13 +176,9 @@ impl<'a> FolderFacts<'a> {
         let path = self.root.shown(AUDIT);
         let path = path.display();
         if let Some(line) = log::torn(self.root, AUDIT).map_err(unread)? {
-            let message = format!(
-                "{path}: the last line is cut off after {} bytes: nothing was changed",
-                line.len()
-            );
-            return Err(Fault::new(FaultKind::Damaged, message).hint(
-                "put back the file as it was, from a copy; where that line is lost, move its bytes to another file, and `prosescope audit verify RUN` says what the chain misses",
-            ));
+            let why = format!("the last line is cut off after {} bytes", line.len());
+            let next = "where that line is lost, move its bytes to another file, and `prosescope audit verify RUN` says what the chain misses";
+            return Err(Fault::lost_rows(path, &why, next));
         }
         let len = self
             .root
@@ -204,10 +200,10 @@ impl<'a> FolderFacts<'a> {
         if !self.names("gates")?.iter().any(of_gates) {
             return Ok(());
         }
-        let message =
-            format!("{path}: the log is empty, and gates lie beside it: nothing was changed");
-        Err(Fault::new(FaultKind::Damaged, message).hint(
-            "put back the file as it was, from a copy; remove it only where no row was ever written",
+        Err(Fault::lost_rows(
+            path,
+            "the log is empty, and gates lie beside it",
+            "remove it only where no row was ever written",
         ))
     }
 
@@ -551,9 +547,15 @@ impl Facts for FolderFacts<'_> {
         Ok(events)
     }
 
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
-        let first = self.places()?.first_sealed(&self.id()?);
-        first.map_err(|cause| self.unread(AUDIT, &cause))
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
+        let run = self.id()?;
+        let read = self
+            .places()?
+            .rows(&mut |event| match *event.run_id == *run {
+                true => each(event),
+                false => ControlFlow::Continue(()),
+            });
+        read.map_err(|cause| self.unread(AUDIT, &cause))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

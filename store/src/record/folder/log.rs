@@ -2,7 +2,7 @@
 //!
 //! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
 //! One that is missing, torn or of another log is made anew; what the log has more is read behind it.
-//! What it is believed in is that there was a log: one that has no row any more is not begun anew.
+//! What it is believed in is how long the log was: one that is shorter now is not gone on with.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use prosescope_core::decode::gates_json;
 use prosescope_core::model::Execution;
 use prosescope_core::render::gates_json::event;
-use prosescope_core::write::{ExecutionRow, Fault, FaultKind};
+use prosescope_core::write::{ExecutionRow, Fault};
 use serde::{Deserialize, Serialize};
 
 use super::index::Known;
@@ -76,9 +76,14 @@ impl Log {
             ..Log::default()
         };
         let mut from = 0;
-        if let Some((head, lines)) = checkpoint(root).filter(|(head, _)| {
-            head.bytes <= bytes && ending(root, head.bytes) == Some(head.ending.clone())
-        }) {
+        let checkpoint = checkpoint(root);
+        let had = checkpoint.as_ref().map_or(0, |(head, _)| head.bytes);
+        if had > bytes {
+            return Err(shortened(root, had, &format!("has {bytes} bytes")));
+        }
+        if let Some((head, lines)) =
+            checkpoint.filter(|(head, _)| ending(root, had).as_ref() == Some(&head.ending))
+        {
             from = head.bytes;
             log.last = head.last;
             log.known = head.bindings;
@@ -89,8 +94,8 @@ impl Log {
             let tail = root.read_part(EVENTS, from, bytes - from).map_err(wrong)?;
             log.add(&String::from_utf8_lossy(&tail));
         }
-        if log.last == 0 && log.rows.is_empty() {
-            emptied(root)?;
+        if had > 0 && log.last == 0 && log.rows.is_empty() {
+            return Err(shortened(root, had, "has no row"));
         }
         Ok(log)
     }
@@ -184,23 +189,16 @@ impl Log {
     }
 }
 
-/// Refuses to begin a log anew that has no row, and had some: their ids would be given out again.
-fn emptied(root: &Dir) -> Result<(), Fault> {
-    let Some((head, _)) = checkpoint(root).filter(|(head, _)| head.bytes > 0) else {
-        return Ok(());
-    };
-    let message = format!(
-        "{}: no row is left of the log, which had {} bytes when {CHECKPOINT} was written: nothing was changed",
-        root.shown(EVENTS).display(),
-        head.bytes
-    );
-    Err(Fault::new(FaultKind::Damaged, message).hint(format!(
-        "put back the file as it was, from a copy; only where what ran is to be forgotten, remove {CHECKPOINT}"
-    )))
-}
-
 fn unread(root: &Dir, cause: &io::Error) -> Fault {
     fault::io(&root.shown(EVENTS), "cannot be read", cause)
+}
+
+/// What is said of a log that is shorter than it was: as in a database, an id that was given once is not given again. What came
+/// behind the checkpoint and was cut off does not show.
+fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
+    let why = format!("the log {has}, and had {had} bytes when {CHECKPOINT} was written");
+    let next = format!("only where what is missing is to be forgotten, remove {CHECKPOINT}");
+    Fault::lost_rows(root.shown(EVENTS).display(), &why, &next)
 }
 
 /// How the first `bytes` of a log end.

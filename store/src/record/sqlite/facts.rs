@@ -3,9 +3,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use prosescope_core::gate::audit::Chain;
-use prosescope_core::model::{
-    AgentScope, AuditEvent, AuditKind, BindingKind, Execution, Gate, RunStatus,
-};
+use prosescope_core::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStatus};
 use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
@@ -72,19 +70,19 @@ impl SqliteFacts<'_> {
         Ok(highest.max(counted.unwrap_or(0)).saturating_add(1))
     }
 
-    fn first_sealed(&self) -> rusqlite::Result<Option<(AuditKind, Chain)>> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT event_type, metadata FROM gate_audit_log WHERE run_id = ?1 ORDER BY id",
-        )?;
+    fn audit(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> rusqlite::Result<()> {
+        let sql = format!(
+            "SELECT {} FROM gate_audit_log WHERE run_id = ?1 ORDER BY id",
+            rows::EVENT
+        );
+        let mut statement = self.conn.prepare_cached(&sql)?;
         let mut found = statement.query([self.run])?;
         while let Some(row) = found.next()? {
-            let chain = rows::text(row, 1)?.and_then(|json| Chain::of_metadata(&json));
-            if let Some(chain) = chain {
-                let kind = rows::text(row, 0)?.unwrap_or_default();
-                return Ok(Some((AuditKind::parse(&kind), chain)));
+            if each(rows::event(row)?).is_break() {
+                break;
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     fn tail(&self) -> rusqlite::Result<AuditTail> {
@@ -365,17 +363,19 @@ impl Facts for SqliteFacts<'_> {
 
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault> {
         let events = || {
-            let mut statement = self.conn.prepare_cached(
-                "SELECT id, gate_id, run_id, event_type, principal, comment, timestamp, metadata FROM gate_audit_log
+            let sql = format!(
+                "SELECT {} FROM gate_audit_log
                  WHERE gate_id = ?1 AND run_id = ?2 AND event_type IS NOT 'viewed' ORDER BY id",
-            )?;
+                rows::EVENT
+            );
+            let mut statement = self.conn.prepare_cached(&sql)?;
             rows::events(statement.query([gate, self.run])?)
         };
         self.said(events())
     }
 
-    fn audit_first(&self) -> Result<Option<(AuditKind, Chain)>, Fault> {
-        self.said(self.first_sealed())
+    fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
+        self.said(self.audit(each))
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

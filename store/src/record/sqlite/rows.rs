@@ -173,7 +173,11 @@ fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     Ok(Some(serde_json::Value::Object(columns).to_string().into()))
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
+/// The columns that [`event`] reads.
+pub(super) const EVENT: &str =
+    "id, gate_id, run_id, event_type, principal, comment, timestamp, metadata";
+
+pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     let word = |at| Ok::<_, rusqlite::Error>(text(row, at)?.unwrap_or_else(|| "".into()));
     Ok(AuditEvent {
         id: row.get(0)?,

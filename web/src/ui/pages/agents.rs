@@ -3,14 +3,14 @@
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages;
-use prosescope_core::view::{AgentView, AgentsView, Part, SegmentView};
+use prosescope_core::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
-use crate::ui::parts::{Empty, EmptyPart, When};
+use crate::ui::parts::{Copy, Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Value;
 
@@ -28,6 +28,14 @@ pub(super) fn draw() -> AnyView {
 
 #[component]
 fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
+    let elsewhere = elsewhere(&view.elsewhere);
+    if view.agents.is_empty() && !view.elsewhere.is_empty() {
+        return view! {
+            <div class="tools"><h1>"Agents"</h1></div>
+            {elsewhere}
+        }
+        .into_any();
+    }
     if view.agents.is_empty() {
         return view! {
             <div class="tools"><h1>"Agents"</h1></div>
@@ -55,9 +63,28 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     };
     view! {
         <div class="tools"><h1>"Agents"</h1><span class="soft">{words::count(count)}</span></div>
+        {elsewhere}
         <Beside list=list.into_any() open=selected.into() label="Agent" draw=open/>
     }
     .into_any()
+}
+
+/// Agents whose memory lies at a path of the program's own, and the commands that read it.
+fn elsewhere(agents: &[AgentElsewhere]) -> AnyView {
+    let agents = agents.iter().map(|agent| {
+        let command = agent.command.clone();
+        view! {
+            <p class="aside">
+                <b class="mono" dir="auto">{agent.name.clone()}</b>
+                " keeps its memory at "<code>{agent.path.clone()}</code>", which is not opened from a run's data."
+            </p>
+            <div class="command">
+                <span class="faint">"Read it"</span><code>{command.clone()}</code>
+                <Copy text=Signal::stored(command) label="Copy command"/>
+            </div>
+        }
+    });
+    agents.collect_view().into_any()
 }
 
 fn row(_: u64, agent: &AgentView) -> AnyView {

@@ -204,6 +204,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             }}{gate.timeout.clone().map(|timeout| view! { <span class="faint">" ("<code>{timeout}</code>")"</span> })}</dd>
             {gate.on_reject.clone().map(|code| view! { <dt>"On rejection"</dt><dd><code>{code}</code></dd> })}
             <dt>"Created"</dt><dd><When stamp=gate.created.clone()/></dd>
+            {gate.unsealed.clone().map(|why| view! { <dt>"Unsealed"</dt><dd>{why}</dd> })}
             {gate.resolved.clone().map(|resolved| view! { <dt>"Decided"</dt><dd><When stamp=Some(resolved)/></dd> })}
             {gate.resolved_by.clone().map(|by| view! { <dt>"By"</dt><dd><bdi>{by}</bdi><span class="faint">" (as claimed)"</span></dd> })}
             {gate.comment.clone().map(|comment| view! { <dt>"Comment"</dt><dd dir="auto">{comment}</dd> })}

@@ -1,0 +1,125 @@
+//! A gate that the documents' own SQL, or another tool, made in a run whose log seals creations: it is decided by override, and
+//! whoever reads the run is told.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{Form, Project, in_both_forms};
+
+/// As sqlite.md says it, or as a file.
+fn insert(project: &Project) {
+    match project.form {
+        Form::Sqlite => drop(project.sql(&format!(
+            "INSERT INTO gates (id, run_id, prompt, allow, timeout, timeout_at, on_reject, status)
+             VALUES ('by-hand', '{}', 'Ship?', '[\"lee\"]', '4h', datetime('now', '+4 hours'), 'throw', 'pending');",
+            project.run
+        ))),
+        Form::Folder => {
+            let gate = json!({
+                "id": "by-hand", "run_id": project.run, "prompt": "Ship?", "allow": ["lee"],
+                "on_reject": "throw", "status": "pending", "created_at": "2026-01-25T12:00:00Z",
+            });
+            let path = project.folder().join("gates/by-hand.pending.json");
+            fs::write(path, gate.to_string()).expect("written");
+        }
+    }
+}
+
+/// The messages of a rule.
+fn told(issues: &Value) -> Vec<&str> {
+    let all = issues.as_array().expect("issues").iter();
+    let own = all.filter(|issue| issue["rule"] == "gate-creation-unsealed");
+    own.map(|issue| issue["message"].as_str().expect("a text"))
+        .collect()
+}
+
+#[test]
+fn a_gate_of_another_tool_is_decided_by_override_and_told() {
+    in_both_forms(|project| {
+        let run = &project.run;
+        project.create("deploy", &[]);
+        insert(project);
+        let before = project.files();
+        for way in [
+            &["approve", run, "by-hand", "--as", "lee"][..],
+            &["reject", run, "by-hand", "--as", "lee", "--reason", "no"],
+        ] {
+            let (_, said) = project.expect(4, way);
+            assert!(
+                said.contains("no sealed row of the log records the creation of gate by-hand"),
+                "{said}"
+            );
+            assert!(
+                said.contains("--override") && said.contains("nothing was decided"),
+                "{said}"
+            );
+            assert!(project.files() == before);
+        }
+        // An override overrides no list.
+        project.expect(4, &["approve", run, "by-hand", "--as", "eve", "--override"]);
+        assert!(project.files() == before);
+        let pending = "gate by-hand: no sealed row of the log records its creation: `prosescope approve` and `reject` need --override";
+        let verified = project.json(0, &["audit", "verify", run]);
+        assert_eq!(told(&verified["issues"]), [pending]);
+        let (said, _) = project.expect(0, &["gates", run]);
+        assert!(said.contains("need --override"), "{said}");
+
+        let decided = project.json(0, &["approve", run, "by-hand", "--as", "lee", "--override"]);
+        assert_eq!(decided["overridden"], true);
+        let log = project.json(0, &["audit", run, "--gate", "by-hand"]);
+        let rows: Vec<_> = log["rows"].as_array().expect("rows").iter().collect();
+        let words: Vec<_> = rows
+            .iter()
+            .map(|row| (&row["event"], &row["principal"], &row["sealed"]))
+            .collect();
+        assert_eq!(
+            words,
+            [
+                (&json!("overridden"), &json!("lee"), &json!(true)),
+                (&json!("approved"), &json!("lee"), &json!(true))
+            ]
+        );
+        let verified = project.json(0, &["audit", "verify", run]);
+        assert_eq!(verified["chain"], "consistent");
+        assert!(
+            verified["chain_reason"]
+                .as_str()
+                .expect("a text")
+                .contains("creation of one gate"),
+            "{verified}"
+        );
+        let by = "gate by-hand: decided by override of “lee” (row 2): no sealed row of the log records its creation";
+        assert_eq!(told(&verified["issues"]), [by]);
+        let checked = project.json(0, &["check", run]);
+        assert_eq!(told(&checked["runs"][0]["issues"]), [by]);
+        let shown = project.json(0, &["gates", run, "--all"]);
+        let gate = shown
+            .as_array()
+            .expect("gates")
+            .iter()
+            .find(|gate| gate["id"] == "by-hand");
+        assert!(
+            gate.expect("the gate")["unsealed"]
+                .as_str()
+                .expect("a text")
+                .contains("override of “lee”")
+        );
+
+        // What was decided is sealed: a change of it shows as one of our own gates does.
+        match project.form {
+            Form::Sqlite => {
+                drop(project.sql("UPDATE gates SET prompt = 'Stay?' WHERE id = 'by-hand';"));
+            }
+            Form::Folder => {
+                let path = project.folder().join("gates/by-hand.pending.json");
+                let text = fs::read_to_string(&path).expect("a file");
+                fs::write(path, text.replace("Ship?", "Stay?")).expect("written");
+            }
+        }
+        let verified = project.json(1, &["audit", "verify", run]);
+        assert_eq!(verified["chain"], "contradicted");
+        // A gate of ours needs no override.
+        project.expect(0, &["approve", run, "deploy"]);
+    });
+}

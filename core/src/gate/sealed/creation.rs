@@ -1,0 +1,98 @@
+//! Gates whose creation no sealed row records, in a run whose log seals creations.
+//!
+//! Either another tool created the gate, as the documents' own SQL does, or the row that says who may decide it was removed.
+//! A chain that lost rows at its end agrees with itself, so the log does not tell the two apart: such a gate is decided by
+//! override only, and the override is a sealed row of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::{GATES, LOG, SHOWN, is_sealed};
+use crate::gate::audit::Chain;
+use crate::gate::columns::Columns;
+use crate::issue::Issue;
+use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::text::cut;
+
+/// A gate whose creation no sealed row records, where the log seals creations.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uncreated<'a> {
+    pub(crate) gate: &'a Gate,
+    /// The last row by which somebody decided it all the same.
+    by: Option<&'a AuditEvent>,
+}
+
+/// Whether a log seals the creation of each gate: it begins with the seal of one. A chain whose first rows are missing counts
+/// as one that began so; a log that begins with a decision goes on with gates of other tools.
+pub(crate) fn seals_creations(first: &AuditKind, chain: &Chain) -> bool {
+    *first == AuditKind::Created || chain.seq > 1
+}
+
+/// Whether a sealed row records how a gate stood when it was decided although no sealed row records its creation. What
+/// `gate create` overrides of the program is logged under the same word, without the gate's columns.
+pub(super) fn adopts(event: &AuditEvent, metadata: &Map<String, Value>) -> bool {
+    event.kind == AuditKind::Overridden && Columns::of(metadata).is_some()
+}
+
+/// The gates whose creation no sealed row of their run's log records, where that log seals creations.
+pub(crate) fn uncreated<'a>(gates: &'a [Gate], log: &'a [AuditEvent]) -> Vec<Uncreated<'a>> {
+    let mut rows: Vec<&AuditEvent> = log.iter().filter(|event| is_sealed(event)).collect();
+    rows.sort_by_key(|event| event.id);
+    let mut sealing: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut created: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut adopted: BTreeMap<(&str, &str), &AuditEvent> = BTreeMap::new();
+    for event in rows {
+        if let Some(chain) = event.metadata.as_deref().and_then(Chain::of_metadata) {
+            let seals = || seals_creations(&event.kind, &chain);
+            sealing.entry(&event.run_id).or_insert_with(seals);
+        }
+        let of: (&str, &str) = (&event.run_id, &event.gate_id);
+        match event.kind {
+            AuditKind::Created => drop(created.insert(of)),
+            AuditKind::Overridden
+                if super::sealed_metadata(event).is_some_and(|m| adopts(event, &m)) =>
+            {
+                adopted.insert(of, event);
+            }
+            _ => {}
+        }
+    }
+    let own = |gate: &'a Gate| {
+        let of = (gate.run_id.as_deref()?, &*gate.id);
+        let missing = sealing.get(of.0) == Some(&true) && !created.contains(&of);
+        missing.then(|| Uncreated {
+            gate,
+            by: adopted.get(&of).copied(),
+        })
+    };
+    gates.iter().filter_map(own).collect()
+}
+
+impl Uncreated<'_> {
+    /// What that means for the gate, without its id.
+    pub(crate) fn words(&self) -> String {
+        let none = "no sealed row of the log records its creation";
+        match self.by {
+            Some(row) => format!(
+                "decided by override of “{}” (row {}): {none}",
+                cut(row.principal.as_deref().unwrap_or_default(), SHOWN),
+                row.id
+            ),
+            None if self.gate.status.is_decided() => none.to_owned(),
+            None => format!("{none}: `prosescope approve` and `reject` need --override"),
+        }
+    }
+
+    /// The same as an issue.
+    pub(crate) fn issue(&self) -> Issue {
+        let message = format!("gate {}: {}", self.gate.id, self.words());
+        let issue = Issue::warning("gate-creation-unsealed", message).hint(
+            "Another tool created the gate, or its row of the log was removed: ask who created it, and compare the log with a noted head (`prosescope audit verify --expect-head`).",
+        );
+        match self.by {
+            Some(row) => issue.at_row(LOG, row.id),
+            None => issue.at_table(GATES).at_column("id"),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Which node wrote which value.
+//!
+//! Our writer records with the completion of a node which binding it wrote (`binding` in the metadata). The last such
+//! node wrote the value, unless the value was written again after that completion. Other runs do not record it, so it is
+//! derived:
+//!
+//! A node may have written a binding when its statement binds that name in the binding's frame. The value is
+//! attributed to the one of these nodes that was under way when the value was last written (`started <= updated <=
+//! completed`, or not completed), and to none when none was: a later write then replaced what these nodes wrote, and
+//! nothing records whose it is. Where times are missing, the last of the nodes is taken if it completed, or if it is the
+//! only one; that is marked as inferred.
+//!
+//! A session that binds no name writes `anon_001` and the like. Such a value names the session by its text.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `group.rs` | the bindings of one name in one frame, and which of its nodes wrote at a time |
+//! | `span.rs` | when nodes were under way |
+//! | `names.rs` | what names a binding, and what a statement binds |
+
+mod group;
+mod names;
+mod span;
+#[cfg(test)]
+mod tests;
+
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::group::Group;
+use self::names::{Key, binds, frame_of, names_of, recorded, texts_of};
+use self::span::Span;
+use super::trace::binding_ref;
+use crate::model::{Binding, Run};
+use crate::program::Listing;
+use crate::session::{Opened, Session};
+use crate::time::Stamp;
+use crate::trace::{NodeId, NodeKind, NodeStatus, Trace};
+use crate::view::BindingRef;
+
+pub(super) use self::span::second;
+
+/// The time of a write that lies behind a larger value in its row is not read: the way there leads over all pages of
+/// the value.
+const TAIL_MOST: u64 = 1 << 20;
+
+/// Who wrote a value.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(in crate::session) struct Written {
+    /// The node; `None` when none was under way, or when several may have been.
+    pub(super) by: Option<NodeId>,
+    /// Not all times are recorded: the node follows from the name, or from the order of the rows.
+    pub(super) inferred: bool,
+    /// When, in milliseconds since 1970 UTC.
+    pub(super) at: Option<i64>,
+}
+
+/// Nodes and bindings by what they name, and who wrote what as far as it was asked.
+#[derive(Debug, Default)]
+pub(super) struct Writes {
+    groups: Vec<Group>,
+    /// `(node, group)`, ascending.
+    of_node: Vec<(NodeId, u32)>,
+    of_binding: BTreeMap<u32, u32>,
+}
+
+impl Writes {
+    pub(super) fn of<'r>(run: &'r Run, trace: &'r Trace, listing: Option<&'r Listing>) -> Writes {
+        let frames = trace.frames();
+        let place = |binding: &'r Binding| Some((&*binding.name, frame_of(trace, binding)?));
+        let there = LazyCell::new(|| {
+            run.bindings
+                .iter()
+                .filter_map(place)
+                .collect::<BTreeSet<Key<'_>>>()
+        });
+        let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
+        let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
+        for (at, node) in trace.nodes.iter_enumerated() {
+            // What was passed over wrote nothing.
+            if node.status == NodeStatus::Skipped {
+                continue;
+            }
+            if let Some((_, key)) =
+                recorded(run, trace, node).filter(|(_, key)| there.contains(key))
+            {
+                named.entry(key).or_default().push(at);
+                continue;
+            }
+            let frame = frames.get(at).copied().flatten();
+            // A branch is called by its number where its statement binds no name.
+            let is_branch = matches!(node.kind, NodeKind::Branch { .. });
+            let name = binds(trace, listing, node)
+                .filter(|name| !is_branch || there.contains(&(*name, frame)));
+            let (of, key) = match name {
+                Some(name) => (&mut named, name),
+                None => (&mut unnamed, node.text.trim()),
+            };
+            of.entry((key, frame)).or_default().push(at);
+        }
+        let mut writes = Writes::default();
+        let mut groups: BTreeMap<(bool, Key<'_>), u32> = BTreeMap::new();
+        for (b, binding) in (0_u32..).zip(&run.bindings) {
+            let Some(frame) = frame_of(trace, binding) else {
+                continue;
+            };
+            let find = |nodes: &BTreeMap<_, Vec<NodeId>>, keys: [Option<&'r str>; 2]| {
+                let mut keys = keys.into_iter().flatten().map(|key| (key, frame));
+                keys.find(|key| nodes.contains_key(key))
+            };
+            let of_name = find(&named, names_of(binding));
+            let anonymous = of_name.is_none();
+            let of = if anonymous { &unnamed } else { &named };
+            let found = of_name.or_else(|| find(&unnamed, texts_of(binding)));
+            let Some((key, nodes)) = found.and_then(|key| Some((key, of.get(&key)?))) else {
+                continue;
+            };
+            let at = *groups.entry((anonymous, key)).or_insert_with(|| {
+                let at = writes.groups.len() as u32;
+                let span = |at: &NodeId| {
+                    let node = trace.node(*at)?;
+                    let recorded = recorded(run, trace, node).filter(|(_, own)| *own == key);
+                    Some(Span {
+                        recorded: recorded.map(|(row, _)| row),
+                        ..Span::of(run, *at, node)
+                    })
+                };
+                writes.of_node.extend(nodes.iter().map(|node| (*node, at)));
+                let spans = nodes.iter().filter_map(span).collect();
+                writes.groups.push(Group::new(spans, anonymous));
+                at
+            });
+            writes.of_binding.insert(b, at);
+            if let Some(group) = writes.groups.get_mut(at as usize) {
+                group.bindings.push(b);
+            }
+        }
+        writes.of_node.sort_unstable();
+        for group in &mut writes.groups {
+            group.settle(trace);
+        }
+        writes
+    }
+
+    fn group_of_node(&self, node: NodeId) -> Option<&Group> {
+        let at = self.of_node.binary_search_by_key(&node, |(n, _)| *n).ok()?;
+        self.groups.get(self.of_node.get(at)?.1 as usize)
+    }
+}
+
+/// Who wrote the value of a binding. `full`: the binding with its times, where they were read already.
+pub(super) fn written(session: &Session, binding: u32, full: Option<&Binding>) -> Written {
+    let writes = &session.index.writes;
+    let group = writes.of_binding.get(&binding);
+    let Some((group, own)) = group
+        .and_then(|at| writes.groups.get(*at as usize))
+        .zip(session.run.bindings.get(binding as usize))
+    else {
+        return Written::default();
+    };
+    if let Some(known) = session.values.written.borrow().get(&binding) {
+        return *known;
+    }
+    let near = own.tail_known || own.value.len().is_none_or(|len| len <= TAIL_MOST);
+    let read =
+        (near && full.is_none() && !own.tail_known).then(|| session.values.binding_tail(own));
+    let at = full.or(read.as_ref()).unwrap_or(own);
+    let at = at.updated.as_ref().or(at.created.as_ref());
+    let mut written = group.written(at.filter(|_| near).and_then(Stamp::millis));
+    if group.anonymous && (written.by.is_none() || written.inferred) {
+        // Each of these sessions wrote one of these values, in their order.
+        // They were added in the order of the run.
+        let nth = group.bindings.binary_search(&binding).ok();
+        let spans = &group.spans;
+        let by = nth.filter(|_| spans.len() == group.bindings.len());
+        written.by = by.and_then(|at| Some(spans.get(at)?.node));
+        written.inferred = written.by.is_some();
+    }
+    session.values.written.borrow_mut().insert(binding, written);
+    written
+}
+
+/// The bindings whose value a node wrote, and those whose value another replaced since.
+pub(super) fn wrote(session: &Session, node: NodeId) -> Vec<BindingRef> {
+    let Some(group) = session.index.writes.group_of_node(node) else {
+        return Vec::new();
+    };
+    let own = group.spans.binary_search_by_key(&node, |span| span.node);
+    let Some(own) = own.ok().and_then(|at| group.spans.get(at)) else {
+        return Vec::new();
+    };
+    // Each of an anonymous group wrote another value, and none replaced one.
+    let bindings = match group.anonymous && own.recorded.is_none() {
+        false => &group.bindings,
+        true => match group.of_nodes(session).get(&node) {
+            Some(bindings) => bindings,
+            None => return Vec::new(),
+        },
+    };
+    let refs = bindings.iter().filter_map(|&binding| {
+        let written = written(session, binding, None);
+        let overwritten = written.by != Some(node);
+        let inferred = match overwritten {
+            true => replaced(session, own, binding, written)?,
+            false => written.inferred,
+        };
+        Some(BindingRef {
+            overwritten,
+            inferred,
+            ..binding_ref(session, binding)?
+        })
+    });
+    refs.collect()
+}
+
+/// Whether a node completed, so that it wrote the binding, before its present value was written; and whether that
+/// follows from the order of the nodes alone.
+fn replaced(opened: &Opened, own: &Span, binding: u32, written: Written) -> Option<bool> {
+    // Of several rows that claim one name and frame, each has its own writer.
+    let group = opened.index.writes.group_of_node(own.node)?;
+    if own.recorded.is_some() && !opened.index.claims.contains_key(&binding) {
+        return Some(false);
+    }
+    if !own.completed || group.anonymous || opened.index.claims.contains_key(&binding) {
+        return None;
+    }
+    if let (Some(at), Some(to)) = (written.at, own.to) {
+        return (to < second(at).0).then_some(false);
+    }
+    (opened.trace.end(own.node) <= written.by?).then_some(true)
+}

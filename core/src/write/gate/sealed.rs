@@ -1,0 +1,213 @@
+use std::cell::OnceCell;
+use std::ops::ControlFlow;
+
+use super::fits;
+use super::log::{Event, Log};
+use crate::gate::audit::{Chain, Walk, edited, is_sealed};
+use crate::gate::canonical::key_twice;
+use crate::gate::columns::Columns;
+use crate::gate::{contradictions, seals_creations};
+use crate::issue::{Issue, Severity};
+use crate::model::{AuditEvent, AuditKind, Gate};
+use crate::write::instance::{meta, shown};
+use crate::write::meta::Keys;
+use crate::write::{Change, Facts, WriteError};
+
+/// The rule of a gate whose creation no sealed row records.
+const UNSEALED: &str = "gate-creation-unsealed";
+
+/// What to do about a gate that was changed.
+const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and put back the gate's row, or the log, from a copy";
+
+/// Compares gates with their sealed rows before they are decided (docs/audit.md).
+pub(super) struct Measure<'a> {
+    facts: &'a dyn Facts,
+    /// Whether the log seals the creation of each gate: asked once for all gates of a command.
+    creations: OnceCell<bool>,
+    /// Whether the caller decides a gate whose creation no sealed row records.
+    overrides: bool,
+}
+
+/// What a gate may be decided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measured {
+    /// By its sealed creation, or, where the log seals none, as the documents do.
+    Plainly,
+    /// By override: no sealed row records its creation.
+    ByOverride,
+}
+
+impl<'a> Measure<'a> {
+    pub(super) fn new(facts: &'a dyn Facts, overrides: bool) -> Measure<'a> {
+        Measure {
+            facts,
+            creations: OnceCell::new(),
+            overrides,
+        }
+    }
+
+    /// Refuses a gate that is not what its sealed rows record.
+    ///
+    /// # Errors
+    /// A refusal by `gate-changed`; by `gate-creation-unsealed` where no sealed row records its creation, nothing shows that
+    /// there was one, and the caller does not override that.
+    pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
+        let facts = self.facts;
+        // A list of gates leaves out that the files of this one can be read in two ways.
+        facts.gate(&gate.id)?;
+        let events = facts.gate_events(&gate.id)?;
+        let texts = events.iter().map(|event| &event.metadata);
+        let mut texts = texts.chain([&gate.metadata]).flatten();
+        let double = texts.find_map(|text| key_twice(text));
+        let edited = double
+            .map(|why| format!("gate {} can be read in two ways: {why}", gate.id))
+            .or_else(|| edited(&events));
+        if let Some(what) = edited {
+            return Err(was_changed(&what));
+        }
+        let issues = contradictions(std::slice::from_ref(gate), &events);
+        // Executions have other ids in a store that the run was moved to.
+        let is_moved = |issue: &Issue| {
+            gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
+        };
+        let counts = |issue: &&Issue| issue.severity == Severity::Error && !is_moved(issue);
+        if let Some(issue) = issues.iter().find(counts) {
+            return Err(was_changed(&issue.message));
+        }
+        let created = |event: &AuditEvent| event.kind == AuditKind::Created && is_sealed(event);
+        if events.iter().any(created) || !self.seals_creations()? {
+            return Ok(Measured::Plainly);
+        }
+        if let Some(why) = removed(facts, gate, &events)? {
+            return Err(was_changed(&why));
+        }
+        match self.overrides {
+            true => Ok(Measured::ByOverride),
+            false => Err(WriteError::refused(
+                UNSEALED,
+                format!(
+                    "no sealed row of the log records the creation of gate {}, and this run seals creations: nothing was decided",
+                    shown(&gate.id)
+                ),
+                "another tool created it, or its row was cut off the end of the log: ask who created it, and compare the log with a noted head (`prosescope audit verify RUN --expect-head HEAD`). `prosescope approve` or `reject` with --override decides it as it is, and the log records the override",
+            )),
+        }
+    }
+
+    fn seals_creations(&self) -> Result<bool, WriteError> {
+        if let Some(known) = self.creations.get() {
+            return Ok(*known);
+        }
+        let mut creations = false;
+        self.facts.audit_rows(&mut |event| match event
+            .metadata
+            .as_deref()
+            .and_then(Chain::of_metadata)
+        {
+            Some(chain) => {
+                creations = seals_creations(&event.kind, &chain);
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        })?;
+        Ok(*self.creations.get_or_init(|| creations))
+    }
+}
+
+/// The row that records who overrides, and how the gate stands as it is decided.
+///
+/// # Errors
+/// When the gate cannot be recorded: its metadata is not a JSON object, or too long.
+pub(super) fn overriding(
+    log: &mut Log<'_>,
+    gate: &Gate,
+    by: &str,
+    acting_for: Option<&str>,
+) -> Result<Change, WriteError> {
+    fits(
+        "list of principals",
+        gate.allow.as_deref().unwrap_or_default(),
+    )?;
+    fits(
+        "gate's metadata",
+        gate.metadata.as_deref().unwrap_or_default(),
+    )?;
+    let Some(mut metadata) = Columns::adopted(gate) else {
+        return Err(was_changed(&format!(
+            "the metadata of gate {} is not a JSON object, so the log cannot record it",
+            shown(&gate.id)
+        )));
+    };
+    let more = Keys::default()
+        .text("overrides", Some(UNSEALED))
+        .text("on_behalf_of", acting_for);
+    metadata.extend(more.done());
+    log.add(Event {
+        gate: &gate.id,
+        kind: AuditKind::Overridden,
+        principal: by,
+        comment: None,
+        metadata,
+    })
+}
+
+fn was_changed(what: &str) -> WriteError {
+    WriteError::refused(
+        "gate-changed",
+        format!("{what}: nothing was decided"),
+        AS_RECORDED,
+    )
+}
+
+/// Says what shows that the row of a gate's creation was removed, or lost its seal. A row that was cut off the end of the log
+/// by somebody who changed the execution too shows nowhere: hence the override is recorded.
+fn removed(
+    facts: &dyn Facts,
+    gate: &Gate,
+    events: &[AuditEvent],
+) -> Result<Option<String>, WriteError> {
+    let id = shown(&gate.id);
+    if let Some(row) = events.iter().find(|event| is_ours(event)) {
+        return Ok(Some(format!(
+            "row {} of the log, which records the creation of gate {id}, lost its seal",
+            row.id
+        )));
+    }
+    if let Some((execution, seq)) = place_of_creation(facts, gate)? {
+        return Ok(Some(format!(
+            "execution {execution} names place {seq} of the log's chain for the creation of gate {id}, and the log has no such row"
+        )));
+    }
+    let (mut walk, mut wrong) = (Walk::default(), None);
+    facts.audit_rows(&mut |event| {
+        wrong = walk.step(&event);
+        match wrong {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok(wrong.map(|wrong| {
+        format!("no sealed row of the log records the creation of gate {id}, and the log was changed ({wrong})")
+    }))
+}
+
+/// Whether an unsealed row has what only `prosescope` writes of a creation.
+fn is_ours(event: &AuditEvent) -> bool {
+    let metadata = event.metadata.as_deref();
+    let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
+    event.kind == AuditKind::Created
+        && metadata.is_some_and(|metadata| Columns::of(&metadata).is_some())
+}
+
+/// The execution that waits at a gate of ours, and the place of the chain that it names for the gate's creation.
+pub(super) fn place_of_creation(
+    facts: &dyn Facts,
+    gate: &Gate,
+) -> Result<Option<(i64, i64)>, WriteError> {
+    let Some(id) = gate.execution_id else {
+        return Ok(None);
+    };
+    let meta = facts.execution(id)?.map(|row| meta(&row));
+    let own = meta.filter(|meta| meta.gate_id.as_deref() == Some(&*gate.id));
+    Ok(own.and_then(|meta| meta.audit_seq).map(|seq| (id, seq)))
+}
