@@ -1,12 +1,11 @@
-//! Seconds for each kind of text; `cargo run --release -p prosescope-redact --example speed`.
-use std::time::Instant;
+//! Processor time for each kind of text; `cargo run --release -p prosescope-redact --example speed`.
+use prosescope_test_support::work::spent;
 
 use prosescope_redact::{Exact, Names, Remains, Rules, replace, rules, shape};
 
 fn main() {
-    let start = Instant::now();
-    let all = Rules::new();
-    println!("built in {:?}", start.elapsed());
+    let (all, built) = spent(Rules::new);
+    println!("built in {built:?}");
     let mut sources = String::new();
     let mut open = vec![std::path::PathBuf::from(
         std::env::args().nth(1).unwrap_or("docs".into()),
@@ -29,15 +28,12 @@ fn main() {
         .expect("a boundary");
     sources.truncate(to);
     let time = |what: &str, all: &Rules, text: &str| {
-        let start = Instant::now();
         let mut names = Names::new();
-        let hits = all.scan(text, &mut names);
-        let scanned = start.elapsed();
-        let out = replace(text, &hits);
+        let (hits, scanned) = spent(|| all.scan(text, &mut names));
+        let (out, replaced) = spent(|| replace(text, &hits));
         println!(
-            "{what}: {} hits, scan {scanned:?}, with replacing {:?}, {}",
+            "{what}: {} hits, scanned in {scanned:?}, replaced in {replaced:?}, {} bytes",
             hits.len(),
-            start.elapsed(),
             out.len()
         );
         names
@@ -67,46 +63,30 @@ fn main() {
     }
     let planted = planted.repeat(10_000_000 / planted.len());
     let names = time("10 MB of secrets", &all, &planted);
-    let start = Instant::now();
-    println!(
-        "remains {:?} {:?}",
-        Remains::of(&names).search(sources.as_bytes()),
-        start.elapsed()
-    );
-    let mut slow: Vec<(f64, String)> = Vec::new();
+    let found = spent(|| Remains::of(&names).search(sources.as_bytes()));
+    println!("remains: {found:?}");
+    // What repeats a keyword, an example, or an example without its end, over and over: a pattern that fails late is slow.
+    let mut slow = Vec::new();
     for rule in rules() {
-        let shapes = rule
-            .found
-            .iter()
-            .chain(&rule.kept)
-            .map(|shape| shape::fill(shape, 1).replace(['⟦', '⟧'], ""));
-        let cut = shapes.clone().map(|text| {
-            text[..(0..text.len() - 1)
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(0)]
-                .to_owned()
-        });
-        for text in rule
-            .keywords_for_tests()
-            .map(str::to_owned)
-            .chain(shapes.clone())
-            .chain(cut)
-        {
-            if text.is_empty() {
-                continue;
-            }
-            let text = text.repeat(200_000 / text.len());
-            let start = Instant::now();
-            all.scan(&text, &mut Names::new());
-            slow.push((
-                start.elapsed().as_secs_f64(),
-                format!("{} {:.60}", rule.id, text),
-            ));
+        let shapes = rule.found.iter().chain(&rule.kept);
+        let shapes = shapes.map(|shape| shape::fill(shape, 1).replace(['⟦', '⟧'], ""));
+        let cut = shapes
+            .clone()
+            .filter_map(|text| text.get(..text.len() - 1).map(str::to_owned));
+        let keywords = rule.keywords().iter().map(|keyword| (*keyword).to_owned());
+        for text in keywords.chain(shapes.clone()).chain(cut) {
+            let repeated = text.repeat(100_000 / text.len().max(1));
+            let (_, spent) = spent(|| all.scan(&repeated, &mut Names::new()));
+            slow.push((spent, rule.id, text));
         }
     }
-    slow.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (seconds, what) in slow.iter().take(25) {
-        println!("{:.1} s/10MB {what:?}", seconds * 50.0);
+    slow.sort();
+    for (_, id, text) in slow.iter().rev().take(40) {
+        let repeated = text.repeat(1_000_000 / text.len().max(1));
+        let (hits, spent) = spent(|| all.scan(&repeated, &mut Names::new()));
+        println!(
+            "{spent:?} for 1 MB of {id}, {} hits: {text:.60?}",
+            hits.len()
+        );
     }
 }

@@ -17,6 +17,8 @@ pub struct Exact {
     pub(crate) kind: Kind,
     pub(crate) word: bool,
     pub(crate) asked: bool,
+    /// The rule that found it first.
+    pub(crate) rule: Option<&'static str>,
 }
 
 impl Exact {
@@ -28,6 +30,7 @@ impl Exact {
             kind: Kind::Secret,
             word: false,
             asked: false,
+            rule: None,
         }
     }
 

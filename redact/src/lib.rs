@@ -4,6 +4,8 @@
 //!   is kept.
 //! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] writes the text without them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.
+//! - [`Rules::learn`] lets a second scan of all texts find bare, encoded or split what the first one knew by its form. So a file is
+//!   redacted in four steps: scan all texts, learn, scan them again and replace, search what was written.
 //! - [`hints`] finds what is only random; [`not_found`] lists what nothing finds.
 //!
 //! # Why rows of our own
@@ -24,6 +26,7 @@ mod forms;
 mod hints;
 mod hit;
 mod limits;
+mod merge;
 mod names;
 mod needles;
 mod pattern;
@@ -33,6 +36,8 @@ mod rule;
 mod rules;
 mod scan;
 pub mod shape;
+mod table;
+mod value_place;
 mod words;
 
 pub use exact::{Exact, SHORTEST, Variable, variables};

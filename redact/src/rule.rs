@@ -40,8 +40,8 @@ pub struct Rule {
     /// Without one of these, whatever their case, the text is not looked at.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) how: How,
-    /// How many bytes before its keyword a match may begin.
-    pub(crate) back: usize,
+    /// How many bytes before its keyword a match may begin, the farthest first.
+    pub(crate) back: &'static [usize],
     /// Whether a letter, digit or `_` may stand directly before a match.
     pub(crate) inside: bool,
     /// Whether a letter or digit may stand directly behind a match.
@@ -52,13 +52,16 @@ pub struct Rule {
     pub(crate) rank: u8,
 }
 
+/// Finds the hit at a keyword's place. An error is a place before which the rule need not look again.
+pub(crate) type Code = fn(&str, Range<usize>) -> Result<Option<Range<usize>>, usize>;
+
 /// How a rule looks at the place of its keyword.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
     /// A regular expression; its first group, or else all of it, is the hit.
     Pattern(&'static str),
-    /// A function of the text and the keyword's place.
-    Code(fn(&str, Range<usize>) -> Option<Range<usize>>),
+    /// A function.
+    Code(Code),
 }
 
 impl Rule {
@@ -79,7 +82,7 @@ impl Rule {
             kept,
             keywords,
             how: How::Pattern(pattern),
-            back: 0,
+            back: &[0],
             inside: true,
             open: true,
             check: crate::plausible::token,
@@ -107,7 +110,7 @@ impl Rule {
         id: &'static str,
         what: &'static str,
         keywords: &'static [&'static str],
-        find: fn(&str, Range<usize>) -> Option<Range<usize>>,
+        find: Code,
         found: [&'static str; 2],
         kept: [&'static str; 2],
     ) -> Self {
@@ -131,8 +134,8 @@ impl Rule {
         self
     }
 
-    /// Lets a match begin up to `bytes` before its keyword.
-    pub(crate) const fn back(mut self, bytes: usize) -> Self {
+    /// Lets a match begin so many bytes before its keyword.
+    pub(crate) const fn back(mut self, bytes: &'static [usize]) -> Self {
         self.back = bytes;
         self
     }
@@ -149,10 +152,9 @@ impl Rule {
         self
     }
 
-    /// The words without which the rule finds nothing.
-    #[doc(hidden)]
-    pub fn keywords_for_tests(&self) -> impl Iterator<Item = &'static str> {
-        self.keywords.iter().copied()
+    /// Returns the words of which a text holds one, in any case, before the rule looks at it.
+    pub fn keywords(&self) -> &'static [&'static str] {
+        self.keywords
     }
 
     /// Returns the texts in which the rule finds something, then those in which it does not; made anew, each time the same.

@@ -1,27 +1,19 @@
 //! The rules made ready, and one text scanned with them.
 
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::automaton::{Automaton, OverlappingState};
-use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{Anchored, Input};
-use regex_lite::Regex;
-
 use crate::exact::Exact;
-use crate::hit::{Hit, floor};
+use crate::hit::Hit;
+use crate::merge::{Raw, back, inside_marker, merged, without};
 use crate::names::Names;
 use crate::needles::Needles;
 use crate::pattern::{Pattern, Refused};
-use crate::plausible;
-use crate::rule::{How, Kind, Rule};
+use crate::rule::Kind;
 use crate::rules::rules;
+use crate::table::TABLE;
 
-/// How far behind its keyword a pattern looks, in bytes. A token that is longer goes on over the characters of base64.
-const AHEAD: usize = 1024;
 /// How many times a text is looked at again once something was found in it.
 const ROUNDS: usize = 4;
 
@@ -35,11 +27,8 @@ const ROUNDS: usize = 4;
 /// let hits = Rules::new().scan(&text, &mut names);
 /// assert_eq!(replace(&text, &hits), "log in with [github-token #1]\n");
 /// ```
+#[derive(Default)]
 pub struct Rules {
-    prefilter: Option<NFA>,
-    /// By keyword: the rules that have it.
-    owners: Vec<Vec<usize>>,
-    compiled: Vec<Compiled>,
     off: BTreeSet<&'static str>,
     exact: Vec<Exact>,
     needles: OnceLock<Needles>,
@@ -48,63 +37,10 @@ pub struct Rules {
     kept_secrets: BTreeSet<String>,
 }
 
-struct Compiled {
-    rule: &'static Rule,
-    regex: OnceLock<Option<Regex>>,
-}
-
-/// A hit before overlapping ones are merged.
-#[derive(Clone)]
-struct Raw<'a> {
-    range: Range<usize>,
-    rule: &'static str,
-    stem: &'a str,
-    kind: Kind,
-    rank: u8,
-    form: &'static str,
-    /// The secret itself where it stands in another form.
-    value: Option<&'a str>,
-}
-
 impl Rules {
     /// Returns the whole table, without exact values.
     pub fn new() -> Self {
-        let compiled: Vec<_> = rules()
-            .map(|rule| Compiled {
-                rule,
-                regex: OnceLock::new(),
-            })
-            .collect();
-        let mut keywords: Vec<String> = Vec::new();
-        let mut owners: Vec<Vec<usize>> = Vec::new();
-        for (index, compiled) in compiled.iter().enumerate() {
-            for keyword in compiled.rule.keywords {
-                let keyword = keyword.to_ascii_lowercase();
-                match keywords.iter().position(|known| *known == keyword) {
-                    Some(at) => owners[at].push(index),
-                    None => {
-                        keywords.push(keyword);
-                        owners.push(vec![index]);
-                    }
-                }
-            }
-        }
-        let prefilter = NFA::builder()
-            .ascii_case_insensitive(true)
-            .prefilter(false)
-            .build(&keywords)
-            .ok();
-        Rules {
-            prefilter,
-            owners,
-            compiled,
-            off: BTreeSet::new(),
-            exact: Vec::new(),
-            needles: OnceLock::new(),
-            patterns: Vec::new(),
-            kept_names: BTreeSet::new(),
-            kept_secrets: BTreeSet::new(),
-        }
+        Rules::default()
     }
 
     /// Switches off all rules of a kind; exact values stay.
@@ -167,13 +103,18 @@ impl Rules {
         self.kept_secrets.insert(secret.to_owned());
     }
 
-    /// Adds every secret that was replaced so far as an exact value: what a first scan found by its form is then found encoded
-    /// and split as well. Shorter ones than [`crate::SHORTEST`] are left out, and those that a rule of personal data found.
+    /// Adds every secret that was replaced so far as an exact value: what a first scan found by its form is then found bare, encoded
+    /// and split as well. Shorter ones than [`crate::SHORTEST`] are left out, and personal data.
     pub fn learn(&mut self, names: &Names) {
         for (secret, name) in names.replacements() {
             let stem = name.split(" #").next().unwrap_or_default();
-            if !rules().any(|rule| rule.id == stem && rule.kind == Kind::Personal) {
-                let _ = self.exact(Exact::secret(stem, secret));
+            let rule = rules().find(|rule| rule.id == stem);
+            if rule.is_none_or(|rule| rule.kind == Kind::Secret) {
+                let known = Exact {
+                    rule: rule.map(|rule| rule.id),
+                    ..Exact::secret(stem, secret)
+                };
+                let _ = self.exact(known);
             }
         }
     }
@@ -211,7 +152,7 @@ impl Rules {
 
     /// What each rule, value and pattern finds in one pass.
     fn once<'a>(&'a self, text: &str) -> Vec<Raw<'a>> {
-        let mut raws = self.by_rules(text);
+        let mut raws = TABLE.find(text, &self.off);
         self.by_values(text, &mut raws);
         for pattern in &self.patterns {
             let found = pattern
@@ -271,60 +212,14 @@ impl Rules {
             let exact = &self.exact[found.value];
             raws.push(Raw {
                 range: found.range,
-                rule: "exact",
+                rule: exact.rule.unwrap_or("exact"),
                 stem: &exact.stem,
                 kind: exact.kind,
-                rank: 5,
+                rank: if exact.rule.is_some() { 0 } else { 5 },
                 form: found.form,
                 value: Some(&exact.value),
             });
         }
-    }
-
-    /// The table's hits.
-    fn by_rules(&self, text: &str) -> Vec<Raw<'_>> {
-        let mut raws = Vec::new();
-        let Some(prefilter) = &self.prefilter else {
-            return raws;
-        };
-        let mut done = vec![0; self.compiled.len()];
-        let input = Input::new(text).anchored(Anchored::No);
-        let mut state = OverlappingState::start();
-        while prefilter.try_find_overlapping(&input, &mut state).is_ok() {
-            let Some(keyword) = state.get_match() else {
-                break;
-            };
-            for index in &self.owners[keyword.pattern().as_usize()] {
-                let compiled = &self.compiled[*index];
-                let rule = compiled.rule;
-                if keyword.start() < done[*index] || self.off.contains(rule.id) {
-                    continue;
-                }
-                let Some(range) = compiled.find(text, keyword.start()..keyword.end()) else {
-                    continue;
-                };
-                if !(rule.check)(&text[range.clone()]) {
-                    continue;
-                }
-                done[*index] = range.end;
-                raws.push(Raw {
-                    range,
-                    rule: rule.id,
-                    stem: rule.id,
-                    kind: rule.kind,
-                    rank: rule.rank,
-                    form: "plain",
-                    value: None,
-                });
-            }
-        }
-        raws
-    }
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -336,182 +231,5 @@ impl fmt::Debug for Rules {
             .field("exact", &self.exact)
             .field("patterns", &self.patterns)
             .finish_non_exhaustive()
-    }
-}
-
-impl Compiled {
-    /// Finds the secret at this keyword.
-    fn find(&self, text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
-        let rule = self.rule;
-        let pattern = match rule.how {
-            How::Pattern(pattern) => pattern,
-            How::Code(find) => {
-                return find(text, keyword).filter(|range| {
-                    text.get(range.clone())
-                        .is_some_and(|found| !found.is_empty())
-                });
-            }
-        };
-        // Most keywords are parts of words: the boundary is asked before the pattern.
-        if rule.back == 0 && !rule.inside && !boundary(text, keyword.start) {
-            return None;
-        }
-        let regex = self.regex.get_or_init(|| {
-            let anchored = if rule.back == 0 {
-                format!("^(?:{pattern})")
-            } else {
-                pattern.to_owned()
-            };
-            Regex::new(&anchored).ok()
-        });
-        let from = floor(text, keyword.start.saturating_sub(rule.back));
-        let to = floor(text, keyword.end.saturating_add(AHEAD));
-        let window = &text[from..to];
-        let mut at = 0;
-        loop {
-            let all = regex.as_ref()?.find_at(window, at)?;
-            let covers = from + all.start() <= keyword.start && keyword.end <= from + all.end();
-            if covers && (rule.inside || boundary(text, from + all.start())) {
-                let captures = regex.as_ref()?.captures_at(window, all.start())?;
-                let found = captures
-                    .iter()
-                    .skip(1)
-                    .flatten()
-                    .next()
-                    .unwrap_or(all)
-                    .range();
-                let mut end = from + found.end;
-                if end == to {
-                    end += text[to..]
-                        .bytes()
-                        .take_while(|b| b.is_ascii_alphanumeric() || b"_-+/=.~%".contains(b))
-                        .count();
-                }
-                let cut = !rule.open
-                    && text
-                        .as_bytes()
-                        .get(end)
-                        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-                return (!cut).then_some(from + found.start..end);
-            }
-            // Another beginning before the same keyword.
-            at = all.start() + window[all.start()..].chars().next()?.len_utf8();
-            if rule.back == 0 || from + at > keyword.start {
-                return None;
-            }
-        }
-    }
-}
-
-/// Whether a word can begin at this place: no letter, digit or `_` before it, but for one that ends an escape (`\n`, `%3D`,
-/// `\u003d`).
-fn boundary(text: &str, at: usize) -> bool {
-    let before = &text.as_bytes()[..at];
-    let Some(last) = before.last() else {
-        return true;
-    };
-    if !(last.is_ascii_alphanumeric() || *last == b'_') {
-        return true;
-    }
-    let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
-    match before {
-        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => true,
-        [.., b'%', a, b] => hex(&[*a, *b]),
-        [.., b'\\', b'u', a, b, c, d] => hex(&[*a, *b, *c, *d]),
-        _ => false,
-    }
-}
-
-/// Overlapping hits as one: its range is all of theirs, its name that of a secret rather than of personal data,
-/// then of the longest, then of the most specific.
-fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
-    let mut raws = raws.to_vec();
-    raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
-    let mut merged: Vec<Raw<'a>> = Vec::new();
-    // How long the hit is that gave the name.
-    let mut winner = 0;
-    for raw in raws {
-        if inside_marker(text, &raw.range) {
-            continue;
-        }
-        match merged.last_mut() {
-            Some(last) if raw.range.start < last.range.end => {
-                let union = last.range.start..last.range.end.max(raw.range.end);
-                let kind = last.kind.min(raw.kind);
-                if (Reverse(raw.kind), raw.range.len(), raw.rank)
-                    > (Reverse(last.kind), winner, last.rank)
-                {
-                    winner = raw.range.len();
-                    *last = raw;
-                }
-                if last.range != union {
-                    last.range = union;
-                    last.value = None;
-                }
-                last.kind = kind;
-            }
-            _ => {
-                winner = raw.range.len();
-                merged.push(raw);
-            }
-        }
-    }
-    merged
-}
-
-/// The text with a replacement for each place, and where each one ends: in the new text and in the old.
-fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
-    const STANDS: &str = "[x #1]";
-    let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
-    for place in places {
-        rest.push_str(&text[at..place.range.start]);
-        let from = rest.len();
-        rest.push_str(STANDS);
-        at = place.range.end;
-        cuts.push([from, rest.len(), at]);
-    }
-    rest.push_str(&text[at..]);
-    (rest, cuts)
-}
-
-/// The place in the old text of a place in the new one; inside of a replacement, the end of what it replaces.
-fn back(cuts: &[[usize; 3]], at: usize) -> usize {
-    match cuts
-        .partition_point(|[from, _, _]| *from < at)
-        .checked_sub(1)
-        .map(|n| cuts[n])
-    {
-        Some([_, to, end]) => end + at.saturating_sub(to),
-        None => at,
-    }
-}
-
-/// Whether a hit is a part of a replacement: what was replaced once stays as it is.
-fn inside_marker(text: &str, range: &Range<usize>) -> bool {
-    let from = floor(text, range.start.saturating_sub(96));
-    let open = text[from..floor(text, range.start + 1)]
-        .rfind('[')
-        .map(|at| from + at);
-    open.is_some_and(|open| {
-        plausible::marker(&text[open..]).is_some_and(|length| range.end <= open + length)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        for rule in rules() {
-            if let How::Pattern(pattern) = rule.how {
-                assert!(
-                    Regex::new(pattern).is_ok(),
-                    "{}: {:?}",
-                    rule.id,
-                    Regex::new(pattern).err()
-                );
-            }
-        }
     }
 }

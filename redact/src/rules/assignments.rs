@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use crate::hit::floor;
 use crate::plausible;
 use crate::rule::Rule;
+use crate::value_place::Place;
 use crate::words::{Says, says};
 
 pub(super) const RULES: &[Rule] = &[
@@ -28,26 +28,45 @@ pub(super) const RULES: &[Rule] = &[
     .check(told),
 ];
 
-/// How long a name, and what stands between it and its value, may be.
+/// How long each side of a name may be around its keyword, in bytes.
 const NAME: usize = 64;
-/// The longest value, in bytes.
-const VALUE: usize = 8 << 10;
+
+/// A rejected value that is longer than this is not looked into.
+const LONG: usize = 512;
 
 /// Finds the value of the name that the keyword is a part of.
-fn assigned(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
+    let Some((name, says)) = named(text, keyword) else {
+        return Ok(None);
+    };
+    let place = Place::after(text, name.clone());
+    let Some((place, value)) =
+        place.and_then(|place| place.value(text).map(|value| (place, value)))
+    else {
+        return Ok(None);
+    };
+    let (name, whole) = (&text[name], &text[value.clone()]);
+    let fits = match says {
+        Says::Password => password(name, whole, &place),
+        Says::Token => token(name, whole, &place),
+    };
+    match fits {
+        true => Ok(Some(value)),
+        false if whole.len() > LONG => Err(value.end),
+        false => Ok(None),
+    }
+}
+
+/// The whole name around a keyword, if it says that its value is a secret.
+fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
     let bytes = text.as_bytes();
     let in_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
-    let left = bytes[..keyword.start]
-        .iter()
-        .rev()
-        .take(NAME + 1)
-        .take_while(in_name)
-        .count();
-    let right = bytes[keyword.end..]
-        .iter()
-        .take(NAME + 1)
-        .take_while(in_name)
-        .count();
+    let before = bytes[..keyword.start].iter().rev().take(NAME + 1);
+    let behind = bytes[keyword.end..].iter().take(NAME + 1);
+    let (left, right) = (
+        before.take_while(in_name).count(),
+        behind.take_while(in_name).count(),
+    );
     let (mut start, end) = (keyword.start - left, keyword.end + right);
     if left > NAME || right > NAME {
         return None;
@@ -60,185 +79,7 @@ fn assigned(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     {
         start += 1;
     }
-    let name = &text[start..end];
-    let says = says(name)?;
-    let place = Place::after(text, start..end)?;
-    let value = place.value(text)?;
-    let whole = &text[value.clone()];
-    let fits = match says {
-        Says::Password => password(name, whole, &place),
-        Says::Token => token(name, whole, &place),
-    };
-    fits.then_some(value)
-}
-
-/// Where a value begins, and how its end is known.
-struct Place {
-    at: usize,
-    /// The quote around it, and how many backslashes stand before the quote.
-    quote: Option<(u8, usize)>,
-    /// A value of an element ends at a tag.
-    element: bool,
-    /// `NAME=value` without blanks, as in environments, URLs and connection strings.
-    tight: bool,
-    /// `--name value`.
-    option: bool,
-    /// `"name", "value"`.
-    pair: bool,
-}
-
-impl Place {
-    fn after(text: &str, name: Range<usize>) -> Option<Place> {
-        let bytes = text.as_bytes();
-        let before = name.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
-        let mut at = name.end;
-        let byte = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
-        let blanks = |mut at: usize| {
-            let from = at;
-            while at - from < 32 && matches!(byte(at), b' ' | b'\t') {
-                at += 1;
-            }
-            at
-        };
-        if before == b'<' && byte(at) == b'>' {
-            return Some(Place {
-                at: at + 1,
-                quote: None,
-                element: true,
-                tight: false,
-                option: false,
-                pair: false,
-            });
-        }
-        while byte(at) == b'\\' && at - name.end < 8 {
-            at += 1;
-        }
-        let closed = matches!(byte(at), b'"' | b'\'' | b'`');
-        if closed {
-            at += 1;
-            if byte(at) == b']' {
-                at += 1;
-            }
-        } else {
-            at = name.end;
-        }
-        let sign = blanks(at);
-        let option = text[name.clone()].starts_with("--");
-        let (mut tight, mut pair) = (false, false);
-        let mut value = sign;
-        if closed && text[sign..].starts_with("value=") {
-            value += 6;
-        } else {
-            match (byte(sign), byte(sign + 1)) {
-                (b'=', b'=') => return None,
-                (b'=', b'>') | (b':' | b'?', b'=') => value += 2,
-                (b'=', _) => {
-                    tight = sign == name.end;
-                    value += 1;
-                }
-                (b':', b':') => return None,
-                (b':', _) => value += 1,
-                // A pair, as in `("TOKEN", "…")`: what is only listed side by side is told apart by the value.
-                (b',', _) if closed && matches!(before, b'"' | b'\'') => {
-                    value += 1;
-                    pair = true;
-                }
-                _ if option && !closed && sign > at => {}
-                _ => return None,
-            }
-        }
-        let begin = blanks(value);
-        tight &= begin == value;
-        let mut open = begin;
-        // Python's and Rust's letters before a quote.
-        if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
-        {
-            open += 1;
-        }
-        let mut slashes = 0;
-        while byte(open + slashes) == b'\\' && slashes < 8 {
-            slashes += 1;
-        }
-        let quote = byte(open + slashes);
-        if matches!(quote, b'"' | b'\'' | b'`') {
-            return Some(Place {
-                at: open + slashes + 1,
-                quote: Some((quote, slashes)),
-                element: false,
-                tight,
-                option,
-                pair,
-            });
-        }
-        Some(Place {
-            at: begin,
-            quote: None,
-            element: false,
-            tight,
-            option,
-            pair,
-        })
-    }
-
-    fn value(&self, text: &str) -> Option<Range<usize>> {
-        let window = &text.as_bytes()[self.at..floor(text, self.at + VALUE)];
-        let length = match self.quote {
-            Some((quote, slashes)) => quoted(window, quote, slashes)?,
-            None if self.element => window.iter().position(|b| matches!(b, b'<' | b'\n'))?,
-            None => window
-                .iter()
-                .position(|b| {
-                    b.is_ascii_whitespace()
-                        || matches!(
-                            b,
-                            b'"' | b'\''
-                                | b'`'
-                                | b'<'
-                                | b'>'
-                                | b','
-                                | b';'
-                                | b'&'
-                                | b')'
-                                | b'}'
-                                | b']'
-                                | b'\\'
-                        )
-                })
-                .unwrap_or(window.len()),
-        };
-        let mut value = &text[self.at..self.at + length];
-        if self.quote.is_none() {
-            // The end of a sentence is no part of a value.
-            value = value.trim_end_matches(['.', ':', '!', '?', '|']);
-        }
-        (!value.is_empty()).then(|| self.at..self.at + value.len())
-    }
-}
-
-/// The length of a quoted value. A value that does not end on its line is none.
-fn quoted(window: &[u8], quote: u8, slashes: usize) -> Option<usize> {
-    let mut at = 0;
-    while at < window.len() {
-        match window[at] {
-            b'\n' => return None,
-            byte if byte == quote && slashes == 0 => return Some(at),
-            b'\\' => {
-                let run = window[at..].iter().take_while(|b| **b == b'\\').count();
-                let next = window.get(at + run).copied();
-                if slashes > 0 && next == Some(quote) && run <= slashes {
-                    return Some(at);
-                }
-                at += if slashes == 0 {
-                    2 * run.div_ceil(2)
-                } else {
-                    run + 1
-                };
-            }
-            byte if byte == quote => return Some(at),
-            _ => at += 1,
-        }
-    }
-    None
+    Some((start..end, says(&text[start..end])?))
 }
 
 /// Whether a value can be a password.

@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         "private-key",
         "Private keys in PEM, OpenSSH, SSH2 and OpenPGP blocks, whole or cut",
         &["PRIVATE KEY"],
-        block,
+        |text, keyword| Ok(block(text, keyword)),
         [
             "-----BEGIN RSA PRIVATE KEY-----\n{line:3}{b:30}==\n-----END RSA PRIVATE KEY-----",
             "\"⟦-----BEGIN PRIVATE KEY-----\\n{b:64}\\n{b:64}\\n-----END PRIVATE KEY-----⟧\\n\"",
@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         "putty-key",
         "Private parts of PuTTY's key files",
         &["Private-Lines:"],
-        putty,
+        |text, keyword| Ok(putty(text, keyword)),
         [
             "Public-Lines: 1\n{line:1}⟦Private-Lines: 1\n{b:60}==\nPrivate-MAC: {h:64}⟧\n",
             "⟦Private-Lines: 2\n{line:2}Private-MAC: {h:40}⟧",

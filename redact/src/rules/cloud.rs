@@ -64,7 +64,7 @@ pub(super) const RULES: &[Rule] = &[
         ["{A:3}8Q~{A:34}", "secret ⟦{A:3}7Q~{A:34}⟧"],
         ["8Q~{A:8}", "Q~ is rare"],
     )
-    .back(4),
+    .back(&[4]),
     Rule::place(
         "azure-signature",
         "Azure: signatures of shared access",
@@ -82,7 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         ["{A:76}AZDO{A:4}", "PAT ⟦{A:76}AZDO{A:4}⟧"],
         ["AZDO", "{A:10}AZDO{A:4}"],
     )
-    .back(76),
+    .back(&[76]),
     Rule::token(
         "alibaba-key-id",
         "Alibaba Cloud: ids of access keys",

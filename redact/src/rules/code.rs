@@ -151,7 +151,7 @@ pub(super) const RULES: &[Rule] = &[
         ],
         [".atlasv1.", "{A:14}.atlasv1.x"],
     )
-    .back(14),
+    .back(&[14]),
     Rule::token(
         "pulumi-token",
         "Pulumi: access tokens",
@@ -284,7 +284,7 @@ pub(super) const RULES: &[Rule] = &[
         ["NRAK-{U:27}", "{h:36}NRAL"],
         ["NRAK-", "the suffix NRAL"],
     )
-    .back(40),
+    .back(&[40, 36, 0]),
     Rule::token(
         "dynatrace-token",
         "Dynatrace: API tokens",

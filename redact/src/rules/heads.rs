@@ -1,6 +1,9 @@
 //! Heads of HTTP, cookies, and what stands in URLs and connection strings. Sources: RFC 6750, 7617, 9110, 6265, 3986; the pages of
 //! libpq, MongoDB, Redis, RabbitMQ, SqlClient and JDBC on connection strings; the key URI of one-time passwords.
 
+use std::ops::Range;
+
+use crate::hit::floor;
 use crate::plausible;
 use crate::rule::Rule;
 
@@ -43,24 +46,20 @@ pub(super) const RULES: &[Rule] = &[
         ["Cookie: none", "Cookie: theme=x"],
     )
     .check(cookie),
-    Rule::place(
+    Rule::code(
         "url-password",
-        "Passwords in URLs of databases, brokers, hosts of code and others",
+        "Passwords in URLs of databases, brokers, hosts of code and others, and tokens in the place of a user",
         &["://"],
-        r#"://[^\s/@:"'`<>\\?#]{0,128}:([^\s/@"'`<>\\]{2,512})@"#,
-        ["postgres://app:⟦{A:16}⟧@db.internal:5432/app", "redis://:⟦{A:24}⟧@cache:6379/0"],
-        ["postgres://user:password@localhost/app", "https://example.com:8080/a@b"],
-    )
-    .check(url_password),
-    Rule::place(
-        "url-token",
-        "Tokens in the place of a user in a URL",
-        &["://"],
-        r#"://([A-Za-z0-9_-]{20,})(?::x-oauth-basic)?@"#,
-        ["https://⟦{A:40}⟧@github.com/x/y", "https://⟦{h:32}⟧@sentry.example/1"],
-        ["ssh://deploy@example.com", "https://a-long-name-of-somebody@example.com"],
-    )
-    .check(plausible::random),
+        |text, slashes| Ok(user_of_url(text, slashes.end)),
+        [
+            "postgres://app:⟦{A:16}⟧@db.internal:5432/app",
+            "https://⟦{A:40}⟧@github.com/x/y",
+        ],
+        [
+            "postgres://user:password@localhost/app",
+            "https://a-long-name-of-somebody@example.com:8080/a@b",
+        ],
+    ),
     Rule::place(
         "curl-user",
         "Passwords that curl is given by -u",
@@ -118,6 +117,28 @@ fn credential(value: &str) -> bool {
 /// A cookie that holds more than a setting.
 fn cookie(value: &str) -> bool {
     !plausible::placeholder(value) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// The longest user and password of a URL.
+const LONGEST_USER: usize = 1024;
+
+/// The password before the host of a URL, or the user's name where it is a token.
+fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
+    let window = &text[start..floor(text, start + LONGEST_USER)];
+    let end = window.find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c));
+    // A password can hold an `@` of its own.
+    let user = &window[..window[..end.unwrap_or(window.len())].rfind('@')?];
+    let (at, secret) = match user.split_once(':') {
+        Some((token, "" | "x-oauth-basic" | "x-token-auth")) => (0, token),
+        Some((name, password)) => (name.len() + 1, password),
+        None => (0, user),
+    };
+    let real = if at > 0 {
+        secret.len() >= 2 && url_password(secret)
+    } else {
+        secret.len() >= 20 && plausible::random(secret)
+    };
+    real.then(|| start + at..start + at + secret.len())
 }
 
 /// What people write in examples, and ports, are no passwords.

@@ -1,5 +1,8 @@
 //! Personal data: home directories and e-mail addresses. User and host names are exact values that a caller gives.
 
+use std::ops::Range;
+
+use crate::hit::floor;
 use crate::rule::Rule;
 
 pub(super) const RULES: &[Rule] = &[
@@ -7,25 +10,25 @@ pub(super) const RULES: &[Rule] = &[
         "home",
         "Home directories: /home/…, /Users/…, C:\\Users\\…, and these in URLs, in JSON, and in names of Claude's projects",
         &["/home/", "/Users/", "\\Users\\", "%2fhome%2f", "%2fUsers%2f", "/-home-", "/-Users-"],
-        r#"((?:[A-Za-z](?::|%3[Aa])[\\/]{1,4}|/mnt/[a-z]|/[a-z]|/var|/export)?(?:/home/|/Users/|(?:\\{1,4})?Users\\{1,4}|%2[Ff]home%2[Ff]|%2[Ff]Users%2[Ff])[^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=.…-][^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=…]{0,62})|/(-(?:home|Users)-[A-Za-z0-9_]{1,62})"#,
+        r#"((?:[A-Za-z](?::|%3[Aa])[\\/]{0,4}|/mnt/[a-z]|/[a-z]|/var|/export)?(?:/home/|/Users/|(?:\\{1,4})?Users\\{1,4}|%2[Ff]home%2[Ff]|%2[Ff]Users%2[Ff])[^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=.…-][^\s/\\"'`<>|:;,(){}\[\]*?%$&#@!=…]{0,62})|/(-(?:home|Users)-[A-Za-z0-9_]{1,62})"#,
         ["cd ⟦/home/mira⟧/work/x.md", "{\"cwd\": \"⟦C:\\\\Users\\\\mira⟧\\\\x\"}"],
         ["/home/user/x", "https://example.com/users"],
     )
     .check(person)
-    .back(14)
+    .back(&[8, 7, 6, 5, 4, 3, 2, 1, 0])
     .begin()
     .personal(),
-    Rule::place(
+    Rule::code(
         "email",
         "E-mail addresses",
         &["@"],
-        r"[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/@]{0,200}@|[A-Za-z0-9\x{C0}-\x{24F}](?:[A-Za-z0-9\x{C0}-\x{24F}._%+-]{0,62}[A-Za-z0-9\x{C0}-\x{24F}_+-])?@(?:[A-Za-z0-9\x{C0}-\x{24F}](?:[A-Za-z0-9\x{C0}-\x{24F}-]{0,61}[A-Za-z0-9\x{C0}-\x{24F}])?\.){1,8}[A-Za-z]{2,24}",
-        ["Write to ⟦mira.k+news@mail.example-firm.de⟧.", "<⟦x@uni-bonn.de⟧>"],
+        |text, at| Ok(address(text, at)),
+        [
+            "Write to ⟦mira.k+news@mail.example-firm.de⟧.",
+            "<⟦x@uni-bonn.de⟧>",
+        ],
         ["git@github.com:x/y.git", "someone@example.com"],
     )
-    .check(address)
-    .back(128)
-    .begin()
     .personal(),
 ];
 
@@ -90,14 +93,50 @@ fn person(value: &str) -> bool {
         && !lower.chars().all(|c| c == 'x' || c == '.')
 }
 
-/// An address that can be a person's: no example, no host of code, no file's name.
-fn address(value: &str) -> bool {
+/// The address around an `@`, if it can be a person's.
+fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
+    let letter = |c: char| c.is_ascii_alphanumeric() || ('\u{C0}'..='\u{24F}').contains(&c);
+    let before = &text[floor(text, at.start.saturating_sub(64))..at.start];
+    let local = before
+        .rfind(|c: char| !(letter(c) || "._%+-".contains(c)))
+        .map_or(before, |end| {
+            let width = before[end..].chars().next().map_or(1, char::len_utf8);
+            &before[end + width..]
+        });
+    // In JSON, the n of an escaped line break is no part of the name.
+    let escaped =
+        text[..at.start - local.len()].ends_with('\\') && local.starts_with(['n', 't', 'r']);
+    let local = if escaped { &local[1..] } else { local };
+    let local = local.trim_start_matches(['.', '%', '+', '-', '_']);
+    let start = at.start - local.len();
+    let ahead = &text[at.end..floor(text, at.end + 255)];
+    let domain = ahead
+        .find(|c: char| !(letter(c) || c == '.' || c == '-'))
+        .map_or(ahead, |end| &ahead[..end]);
+    let domain = domain.trim_end_matches(['.', '-']);
     // Before a host in a URL stands a user, and maybe a password: other rules look at these.
-    let Some((local, domain)) = value.split_once('@').filter(|_| !value.contains("://")) else {
-        return false;
-    };
+    let token = text[floor(text, start.saturating_sub(128))..start]
+        .rsplit(char::is_whitespace)
+        .next()?;
+    let url = token
+        .rfind("://")
+        .is_some_and(|slashes| !token[slashes + 3..].contains(['/', '?', '"', '\'', '<']));
+    (!url && person_at(local, domain)).then(|| start..at.end + domain.len())
+}
+
+/// Whether an address can be a person's: no example, no host of code, no file's name.
+fn person_at(local: &str, domain: &str) -> bool {
     let (local, domain) = (local.to_lowercase(), domain.to_lowercase());
-    let top = domain.rsplit('.').next().unwrap_or_default();
+    let labels: Vec<&str> = domain.split('.').collect();
+    let top = labels.last().copied().unwrap_or_default();
+    let formed = !local.is_empty()
+        && !local.ends_with('.')
+        && labels.len() >= 2
+        && labels
+            .iter()
+            .all(|label| !label.is_empty() && !label.starts_with('-') && !label.ends_with('-'))
+        && (2..=24).contains(&top.len())
+        && top.bytes().all(|b| b.is_ascii_alphabetic());
     let example = [
         "example.com",
         "example.org",
@@ -132,8 +171,6 @@ fn address(value: &str) -> bool {
         "svn",
         "mailer-daemon",
     ]
-    .contains(&local.as_str())
-        || domain == "users.noreply.github.com" && local.ends_with("[bot]")
-        || local.starts_with("noreply");
-    !(example || file || service)
+    .contains(&local.as_str());
+    formed && !(example || file || service)
 }

@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
         ["{d:10}:AA{w:33}", "https://api.telegram.org/bot⟦{d:10}:AA{w:33}⟧/getMe"],
         ["12:30:AA", "{d:10}:AA{w:8}"],
     )
-    .back(10),
+    .back(&[10, 9, 8]),
     Rule::place(
         "teams-webhook",
         "Microsoft Teams: incoming webhooks",
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
         ["{h:8}-us12", "{h:32}-user"],
     )
     .word()
-    .back(32),
+    .back(&[32]),
     Rule::token(
         "brevo-key",
         "Brevo: API and SMTP keys",
@@ -273,7 +273,7 @@ pub(super) const RULES: &[Rule] = &[
         ["{A:6}_{A:29}_mmk", "LicenseKey ⟦{A:6}_{A:29}_mmk⟧"],
         ["x_mmk", "{A:29}_mmk"],
     )
-    .back(36),
+    .back(&[36]),
     Rule::token(
         "typeform-token",
         "Typeform: personal access tokens",

@@ -4,4 +4,5 @@ mod found;
 mod innocent;
 mod planted;
 mod replacing;
+mod speed;
 mod table;

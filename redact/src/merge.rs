@@ -1,0 +1,96 @@
+//! Overlapping hits become one, and the text without them is what the next round looks at.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use crate::hit::floor;
+use crate::plausible;
+use crate::rule::Kind;
+
+/// A hit before overlapping ones are merged.
+#[derive(Clone)]
+pub(crate) struct Raw<'a> {
+    pub(crate) range: Range<usize>,
+    pub(crate) rule: &'static str,
+    pub(crate) stem: &'a str,
+    pub(crate) kind: Kind,
+    pub(crate) rank: u8,
+    pub(crate) form: &'static str,
+    /// The secret itself where it stands in another form.
+    pub(crate) value: Option<&'a str>,
+}
+
+/// Overlapping hits as one: its range is all of theirs, its name that of a secret rather than of personal data,
+/// then of the longest, then of the most specific.
+pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
+    let mut raws = raws.to_vec();
+    raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
+    let mut merged: Vec<Raw<'a>> = Vec::new();
+    // How long the hit is that gave the name.
+    let mut winner = 0;
+    for raw in raws {
+        if inside_marker(text, &raw.range) {
+            continue;
+        }
+        match merged.last_mut() {
+            Some(last) if raw.range.start < last.range.end => {
+                let union = last.range.start..last.range.end.max(raw.range.end);
+                let kind = last.kind.min(raw.kind);
+                if (Reverse(raw.kind), raw.range.len(), raw.rank)
+                    > (Reverse(last.kind), winner, last.rank)
+                {
+                    winner = raw.range.len();
+                    *last = raw;
+                }
+                if last.range != union {
+                    last.range = union;
+                    last.value = None;
+                }
+                last.kind = kind;
+            }
+            _ => {
+                winner = raw.range.len();
+                merged.push(raw);
+            }
+        }
+    }
+    merged
+}
+
+/// The text with a replacement for each place, and where each one ends: in the new text and in the old.
+pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
+    const STANDS: &str = "[x #1]";
+    let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
+    for place in places {
+        rest.push_str(&text[at..place.range.start]);
+        let from = rest.len();
+        rest.push_str(STANDS);
+        at = place.range.end;
+        cuts.push([from, rest.len(), at]);
+    }
+    rest.push_str(&text[at..]);
+    (rest, cuts)
+}
+
+/// The place in the old text of a place in the new one; inside of a replacement, the end of what it replaces.
+pub(crate) fn back(cuts: &[[usize; 3]], at: usize) -> usize {
+    match cuts
+        .partition_point(|[from, _, _]| *from < at)
+        .checked_sub(1)
+        .map(|n| cuts[n])
+    {
+        Some([_, to, end]) => end + at.saturating_sub(to),
+        None => at,
+    }
+}
+
+/// Whether a hit is a part of a replacement: what was replaced once stays as it is.
+pub(crate) fn inside_marker(text: &str, range: &Range<usize>) -> bool {
+    let from = floor(text, range.start.saturating_sub(96));
+    let open = text[from..floor(text, range.start + 1)]
+        .rfind('[')
+        .map(|at| from + at);
+    open.is_some_and(|open| {
+        plausible::marker(&text[open..]).is_some_and(|length| range.end <= open + length)
+    })
+}

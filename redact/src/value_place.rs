@@ -1,0 +1,179 @@
+//! Where a value stands behind its name, in any notation.
+
+use std::ops::Range;
+
+use crate::hit::floor;
+
+/// The longest value, in bytes.
+const VALUE: usize = 8 << 10;
+
+/// Where a value begins, and how its end is known.
+pub(crate) struct Place {
+    at: usize,
+    /// The quote around it, and how many backslashes stand before the quote.
+    pub(crate) quote: Option<(u8, usize)>,
+    /// A value of an element ends at a tag.
+    pub(crate) element: bool,
+    /// `NAME=value` without blanks, as in environments, URLs and connection strings.
+    pub(crate) tight: bool,
+    /// `--name value`.
+    pub(crate) option: bool,
+    /// `"name", "value"`.
+    pub(crate) pair: bool,
+}
+
+impl Place {
+    /// What follows a name, if it is a value.
+    pub(crate) fn after(text: &str, name: Range<usize>) -> Option<Place> {
+        let bytes = text.as_bytes();
+        let before = name.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
+        let mut at = name.end;
+        let byte = |at: usize| bytes.get(at).copied().unwrap_or(b'\n');
+        let blanks = |mut at: usize| {
+            let from = at;
+            while at - from < 32 && matches!(byte(at), b' ' | b'\t') {
+                at += 1;
+            }
+            at
+        };
+        if before == b'<' && byte(at) == b'>' {
+            return Some(Place {
+                at: at + 1,
+                quote: None,
+                element: true,
+                tight: false,
+                option: false,
+                pair: false,
+            });
+        }
+        while byte(at) == b'\\' && at - name.end < 8 {
+            at += 1;
+        }
+        let closed = matches!(byte(at), b'"' | b'\'' | b'`');
+        if closed {
+            at += 1;
+            if byte(at) == b']' {
+                at += 1;
+            }
+        } else {
+            at = name.end;
+        }
+        let sign = blanks(at);
+        let option = text[name.clone()].starts_with("--");
+        let (mut tight, mut pair) = (false, false);
+        let mut value = sign;
+        if closed && text[sign..].starts_with("value=") {
+            value += 6;
+        } else {
+            match (byte(sign), byte(sign + 1)) {
+                (b'=', b'=') => return None,
+                (b'=', b'>') | (b':' | b'?', b'=') => value += 2,
+                (b'=', _) => {
+                    tight = sign == name.end;
+                    value += 1;
+                }
+                (b':', b':') => return None,
+                (b':', _) => value += 1,
+                // A pair, as in `("TOKEN", "…")`: what is only listed side by side is told apart by the value.
+                (b',', _) if closed && matches!(before, b'"' | b'\'') => {
+                    value += 1;
+                    pair = true;
+                }
+                _ if option && !closed && sign > at => {}
+                _ => return None,
+            }
+        }
+        let begin = blanks(value);
+        tight &= begin == value;
+        let mut open = begin;
+        // Python's and Rust's letters before a quote.
+        if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
+        {
+            open += 1;
+        }
+        let mut slashes = 0;
+        while byte(open + slashes) == b'\\' && slashes < 8 {
+            slashes += 1;
+        }
+        let quote = byte(open + slashes);
+        if matches!(quote, b'"' | b'\'' | b'`') {
+            return Some(Place {
+                at: open + slashes + 1,
+                quote: Some((quote, slashes)),
+                element: false,
+                tight,
+                option,
+                pair,
+            });
+        }
+        Some(Place {
+            at: begin,
+            quote: None,
+            element: false,
+            tight,
+            option,
+            pair,
+        })
+    }
+
+    /// The value's own bytes, without quotes.
+    pub(crate) fn value(&self, text: &str) -> Option<Range<usize>> {
+        let window = &text.as_bytes()[self.at..floor(text, self.at + VALUE)];
+        let length = match self.quote {
+            Some((quote, slashes)) => quoted(window, quote, slashes)?,
+            None if self.element => window.iter().position(|b| matches!(b, b'<' | b'\n'))?,
+            None => window
+                .iter()
+                .position(|b| {
+                    b.is_ascii_whitespace()
+                        || matches!(
+                            b,
+                            b'"' | b'\''
+                                | b'`'
+                                | b'<'
+                                | b'>'
+                                | b','
+                                | b';'
+                                | b'&'
+                                | b')'
+                                | b'}'
+                                | b']'
+                                | b'\\'
+                        )
+                })
+                .unwrap_or(window.len()),
+        };
+        let mut value = &text[self.at..self.at + length];
+        if self.quote.is_none() {
+            // The end of a sentence is no part of a value.
+            value = value.trim_end_matches(['.', ':', '!', '?', '|']);
+        }
+        (!value.is_empty()).then(|| self.at..self.at + value.len())
+    }
+}
+
+/// The length of a quoted value. A value that does not end on its line is none.
+fn quoted(window: &[u8], quote: u8, slashes: usize) -> Option<usize> {
+    let mut at = 0;
+    while at < window.len() {
+        match window[at] {
+            b'\n' => return None,
+            byte if byte == quote && slashes == 0 => return Some(at),
+            b'\\' => {
+                let run = window[at..].iter().take_while(|b| **b == b'\\').count();
+                let next = window.get(at + run).copied();
+                if slashes > 0 && next == Some(quote) && run <= slashes {
+                    return Some(at);
+                }
+                at += if slashes == 0 {
+                    2 * run.div_ceil(2)
+                } else {
+                    run + 1
+                };
+            }
+            byte if byte == quote => return Some(at),
+            _ => at += 1,
+        }
+    }
+    None
+}
