@@ -121,7 +121,7 @@ fn url(value: &str, upper: bool, plus: bool, all: bool) -> Vec<u8> {
             _ if !all
                 && (byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')) =>
             {
-                out.push(byte)
+                out.push(byte);
             }
             _ if upper => out.extend(format!("%{byte:02X}").into_bytes()),
             _ => out.extend(format!("%{byte:02x}").into_bytes()),
@@ -144,7 +144,7 @@ fn json(value: &str, slash: bool, unicode: bool) -> Vec<u8> {
             c if c.is_control()
                 || unicode && (!c.is_ascii() || matches!(c, '<' | '>' | '&' | '\'')) =>
             {
-                unit(c, false, &mut out)
+                unit(c, false, &mut out);
             }
             c => out.push(c),
         }

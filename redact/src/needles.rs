@@ -6,6 +6,7 @@ use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, Input};
 
+use crate::exact::SHORTEST;
 use crate::forms::{Form, forms};
 
 /// The forms of some values, ready to be searched for.
@@ -13,7 +14,7 @@ pub(crate) struct Needles {
     automaton: Option<NFA>,
     /// By pattern: the value's index and its form.
     owners: Vec<(usize, Form)>,
-    /// The values' shortest lengths, below which a split value is not looked for.
+    /// By value: whether it has to stand as a whole word.
     words: Vec<bool>,
 }
 
@@ -31,10 +32,10 @@ impl Needles {
         let mut owners = Vec::new();
         let mut words = Vec::new();
         for (index, (value, word)) in values.enumerate() {
-            // A name is looked for as it is written: `mm` in base64 is chance.
+            // A short value is looked for as it is written: two letters in hexadecimal are chance.
             let found = forms(value, wide)
                 .into_iter()
-                .filter(|form| !word || form.name == "plain" || value.len() >= 8);
+                .filter(|form| form.name == "plain" || value.len() >= SHORTEST);
             owners.extend(found.map(|form| (index, form)));
             words.push(word);
         }
@@ -83,7 +84,10 @@ impl Needles {
             };
             let mut range = hit.start()..hit.end();
             if let Some(squeezed) = squeezed {
-                // What no break splits was found before.
+                // What no break splits was found before; what is short is split by chance.
+                if self.words[*value] || form.bytes.len() < SHORTEST {
+                    continue;
+                }
                 let Some(split) = squeezed.split(&range) else {
                     continue;
                 };

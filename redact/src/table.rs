@@ -171,7 +171,7 @@ impl Compiled {
         let mut end = from + found.end;
         if end == to {
             let more = text.as_bytes()[to..].iter();
-            end += more.take_while(|b| token_byte(b)).count();
+            end += more.take_while(token_byte).count();
         }
         let behind = text.as_bytes().get(end);
         let cut = behind.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');

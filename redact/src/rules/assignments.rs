@@ -21,7 +21,7 @@ pub(super) const RULES: &[Rule] = &[
         "told-secret",
         "Passwords and keys that a sentence tells: the password is …",
         &["password is", "passphrase is", "token is", "api key is", "secret is", "password:", "api key:", "access key:", "secret key:"],
-        r#"(?i)(?:password|passphrase|token|api key|access key|secret key|secret)(?: is:?|:) {1,2}[`"']?([^\s`"'<>\[\]{}()]{7,200}[^\s`"'<>\[\]{}().,;:?])"#,
+        r#"(?i)(?:password|passphrase|token|api key|access key|secret key|secret)(?: is:?|:) {1,2}[`"']?([^\s`"'<>\[\]{}()\\]{7,200}[^\s`"'<>\[\]{}()\\.,;:?])"#,
         ["The password is ⟦{A:14}⟧, please log in.", "API key: `⟦{A:32}⟧`"],
         ["The password is required.", "The token is stored in the keychain"],
     )
@@ -84,14 +84,14 @@ fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
 
 /// Whether a value can be a password.
 fn password(name: &str, value: &str, place: &Place) -> bool {
-    let shouted = value
-        .bytes()
-        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
     if plausible::placeholder(value)
         || value.len() < 4
         || value.starts_with('/')
-        || place.pair && (shouted || !signs(value))
+        || place.quote.is_none() && code(value)
     {
+        return false;
+    }
+    if place.pair && (shouted(value) || !signs(value)) {
         return false;
     }
     let varied = value.bytes().any(|b| !b.is_ascii_lowercase());
@@ -146,7 +146,10 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
     if place.option && identifier {
         return false;
     }
-    plausible::random(value) && (!identifier || value.len() >= 16)
+    let written = place.quote.is_none() && code(value);
+    plausible::random(value)
+        && !written
+        && (!identifier || value.len() >= 16 && two_capitals(value))
 }
 
 /// Whether a value has what no word has: a digit and a letter, or signs, or capitals inside.
@@ -157,6 +160,28 @@ fn signs(value: &str) -> bool {
         .bytes()
         .any(|b| !b.is_ascii_alphanumeric() && !matches!(b, b'_' | b'-' | b'.'));
     letter && (digit || sign) || plausible::random(value)
+}
+
+/// Whether a value without quotes is a type, a constant or a pointer of a program.
+fn code(value: &str) -> bool {
+    value.contains("::") || value.starts_with(['*', '&']) || shouted(value) && value.contains('_')
+}
+
+/// Whether a value is written as a constant is.
+fn shouted(value: &str) -> bool {
+    value
+        .bytes()
+        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// Whether two capitals stand side by side beside small letters, as in no name of a type.
+fn two_capitals(value: &str) -> bool {
+    let lower = value.bytes().any(|b| b.is_ascii_lowercase());
+    lower
+        && value
+            .as_bytes()
+            .windows(2)
+            .any(|two| two.iter().all(u8::is_ascii_uppercase))
 }
 
 /// Whether capitals and small letters stand as in no identifier: three capitals in a row beside small letters.
@@ -207,6 +232,7 @@ fn told(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     !plausible::placeholder(value)
         && !path(value)
+        && !code(value)
         && value.bytes().any(|b| b.is_ascii_digit())
         && value.bytes().any(|b| b.is_ascii_alphabetic())
         && plausible::random(value)

@@ -272,11 +272,11 @@ fn a_pattern_is_limited_and_a_short_text_is_taken_where_it_was_asked_for() {
     assert!(rules.exact(Exact::secret("USER", "mm")).is_err());
     rules.asked("/Project [A-Z][a-z]+/").expect("a pattern");
     rules.asked("mm").expect("a short text");
-    let text = "mm works on Project Kestrel; Project Kestrel is late";
+    let text = "mm works on Project Kestrel; Project Kestrel is late: 6d6d, m\nm";
     let redacted = replace(text, &rules.scan(text, &mut Names::new()));
     assert_eq!(
         redacted,
-        "[asked #1] works on [asked #2]; [asked #2] is late"
+        "[asked #1] works on [asked #2]; [asked #2] is late: 6d6d, m\nm"
     );
 }
 
@@ -321,5 +321,5 @@ fn hints_are_random_and_no_ids() {
         1,
     );
     let found = hints(&text, &[], 10);
-    assert_eq!(found, [2..42]);
+    assert_eq!((found.len(), &found[0]), (1, &(2..42)));
 }
