@@ -18,6 +18,7 @@ struct Named {
     stem: String,
     number: usize,
     replaced: bool,
+    kept: bool,
 }
 
 impl Named {
@@ -43,6 +44,7 @@ impl Names {
             stem: stem.to_owned(),
             number: *count,
             replaced: false,
+            kept: false,
         };
         let name = named.name();
         self.by_secret.insert(secret.to_owned(), named);
@@ -56,11 +58,18 @@ impl Names {
         }
     }
 
-    /// Returns each secret that was replaced, with its name: what [`crate::Remains`] searches for.
+    /// Notes that this secret stays somewhere, so that nothing searches for it.
+    pub(crate) fn kept(&mut self, secret: &str) {
+        if let Some(named) = self.by_secret.get_mut(secret) {
+            named.kept = true;
+        }
+    }
+
+    /// Returns each secret that was replaced everywhere, with its name: what [`crate::Remains`] searches for.
     pub fn replacements(&self) -> impl Iterator<Item = (&str, String)> {
         self.by_secret
             .iter()
-            .filter(|(_, named)| named.replaced)
+            .filter(|(_, named)| named.replaced && !named.kept)
             .map(|(secret, named)| (secret.as_str(), named.name()))
     }
 

@@ -35,6 +35,7 @@ pub struct Rules {
     patterns: Vec<Pattern>,
     kept_names: BTreeSet<String>,
     kept_secrets: BTreeSet<String>,
+    kept_places: BTreeSet<(String, String)>,
 }
 
 impl Rules {
@@ -103,6 +104,12 @@ impl Rules {
         self.kept_secrets.insert(secret.to_owned());
     }
 
+    /// Keeps what a rule finds in one place, as [`Rules::scan_at`] is told it. The secret may still be replaced elsewhere; as it
+    /// stays here, [`crate::Remains`] does not search for it.
+    pub fn keep_place(&mut self, rule: &str, place: &str) {
+        self.kept_places.insert((rule.to_owned(), place.to_owned()));
+    }
+
     /// Adds every secret that was replaced so far as an exact value: what a first scan found by its form is then found bare, encoded
     /// and split as well. Shorter ones than [`crate::SHORTEST`] are left out, and personal data.
     pub fn learn(&mut self, names: &Names) {
@@ -121,9 +128,13 @@ impl Rules {
 
     /// Returns what is to be replaced in this text, in order, without overlaps.
     ///
-    /// The time grows in proportion to the text's length. One value of `names` serves all texts of a file. A caller who keeps one
-    /// place leaves its hit out: the names of the others do not change.
+    /// The time grows in proportion to the text's length. One value of `names` serves all texts of a file.
     pub fn scan(&self, text: &str, names: &mut Names) -> Vec<Hit> {
+        self.scan_at("", text, names)
+    }
+
+    /// As [`Rules::scan`], for a text whose place has a name: a cell, a file.
+    pub fn scan_at(&self, place: &str, text: &str, names: &mut Names) -> Vec<Hit> {
         let mut raws = self.once(text);
         let mut places = merged(text, &raws);
         // What stands directly beside a secret can be one too: it is seen only once the first is away. So a second scan of what
@@ -147,7 +158,7 @@ impl Rules {
             }));
             places = merged(text, &raws);
         }
-        self.named(text, places, names)
+        self.named(place, text, places, names)
     }
 
     /// What each rule, value and pattern finds in one pass.
@@ -176,12 +187,17 @@ impl Rules {
         raws
     }
 
-    fn named(&self, text: &str, raws: Vec<Raw<'_>>, names: &mut Names) -> Vec<Hit> {
+    fn named(&self, place: &str, text: &str, raws: Vec<Raw<'_>>, names: &mut Names) -> Vec<Hit> {
         let mut hits = Vec::new();
         for raw in raws {
             let secret = raw.value.unwrap_or(&text[raw.range.clone()]);
             let name = names.name(secret, raw.stem);
-            if self.kept_names.contains(&name) || self.kept_secrets.contains(secret) {
+            let here = || {
+                self.kept_places
+                    .contains(&(raw.rule.to_owned(), place.to_owned()))
+            };
+            if self.kept_names.contains(&name) || self.kept_secrets.contains(secret) || here() {
+                names.kept(secret);
                 continue;
             }
             names.replaced(secret);

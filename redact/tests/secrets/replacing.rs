@@ -131,6 +131,12 @@ proptest! {
             prop_assert!(!once.contains(value.trim()) || value.trim().len() < value.len());
         }
         let _ = hints(&text, &hits, 10);
+        // As a file is redacted: what the first scan found is found in every form.
+        rules.learn(&names);
+        let learned = replace(&text, &rules.scan(&text, &mut names));
+        prop_assert_eq!(text.matches('\n').count(), learned.matches('\n').count());
+        let place = Remains::of(&names).search(learned.as_bytes());
+        prop_assert!(place.is_none(), "{:?} in {}", place, learned);
     }
 
     #[test]
@@ -233,6 +239,19 @@ fn what_is_kept_stays_and_the_others_keep_their_names() {
         replace(&text, &rules.scan(&text, &mut Names::new())),
         format!("[github-token #1] {other}")
     );
+    let mut rules = Rules::new();
+    rules.keep_place("github-token", "here");
+    let mut names = Names::new();
+    assert_eq!(rules.scan_at("there", &text, &mut names).len(), 2);
+    assert_eq!(
+        Remains::of(&names)
+            .search(one.as_bytes())
+            .map(|place| place.name)
+            .as_deref(),
+        Some("github-token #1")
+    );
+    assert!(rules.scan_at("here", &one, &mut names).is_empty());
+    assert_eq!(Remains::of(&names).search(one.as_bytes()), None);
     let mut rules = Rules::new();
     assert!(rules.without_rule("github-token") && !rules.without_rule("no-rule"));
     assert!(rules.scan(&text, &mut Names::new()).is_empty());
