@@ -17,9 +17,13 @@
 //!
 //! # Why `regex-lite`
 //!
-//! Measured for wasm32 with the viewer's profile, compressed by gzip: `regex` adds 317 KB, `regex` with `std` alone 120 KB, `regex-lite`
-//! 35 KB; `aho-corasick`'s contiguous automaton adds 25 KB (its front with prefilters 42 KB). The speed of the expressions does not matter for the table,
-//! because a pattern sees only what follows a keyword. Patterns of the user's run over all of a text: their size is limited.
+//! Measured for wasm32 with the viewer's profile, compressed by gzip: `regex` adds 317 KB, `regex` with `std` alone 120 KB,
+//! `regex-lite` 35 KB; `aho-corasick`'s contiguous automaton adds 25 KB (its front with prefilters 42 KB). All of this crate adds 125 KB.
+//!
+//! Over 10 MB, `regex` takes 0.001 s for a pattern that begins with a known text and 1.8 s for one that does not; `regex-lite` takes 0.2 to 1.6 s for
+//! either, and up to 10 s for the largest pattern that [`Rules::asked`] accepts. For the table this does not matter: the automaton finds the keywords, and a
+//! pattern sees only what follows its own. Processor time for 10 MB, optimised: 0.06 s for documents, 0.2 s with a hundred exact values,
+//! 1 s for nothing but secrets, 6 s at the most for a text that repeats the beginning of a token to be slow.
 
 mod exact;
 mod forms;

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use prosescope_redact::{
     Exact, Names, Remains, Rules, Variable, hints, replace, shape, surroundings, variables,
 };
+use prosescope_test_support::chance;
 
 use crate::planted;
 
@@ -106,7 +107,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(chance::cases(150, 26))]
 
     #[test]
     fn replacing_keeps_lines_is_stable_and_leaves_no_secret(text in text(), value in "[a-zA-Z0-9 /+\"é]{8,30}") {
