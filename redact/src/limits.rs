@@ -8,6 +8,7 @@ pub fn not_found() -> &'static [&'static str] {
         "A secret that is split over two columns, two cells or two files.",
         "A secret that is split by anything but line breaks and indentation, such as `\"abc\" + \"def\"`.",
         "A secret that is encoded twice, compressed, encrypted, or written in base32.",
+        "A password that is glued to an option, such as `mysql -pX`, or that follows a tag of YAML.",
         "A secret in an image, an archive, or another file that is not text.",
         "A password of words, such as \"correct horse battery staple\", unless its name says passphrase.",
         "A password of fewer than four characters; an exact value of fewer than eight that you did not name.",

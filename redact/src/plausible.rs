@@ -90,6 +90,7 @@ pub(crate) fn random(value: &str) -> bool {
         || distinct(value) < 6
         || value.contains("0123456789")
         || value.contains("abcdefghij")
+        || dated(value)
     {
         return false;
     }
@@ -97,6 +98,14 @@ pub(crate) fn random(value: &str) -> bool {
     let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
     (digits >= 1 && letters >= 1 && (digits >= 2 || turns(value) * 4 >= value.len()))
         || turns(value) * 3 >= value.len()
+}
+
+/// Whether an id of a run, or another name with a date and a time in it, is inside: `20260301-100000`.
+fn dated(value: &str) -> bool {
+    let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    value.as_bytes().windows(15).any(|part| {
+        part.starts_with(b"20") && digits(&part[..8]) && part[8] == b'-' && digits(&part[9..])
+    })
 }
 
 /// Whether this is what people write in the place of a secret.

@@ -73,7 +73,12 @@ impl Place {
                     value += 1;
                 }
                 (b':', b':') => return None,
-                (b':', _) => value += 1,
+                (b':', _) => value = block(bytes, typed(bytes, value + 1)),
+                // A row of a table.
+                (b'|', next) if next != b'|' => {
+                    value += 1;
+                    pair = true;
+                }
                 // A pair, as in `("TOKEN", "…")`: what is only listed side by side is told apart by the value.
                 (b',', _) if closed && matches!(before, b'"' | b'\'') => {
                     value += 1;
@@ -149,6 +154,37 @@ impl Place {
             value = value.trim_end_matches(['.', ':', '!', '?', '|']);
         }
         (!value.is_empty()).then(|| self.at..self.at + value.len())
+    }
+}
+
+/// Behind a type and its `=`, as in `key: &str = "…"`, where a quote follows; else the same place.
+fn typed(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let of_type = |b: &&u8| b.is_ascii_alphanumeric() || b" _&<>[]':?.|".contains(b);
+    let length = rest.iter().take(48).take_while(of_type).count();
+    match rest.get(length..).and_then(|rest| rest.strip_prefix(b"=")) {
+        Some(value) if length > 1 => {
+            let blanks = value.iter().take(8).take_while(|b| **b == b' ').count();
+            let quoted = matches!(value.get(blanks), Some(b'"' | b'\'' | b'`'));
+            if quoted { at + length + 1 } else { at }
+        }
+        _ => at,
+    }
+}
+
+/// Behind the beginning of a block of YAML (`key: |`), at its first line; else the same place.
+fn block(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let sign = rest.iter().take(8).take_while(|b| **b == b' ').count();
+    if !matches!(rest.get(sign), Some(b'|' | b'>')) {
+        return at;
+    }
+    let chomp = usize::from(matches!(rest.get(sign + 1), Some(b'-' | b'+')));
+    let line = rest.get(sign + 1 + chomp..).unwrap_or_default();
+    let broken = line.strip_prefix(b"\r\n").or(line.strip_prefix(b"\n"));
+    match broken {
+        Some(value) if value.first() == Some(&b' ') => at + rest.len() - value.len(),
+        _ => at,
     }
 }
 

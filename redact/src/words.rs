@@ -33,6 +33,7 @@ pub(crate) fn says(name: &str) -> Option<Says> {
                     "new",
                     "current",
                     "value",
+                    "base",
                     "base64",
                     "b64",
                 ]
@@ -209,6 +210,7 @@ mod tests {
             "TOKEN_2",
             "CO_API_KEY",
             "SESSION_SECRET",
+            "SECRET_KEY_BASE",
             "auth",
             "RAILS_MASTER_KEY",
         ] {

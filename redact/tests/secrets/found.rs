@@ -78,3 +78,52 @@ fn of_the_planted_kinds_at_least_98_in_100_are_found() {
         report.join("\n")
     );
 }
+
+/// What people write around the same value, and what is left of it.
+#[test]
+fn a_value_is_found_in_every_notation() {
+    let value = prosescope_redact::shape::fill("{A:30}", 5);
+    for text in [
+        "{\"content\": \"line\\nMY_TOKEN=@\\nnext\"}",
+        "{\"c\": \"{\\\\\\\"password\\\\\\\": \\\\\\\"@\\\\\\\"}\"}",
+        "const API_KEY: &str = \"@\";",
+        "api_key: str | None = '@'",
+        "password: |\n  @\nnext: 1",
+        "token: >-\r\n    @\r\n",
+        "| DB_PASSWORD | @ |",
+        "| `API_TOKEN` | `@` |",
+        "export SECRET_KEY_BASE=@",
+        "docker run --env DB_PASSWORD=@ image",
+        "(\"API_TOKEN\", \"@\")",
+        "os.environ[\"API_TOKEN\"] = \"@\"",
+        "headers={'Authorization': f'Bearer @'}",
+    ] {
+        let written = text.replace('@', &value);
+        let redacted = replace(&written, &Rules::new().scan(&written, &mut Names::new()));
+        assert!(!redacted.contains(&value), "{redacted}");
+        // What stands around the value stays.
+        let (before, behind) = text.split_once('@').expect("a place");
+        assert!(
+            redacted.starts_with(before) && redacted.ends_with(behind),
+            "{redacted}"
+        );
+    }
+}
+
+#[test]
+fn what_no_secret_is_stays() {
+    for text in [
+        "next_token: abc123def456, idempotency_token=1234abcd5678",
+        "commit 51d2cac9c0f3c2b1a6f2d9e8c7b6a5f4e3d2c1b0 key: 51d2cac9c0f3",
+        "session_key = run-20260301-100000-abcdef",
+        "run 0f1e2d3c-1111-2222-3333-444455556666 at 2026-03-01T10:00:00Z",
+        "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "password: string = required; token: &str = read(); api_key: Option<String> = None",
+        "| token | type | secret | a word |",
+        "session: api_key_rotation (see docs/keys.md), password_file=/run/secrets/db",
+        "let token = tokens[2]; self.token = other.token; key=value",
+    ] {
+        let hits = Rules::new().scan(text, &mut Names::new());
+        assert!(hits.is_empty(), "{}", replace(text, &hits));
+    }
+}
