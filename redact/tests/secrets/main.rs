@@ -3,6 +3,7 @@
 mod found;
 mod innocent;
 mod planted;
+mod properties;
 mod replacing;
 mod speed;
 mod table;
