@@ -7,8 +7,8 @@ use prosescope_tests::needs;
 
 /// Where texts are that people and models read: messages, briefs, help, documents, comments.
 const FOLDERS: &[&str] = &[
-    "cli", "core", "desk", "docs", "examples", "pkg", "postgres", "serve", "store", "tests", "vfs",
-    "web", "xtask",
+    "cli", "core", "desk", "docs", "examples", "pkg", "postgres", "redact", "serve", "share",
+    "store", "tests", "vfs", "web", "xtask",
 ];
 const DOCUMENTS: &[&str] = &[
     "README.md",
