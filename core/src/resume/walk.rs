@@ -16,7 +16,7 @@ pub(super) struct Walk<'a> {
     /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
     /// Parallels whose branches were looked through, with what they come to first.
-    branched: BTreeMap<(u32, Option<NodeId>, Option<i64>, Option<u32>), Option<usize>>,
+    branched: BTreeMap<Parted, Option<usize>>,
     /// What the present position comes to first.
     pub(super) first: Option<usize>,
     pub(super) ahead: Vec<Ahead>,
@@ -36,6 +36,9 @@ pub(super) struct Walk<'a> {
     /// The bindings that inputs ask for, by name and scope.
     given: BTreeSet<(&'a str, Option<i64>)>,
 }
+
+/// A parallel, its node, and what that runs in: scope and called block.
+type Parted = (u32, Option<NodeId>, Option<i64>, Option<u32>);
 
 /// What a statement ahead runs in.
 #[derive(Clone, Copy)]
