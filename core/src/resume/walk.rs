@@ -15,6 +15,8 @@ pub(super) struct Walk<'a> {
     pub(super) listing: &'a Listing,
     /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
+    /// Parallels whose branches were looked through, with what they come to first.
+    branched: BTreeMap<Parted, Option<usize>>,
     /// What the present position comes to first.
     pub(super) first: Option<usize>,
     pub(super) ahead: Vec<Ahead>,
@@ -35,6 +37,9 @@ pub(super) struct Walk<'a> {
     given: BTreeSet<(&'a str, Option<i64>)>,
 }
 
+/// A parallel, its node, and what that runs in: scope and called block.
+type Parted = (u32, Option<NodeId>, Option<i64>, Option<u32>);
+
 /// What a statement ahead runs in.
 #[derive(Clone, Copy)]
 struct Inside {
@@ -52,6 +57,7 @@ impl<'a> Walk<'a> {
             listing,
             gates: gates.map(|gate| (&*gate.id, gate)).collect(),
             seen: BTreeMap::new(),
+            branched: BTreeMap::new(),
             first: None,
             ahead: Vec::new(),
             notes: Vec::new(),
@@ -403,9 +409,24 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// The branches of a parallel that no node has ended, or that none has begun.
+    /// The branches of a parallel that no node has ended, or that none has begun. Every position in a branch comes out of
+    /// its parallel: they are looked through for the first one.
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |n| self.inside(Some(n)));
+        let key = (parallel, node, around.scope, around.called);
+        let before = self.first.take();
+        let own = match self.branched.get(&key) {
+            Some(known) => *known,
+            None => {
+                self.all_branches(parallel, node, around);
+                self.branched.insert(key, self.first);
+                self.first
+            }
+        };
+        self.first = before.or(own);
+    }
+
+    fn all_branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let branches: Vec<u32> = self.listing.children(parallel).collect();
         // By name and by statement, of those that were not only announced.
         let (mut names, mut statements) = (BTreeSet::new(), BTreeSet::new());

@@ -86,12 +86,12 @@ impl Heads {
     /// What a list says of a run; `None` when it has no row.
     pub(super) fn line(&self, found: &Found, options: &Options) -> Option<Line> {
         let Head { run, pending_gates } = self.0.get(&found.name)?;
-        let verdict = trace::fold(run, None, options.now).verdict;
+        let trace = trace::fold(run, None, options.now);
         let summary = RunSummary {
             name: found.name.clone(),
             pending_gates: *pending_gates,
             head_only: Some("what was executed was not looked at for this line".to_owned()),
-            ..line_of(run, &verdict, &found.place)
+            ..line_of(run, &trace, &found.place)
         };
         Some(Line {
             summary,
@@ -121,12 +121,12 @@ pub(super) fn by_rows(rows: &Replay, found: &Found, options: &Options) -> Option
         return None;
     }
     let listing = run.program.source.as_deref().map(program::scan);
-    let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
+    let trace = trace::fold(&run, listing.as_ref(), options.now);
     Some(RunSummary {
         name: found.name.clone(),
         issues: Counts::of(&run.issues),
         head_only: Some("values were not looked at for this line".to_owned()),
-        ..line_of(&run, &verdict, &found.place)
+        ..line_of(&run, &trace, &found.place)
     })
 }
 
@@ -208,5 +208,35 @@ mod tests {
         // Its row was not touched since the start, so its other rows say how long it took.
         assert!(!line("b").unwrap().1 && !line("c").unwrap().1);
         assert_eq!(line("d"), None);
+    }
+
+    /// The rows of several runs are asked for once, and each run is summed up as a run of its own is.
+    #[test]
+    fn a_run_that_did_not_end_says_what_failed_first() {
+        let mut conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(STATE_SQL).unwrap();
+        conn.execute_batch(
+            "ALTER TABLE execution ADD COLUMN run_id TEXT;
+             INSERT INTO run (id, status, started_at) VALUES
+               ('a', 'running', '2026-01-15 10:00:00'), ('b', 'running', '2026-01-15 10:00:00');
+             INSERT INTO execution (id, run_id, statement_index, statement_text, status, error_message) VALUES
+               (1, 'a', 1, 'session \"A\"', 'failed', 'no room left'),
+               (2, 'b', 1, 'session \"A\"', 'executing', NULL);",
+        )
+        .unwrap();
+        let bytes = conn.serialize("main").unwrap().to_vec();
+        let source = MemorySource::new("several", [("state.db".to_owned(), bytes)]);
+        let db = source.database("state.db", &Limits::default()).unwrap();
+        let rows = Replay::of(db);
+        let failure = |id: &str| {
+            let found = Found {
+                kind: FoundKind::RunFolder,
+                place: format!("runs/{id}"),
+                name: id.to_owned(),
+            };
+            by_rows(&rows, &found, &Options::default()).unwrap().failure
+        };
+        assert_eq!(failure("a").as_deref(), Some("no room left"));
+        assert_eq!(failure("b"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::pages::{error_of, form_words, run_status};
+use super::pages::{error_in, form_words, run_status};
 use super::survey::{Found, FoundKind, join, split};
 use super::{Options, Session};
 use crate::decode::{folder, rows};
@@ -11,7 +11,7 @@ use crate::program;
 use crate::source::Source;
 use crate::text::short;
 use crate::time::{Stamp, human_duration, rough_duration};
-use crate::trace::{self, STATE_FILE, Verdict};
+use crate::trace::{self, STATE_FILE, Trace, Verdict};
 use crate::view::{Counts, RunSummary};
 
 /// Databases from this size on are not read whole for a list: they hold large values, or very many rows.
@@ -36,15 +36,14 @@ pub fn summary(session: &Session) -> RunSummary {
     RunSummary {
         issues: Counts::of(session.issues()),
         name: last_part(&session.label, &session.place).to_owned(),
-        failure: failure(session),
-        ..line_of(&session.run, &session.trace.verdict, &session.place)
+        ..line_of(&session.run, &session.trace, &session.place)
     }
 }
 
 /// The first line of the error of what failed first.
-fn failure(session: &Session) -> Option<String> {
-    let cause = session.trace.first_cause?;
-    let error = error_of(session, cause, session.node(cause)?)?;
+fn failure(run: &Run, trace: &Trace) -> Option<String> {
+    let cause = trace.first_cause?;
+    let error = error_in(run, trace, cause, trace.node(cause)?)?;
     error.trim().lines().next().map(|line| short(line, FAILURE))
 }
 
@@ -99,8 +98,8 @@ pub(super) fn of_head(
     run.issues.extend(source.notes(&path));
     folder::beside_database(source.as_ref(), &join(dir, ""), &mut run);
     let listing = run.program.source.as_deref().map(program::scan);
-    let verdict = trace::fold(&run, listing.as_ref(), options.now).verdict;
-    let mut line = line_of(&run, &verdict, &found.place);
+    let trace = trace::fold(&run, listing.as_ref(), options.now);
+    let mut line = line_of(&run, &trace, &found.place);
     line.name = last_part(&source.label(), &found.place).to_owned();
     line.issues = Counts::of(&run.issues);
     line.head_only = Some(match left_out {
@@ -158,7 +157,8 @@ pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
         .map(|now| rough_duration(now - at))
 }
 
-pub(super) fn line_of(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
+pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
+    let verdict = &trace.verdict;
     let duration_ms = took(run, verdict);
     let (started, started_from) = started(run);
     let pending = run
@@ -178,6 +178,7 @@ pub(super) fn line_of(run: &Run, verdict: &Verdict, place: &str) -> RunSummary {
         },
         stale: verdict.stale,
         reason: verdict.reason.clone(),
+        failure: failure(run, trace),
         form: form_words(&run.form),
         started,
         started_from,

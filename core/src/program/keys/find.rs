@@ -305,11 +305,12 @@ impl Keys {
         asked.dedup();
         let mut hits: BTreeMap<u32, usize> = BTreeMap::new();
         for word in &asked {
-            let having = self
-                .words(listing)
-                .get(*word)
-                .map_or(&[][..], Vec::as_slice);
-            for id in having.iter().filter(|_| having.len() <= COMMON) {
+            let having = self.words(listing).get(*word);
+            for id in having
+                .filter(|all| all.len() <= COMMON)
+                .into_iter()
+                .flatten()
+            {
                 *hits.entry(*id).or_default() += 1;
             }
         }

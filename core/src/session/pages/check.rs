@@ -2,8 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::agents::check_agents;
 use super::files::issue_view;
-use super::imports::is_called;
-use super::imports::{has_value, imports, is_unused, nested};
+use super::imports::{Calls, imports, is_unused, nested};
 use crate::check::look::{Findings, in_program};
 use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
@@ -127,6 +126,7 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
 fn check_imports(session: &Session, findings: &mut Findings) {
     let completed = session.trace.verdict.status == RunStatus::Completed.word();
     let view = imports(session);
+    let calls = Calls::of(session);
     for import in &view.imports {
         let alias = &import.alias;
         let at = |issue: Issue| match import.place.as_deref() {
@@ -161,8 +161,8 @@ fn check_imports(session: &Session, findings: &mut Findings) {
             _ if completed
                 && !ended
                 && import.bindings.is_empty()
-                && is_called(session, alias)
-                && !has_value(session, alias) =>
+                && calls.ended(alias)
+                && !calls.gave_a_value(alias) =>
             {
                 findings.add(at(without_result(alias)));
             }
@@ -183,7 +183,7 @@ fn check_imports(session: &Session, findings: &mut Findings) {
         let mut from = names.range(&*prefix..);
         let known =
             aliases.contains(alias) || from.next().is_some_and(|name| name.starts_with(&prefix));
-        if statement.kind == StatementKind::Use && !known && is_called(session, alias) {
+        if statement.kind == StatementKind::Use && !known && calls.ended(alias) {
             let issue = without_result(alias);
             findings.add(in_program(&session.run, issue, statement.line));
         }

@@ -1,3 +1,4 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::trace::binding_ref;
@@ -14,6 +15,10 @@ const DEEPEST: usize = 50;
 pub fn imports(session: &Session) -> ImportsView {
     let above = above(&session.place);
     let deep = above.len() >= DEEPEST;
+    let names = session.run.bindings.iter().map(|b| &*b.name);
+    let mut names: Vec<(&str, u32)> = names.zip(0..).collect();
+    names.sort_unstable();
+    let mut own: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
     let imports = session.run.imports.iter().map(|import| {
         let place = import
             .nested
@@ -37,10 +42,11 @@ pub fn imports(session: &Session) -> ImportsView {
             outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
             place: place.filter(|_| !deep),
             nested_status,
-            bindings: (0..session.run.bindings.len() as u32)
-                .filter_map(|b| binding_ref(session, b))
-                .filter(|b| b.name.starts_with(&prefix))
-                .take(200)
+            bindings: own
+                .entry(&import.alias)
+                .or_insert_with(|| beginning(&names, &prefix))
+                .iter()
+                .filter_map(|b| binding_ref(session, *b))
                 .collect(),
             note,
         }
@@ -49,6 +55,17 @@ pub fn imports(session: &Session) -> ImportsView {
         imports: imports.collect(),
         above,
     }
+}
+
+/// The first bindings, at most 200, whose names begin so, of names in order.
+fn beginning(names: &[(&str, u32)], prefix: &str) -> Vec<u32> {
+    let from = names.partition_point(|(name, _)| *name < prefix);
+    let rest = names.get(from..).unwrap_or_default();
+    let length = rest.partition_point(|(name, _)| name.starts_with(prefix));
+    let mut found: Vec<u32> = rest.iter().take(length).map(|(_, at)| *at).collect();
+    found.sort_unstable();
+    found.truncate(200);
+    found
 }
 
 /// What a dotted name means that no binding of this run has (errata B12): the run (`None` for this one) and the name
@@ -116,32 +133,51 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
         .find(|target| is_import(target))
 }
 
-/// Whether a call of an import came to its end, as far as that is known: a skill that is only made available leaves nothing,
-/// and neither does a call that failed, or one on a way that was not taken.
-pub(super) fn is_called(session: &Session, alias: &str) -> bool {
-    let Some(listing) = &session.listing else {
-        return true;
-    };
-    let ran = |line: u32| {
-        let mut nodes = session.trace.nodes.iter();
-        nodes.any(|node| {
-            node.line == Some(line) && !node.derived && node.status == NodeStatus::Completed
-        })
-    };
-    let mut calls = listing
-        .statements
-        .iter()
-        .filter(|s| s.kind != StatementKind::Use && s.target.as_deref() == Some(alias));
-    calls.any(|call| ran(call.line))
+/// What the program's calls of imports came to, by the name that each import has here.
+pub(super) struct Calls<'o> {
+    /// Those that were called to the end, as far as that is known: a skill that is only made available leaves nothing, and
+    /// neither does a call that failed, or one on a way that was not taken. `None` without a program.
+    ended: Option<BTreeSet<&'o str>>,
+    /// Those whose call gave its value to a name of this run: `report = research(…)`.
+    valued: BTreeSet<&'o str>,
 }
 
-/// Whether a call of an import gave its value to a name of this run: `report = research(…)`.
-pub(super) fn has_value(session: &Session, alias: &str) -> bool {
-    let statements = session.listing.iter().flat_map(|l| &l.statements);
-    statements
-        .filter(|s| s.target.as_deref() == Some(alias))
-        .filter_map(|s| s.name.as_deref())
-        .any(|name| session.run.bindings.iter().any(|b| *b.name == *name))
+impl<'o> Calls<'o> {
+    pub(super) fn of(opened: &'o Opened) -> Calls<'o> {
+        let ran = |line: u32| {
+            let mut nodes = opened.index.at_line(line);
+            nodes.any(|at| {
+                let node = opened.node(at);
+                node.is_some_and(|n| !n.derived && n.status == NodeStatus::Completed)
+            })
+        };
+        let listing = opened.listing.as_ref();
+        let names: BTreeSet<&str> = opened.run.bindings.iter().map(|b| &*b.name).collect();
+        let statements = listing.iter().flat_map(|listing| &listing.statements);
+        let calls = statements.filter_map(|s| Some((s, s.target.as_deref()?)));
+        Calls {
+            ended: listing.map(|_| {
+                let ended = calls.clone();
+                let ended = ended.filter(|(s, _)| s.kind != StatementKind::Use && ran(s.line));
+                ended.map(|(_, import)| import).collect()
+            }),
+            valued: calls
+                .filter(|(s, _)| s.name.as_deref().is_some_and(|name| names.contains(name)))
+                .map(|(_, import)| import)
+                .collect(),
+        }
+    }
+
+    /// Whether a call of an import came to its end.
+    pub(super) fn ended(&self, alias: &str) -> bool {
+        let ended = self.ended.as_ref();
+        ended.is_none_or(|ended| ended.contains(alias))
+    }
+
+    /// Whether a call of an import gave its value to a name.
+    pub(super) fn gave_a_value(&self, alias: &str) -> bool {
+        self.valued.contains(alias)
+    }
 }
 
 /// Whether nothing is recorded in a run: `import add` makes the nested run of an import, whether it is used or not.

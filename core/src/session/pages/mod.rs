@@ -91,5 +91,5 @@ impl Page {
 
 pub(super) use index::NodeIndex;
 pub(super) use overview::{form_words, run_status};
-pub(super) use trace::{error_of, span};
+pub(super) use trace::{error_in, error_of, span};
 pub(super) use writes::Written;

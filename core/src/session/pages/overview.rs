@@ -42,7 +42,7 @@ pub(super) fn overview_of(
 ) -> Overview {
     let (run, trace) = (&session.run, &session.trace);
     let verdict = &trace.verdict;
-    let line = line_of(run, verdict, &session.place);
+    let line = line_of(run, trace, &session.place);
     let mut view = Overview {
         run: match run.form {
             // No run has given it an id: it is called by its file.

@@ -5,11 +5,11 @@ use super::program::statement_of;
 use super::work::work;
 use super::writes::wrote;
 use crate::issue::Location;
-use crate::model::{Execution, LogEvent, LogLine, Status};
+use crate::model::{Execution, LogEvent, LogLine, Run, Status};
 use crate::session::{Opened, Session};
 use crate::text::counted;
 use crate::time::{Stamp, human_duration};
-use crate::trace::{Node, NodeId, NodeKind, NodeStatus, is_branch_text};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
 use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
 
 /// How much of a statement or an error a row shows.
@@ -156,7 +156,11 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
         .take(200)
         .collect();
     let mut rows = session.values.execution_rows(&ids);
-    rows.extend(told(session, node).take(200).map(told_row));
+    rows.extend(
+        told(&session.run, &session.trace, node)
+            .take(200)
+            .map(told_row),
+    );
     Some(NodeDetail {
         path: ancestors(session, node, PATH)
             .into_iter()
@@ -208,11 +212,11 @@ fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
 }
 
 /// The lines of a compact log that tell of a node.
-fn told(opened: &Opened, node: NodeId) -> impl Iterator<Item = &LogLine> {
-    let told = &opened.trace.told;
+fn told<'r>(run: &'r Run, trace: &'r Trace, node: NodeId) -> impl Iterator<Item = &'r LogLine> {
+    let told = &trace.told;
     let from = told.partition_point(|(at, _)| *at < node);
     let own = told.get(from..).unwrap_or_default();
-    let lines = opened.run.log.as_ref().map_or(&[][..], |log| &log.lines);
+    let lines = run.log.as_ref().map_or(&[][..], |log| &log.lines);
     own.iter()
         .take_while(move |(at, _)| *at == node)
         .filter_map(|(_, line)| lines.get(*line as usize))
@@ -309,25 +313,32 @@ pub(in crate::session) fn error_of<'o>(
     at: NodeId,
     node: &'o Node,
 ) -> Option<&'o str> {
-    let last = execution(opened, node.last_row).and_then(|e| e.error.as_deref());
+    error_in(&opened.run, &opened.trace, at, node)
+}
+
+/// The same of a run that is not opened.
+pub(in crate::session) fn error_in<'r>(
+    run: &'r Run,
+    trace: &'r Trace,
+    at: NodeId,
+    node: &'r Node,
+) -> Option<&'r str> {
+    let of = |row: Option<u32>| run.executions.get(row? as usize)?.error.as_deref();
     let of_row = |id: &i64| {
-        let at = opened
-            .run
-            .executions
-            .binary_search_by_key(id, |e| e.id)
-            .ok()?;
-        opened.run.executions.get(at)?.error.as_deref()
+        let at = run.executions.binary_search_by_key(id, |e| e.id).ok()?;
+        run.executions.get(at)?.error.as_deref()
     };
-    last.or_else(|| node.aliases.iter().rev().find_map(of_row))
-        .or_else(|| execution(opened, node.first_row).and_then(|e| e.error.as_deref()))
-        .or_else(|| node.error(&opened.run).map(|error| &**error))
-        .or_else(|| failed_line(opened, at))
+    of(node.last_row)
+        .or_else(|| node.aliases.iter().rev().find_map(of_row))
+        .or_else(|| of(node.first_row))
+        .or_else(|| node.error(run).map(|error| &**error))
+        .or_else(|| failed_line(run, trace, at))
         .filter(|e| !e.trim().is_empty())
 }
 
 /// What the last line of a log that says that a node failed says of it.
-fn failed_line(opened: &Opened, at: NodeId) -> Option<&str> {
-    let failed = told(opened, at).filter(|line| {
+fn failed_line<'r>(run: &'r Run, trace: &'r Trace, at: NodeId) -> Option<&'r str> {
+    let failed = told(run, trace, at).filter(|line| {
         matches!(
             line.event,
             LogEvent::Statement {

@@ -106,6 +106,18 @@ const TABLES: &[(&str, &str, &str, &[&str])] = &[
     ("imports", "", "use \"x/i#\" as i#\n", &[
         "UPDATE run SET status = 'completed'",
         "INSERT INTO imports (alias, source_url) SELECT 'i' || i, 'x' FROM N"]),
+    ("imports with a binding and a call each", "", "use \"x/i#\" as i#\nlet v# = i#(x)\n", &[
+        "UPDATE run SET status = 'completed'",
+        "INSERT INTO imports (alias, source_url) SELECT 'i' || i, 'x' FROM N",
+        "INSERT INTO bindings (name, kind, value) SELECT 'b' || i || '.x', 'let', 'v' FROM N"]),
+    ("gates in the branches of a parallel", "parallel:\n", "  gate g#:\n    prompt: \"Go?\"\n", &[
+        "INSERT INTO execution (id, statement_index, status, statement_text, metadata) VALUES (1, 1, 'executing', 'parallel:', '{\"parallel_id\": \"p\"}')",
+        "INSERT INTO execution (id, parent_id, statement_index, status, statement_text, metadata)
+           SELECT i + 1, 1, 2 * i, 'waiting', 'gate g' || i || ':', json_object('gate_id', 'g' || i, 'parallel_id', 'p', 'branch', i - 1) FROM N",
+        "INSERT INTO gates (id, run_id, execution_id) SELECT 'g' || i, 'r', i + 1 FROM N"]),
+    ("statements in other words", "", "session \"Draft number # now: these words stand there each time and once more again until their long line ends\"\n", &[
+        "INSERT INTO execution (status, statement_text)
+           SELECT 'completed', 'session drafting number ' || i || ' now: these words stand there each time and once more again until their long line ends' FROM N"]),
     ("a chain of parents", A, "", &[
         "INSERT INTO execution (id, parent_id, statement_index, status, statement_text) SELECT i, nullif(i - 1, 0), 1, 'executing', 'session \"A\"' FROM N"]),
     ("a recursion", "block p(x):\n  do p(x)\ndo p(1)\n", "", &[
