@@ -31,6 +31,7 @@ mod readback;
 mod rows;
 mod schema;
 mod server;
+mod settle;
 mod shape;
 mod source;
 mod status;

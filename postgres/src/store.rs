@@ -34,6 +34,7 @@ use crate::readback;
 use crate::rows::{self, get};
 use crate::schema;
 use crate::server::{Lost, Server, int, owned, text, typed};
+use crate::settle::settled;
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -42,7 +43,10 @@ const TRIES: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
-const AT_ONCE: &str = "SET LOCAL lock_timeout = '8s'";
+const AT_ONCE: Duration = Duration::from_secs(8);
+
+/// How long it is waited for by who does not begin anew.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How long locks are waited for in all, when another wait is begun.
 const LOCKED: Duration = Duration::from_secs(25);
@@ -251,11 +255,11 @@ impl PostgresStore {
         guard.push(readback::at_once());
         guard.extend(readback::of_all(&of, &changes));
         self.send(server, &guard)?;
-        match server.batch_long("COMMIT") {
+        match server.commit() {
             Ok(()) => Ok(None),
-            Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {
+            Err(Lost::AtCommit(lost)) => Ok(Some(Unanswered {
                 token: locked.token,
-                lost,
+                lost: *lost,
             })),
             Err(lost) => Err(failed(lost)),
         }
@@ -270,7 +274,7 @@ impl PostgresStore {
         // Nearly every plan asks for the program.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
         let tables = [foreign::no_tables()];
-        let begin = format!("{BEGIN}; {AT_ONCE}");
+        let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
             // A view in the place of a table would run what others wrote: nothing behind this is then run.
@@ -363,37 +367,29 @@ impl PostgresStore {
 
     /// Looks whether a transaction whose COMMIT was not answered is recorded.
     fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            match self.has_token(&of.token) {
-                Some(true) => return Ok(()),
-                // It can be begun anew, whatever the reason was.
-                Some(false) => {
-                    let fault = fault::unwritten(&self.address, &of.lost);
-                    return Err(Failed::Passing(fault));
-                }
-                // The server is not back yet.
-                None => thread::sleep(Duration::from_millis(100)),
+        // Whoever gets the lock comes after the end of the old transaction.
+        let is_recorded = settled(&self.address, |server| {
+            self.lock(server)?;
+            let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
+            let found = server.rows(sql, &[text(&*of.token)])?;
+            server.batch("ROLLBACK")?;
+            Ok(Some(!found.is_empty()))
+        });
+        match is_recorded {
+            Some(true) => Ok(()),
+            Some(false) => {
+                let fault = fault::unwritten(&self.address, &of.lost);
+                Err(match of.lost {
+                    // It would be silent again.
+                    Lost::Silent => Failed::Finally(fault.into()),
+                    // It can be begun anew, whatever the reason was.
+                    _ => Failed::Passing(fault),
+                })
             }
+            None => Err(Failed::Finally(
+                fault::undecided(&self.address, &of.lost).into(),
+            )),
         }
-        let message = format!(
-            "the connection to {} was lost at COMMIT, and the server does not say whether the command is recorded",
-            self.address
-        );
-        Err(Failed::Finally(
-            Fault::new(FaultKind::Io, message)
-                .hint("look with `prosescope show` or `prosescope trace` before you repeat it")
-                .into(),
-        ))
-    }
-
-    /// Whether the transaction of this token was committed, once it is over; `None` when the server does not say.
-    fn has_token(&self, token: &str) -> Option<bool> {
-        let server = Server::connect(&self.address).ok()?;
-        self.lock(&server).ok()?;
-        let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
-        let found = server.rows(sql, &[text(token)]).ok()?;
-        Some(!found.is_empty())
     }
 }
 

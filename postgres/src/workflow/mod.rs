@@ -161,9 +161,10 @@ impl Rows for PostgresTables {
                 server.client().batch_execute("END"),
             );
             let (begun, rows, ended) = server.wait(all).ok_or(Lost::Silent)?;
-            begun?;
-            let rows = rows?;
-            ended?;
+            let lost = |error| server.lost(error);
+            begun.map_err(lost)?;
+            let rows = rows.map_err(lost)?;
+            ended.map_err(lost)?;
             Ok(texts(&rows, &statement)?)
         })
     }
@@ -259,7 +260,7 @@ impl PostgresTables {
         let write = |server: &Server| {
             server.batch(BEGIN)?;
             let rows = server.rows_long(sql, values)?;
-            server.batch_long("COMMIT")?;
+            server.commit()?;
             Ok(rows)
         };
         self.repeated(write, unwritten)
@@ -332,9 +333,10 @@ fn unwritten(address: &Address, lost: &Lost) -> Fault {
 fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
     let code = match lost {
         Lost::Error(error) => error.code().map(tokio_postgres::error::SqlState::code),
-        Lost::Silent | Lost::Flood(_) => None,
+        Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => None,
     };
     match code {
+        _ if matches!(lost, Lost::AtCommit(_)) => fault.hint(settle::LOOK),
         Some("42501") => fault.hint(
             "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
         ),

@@ -54,7 +54,8 @@ impl PostgresTables {
         }
         let commit = async { client.batch_execute("COMMIT").await.map(|()| None) };
         all.push(commit.boxed_local());
-        let Some(answers) = server.wait_long(in_order(all)) else {
+        // A COMMIT is among them: where the server is silent, what became of it is asked.
+        let Some(answers) = server.wait_commit(in_order(all)) else {
             return Ok(Sent::Unanswered(Lost::Silent));
         };
         let mut ids = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
@@ -14,13 +14,11 @@ use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server};
+use crate::settle::settled;
 use crate::store::BEGIN;
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
-
-/// How long a command that was cut off looks for the server.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why a command was not recorded.
 pub(super) enum Failed {
@@ -51,7 +49,7 @@ impl PostgresTables {
                 Ok(ids) => return Ok(ids),
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::Passing(fault)) => last = Some(fault),
-                Err(Failed::Unanswered(unanswered)) => match self.settle(*unanswered)? {
+                Err(Failed::Unanswered(unanswered)) => match self.settle(&unanswered)? {
                     settle::Settled::Recorded(ids) => return Ok(ids),
                     settle::Settled::Not(fault) => last = Some(fault),
                 },
@@ -186,24 +184,19 @@ impl PostgresTables {
     }
 
     /// Finds out what became of a transaction whose COMMIT was not answered.
-    fn settle(&mut self, of: settle::Unanswered) -> Result<settle::Settled, WriteError> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            let fate = Server::connect(&self.address)
-                .ok()
-                .and_then(|server| self.fate(&server, &of).inspect(|_| self.keep(server)));
-            match fate {
-                Some(settle::Fate::Recorded(ids)) => return Ok(settle::Settled::Recorded(ids)),
-                Some(settle::Fate::Not) => {
-                    return Ok(settle::Settled::Not(unwritten(&self.address, &of.lost)));
+    fn settle(&self, of: &settle::Unanswered) -> Result<settle::Settled, WriteError> {
+        match settled(&self.address, |server| self.fate(server, of)) {
+            Some(settle::Fate::Recorded(ids)) => Ok(settle::Settled::Recorded(ids)),
+            Some(settle::Fate::Not) => {
+                let fault = unwritten(&self.address, &of.lost);
+                match of.lost {
+                    // It would be silent again.
+                    Lost::Silent => Err(fault.into()),
+                    _ => Ok(settle::Settled::Not(fault)),
                 }
-                Some(settle::Fate::Unknown) => break,
-                None => {}
             }
-            // The server is not back yet, or the transaction is not over.
-            thread::sleep(Duration::from_millis(100));
+            Some(settle::Fate::Unknown) | None => Err(settle::unknown(&self.address, &of.lost)),
         }
-        Err(settle::unknown(&self.address))
     }
 }
 
