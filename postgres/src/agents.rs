@@ -11,7 +11,7 @@ use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int, owned, text};
 use crate::status::deleted;
-use crate::store::{BEGIN, LOCK_WAIT};
+use crate::store::{DELETE, LOCK_WAIT};
 
 /// The tables with rows of agents, and the column that names the agent.
 const TABLES: [(&str, &str); 3] = [
@@ -63,7 +63,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
             return Ok(());
         };
         there = true;
-        server.batch(&format!("{BEGIN}; {}", server.lock_timeout(LOCK_WAIT)))?;
+        server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
         foreign::guarded(server, &TABLES.map(|(table, _)| table), true)?;
         for (table, column) in TABLES {
             let sql = format!(

@@ -130,7 +130,7 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
 pub(crate) const REPEAT: &str = "repeat it: what is there already is not made again";
 
 /// What to do where row security hides rows.
-const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
+const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for it), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
 
 /// Whether a question was refused because row security would hide rows from the role (`row_security = off`).
 fn is_of_row_security(error: &Error) -> bool {

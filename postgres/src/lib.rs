@@ -21,6 +21,7 @@ mod facts;
 mod fault;
 mod find;
 mod foreign;
+mod hidden;
 mod hosts;
 mod import;
 mod meter;

@@ -15,6 +15,7 @@ use prosescope_core::write::Fault;
 use crate::address::Address;
 use crate::fault;
 use crate::foreign;
+use crate::hidden::all_rows;
 use crate::of::Of;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int};
@@ -23,9 +24,13 @@ use cells::{OfStatement, Raw, Slot};
 use condition::condition;
 
 /// Begins a transaction of a reader: see [`crate::store`] for what is set.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+const BEGIN: &str = concat!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL row_security = off; SAVEPOINT read";
+    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; ",
+    all_rows!("r", "c.relnamespace = to_regnamespace('openprose')"),
+    "; SAVEPOINT read"
+);
 
 /// Bytes of a value that are fetched at once.
 const PIECE: u64 = 16 << 20;

@@ -15,6 +15,7 @@ use tokio_postgres::{Client, Error, Row};
 
 use crate::address::Address;
 use crate::dial::{self, Peer};
+use crate::hidden::all_rows;
 use crate::meter::Meter;
 use crate::{fault, tls};
 
@@ -37,10 +38,14 @@ const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
 const _: () =
     assert!(DOUBT.as_secs() + 2 * LOOK.as_secs() + 2 * CANCEL.as_secs() <= MOST.as_secs());
 
-/// Begins a transaction of one question. A table whose row security hides rows from the role is not read: fewer rows than there
-/// are would look like all of them.
-const READ_ONE: &str =
-    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off";
+/// Begins a transaction that reads.
+pub(crate) const READ: &str = concat!(
+    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; ",
+    all_rows!(
+        "r",
+        "c.relnamespace = to_regnamespace('openprose') OR c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+    )
+);
 
 /// How long asking a server to stop may take.
 const CANCEL: Duration = Duration::from_secs(1);
@@ -327,7 +332,7 @@ impl Server {
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
-            client.batch_execute(READ_ONE),
+            client.batch_execute(READ),
             self.question(sql, bound),
             client.batch_execute("END"),
         )

@@ -13,10 +13,10 @@ use crate::find::has;
 use crate::foreign::{self, OF_RUNS};
 use crate::rows::get;
 use crate::schema::{self, OLDEST};
-use crate::server::{Lost, Server, bool_of, int, text};
+use crate::server::{Lost, READ, Server, bool_of, int, text};
 use crate::settle::settled;
 use crate::shape::quoted;
-use crate::store::{BEGIN, LOCK_WAIT};
+use crate::store::{DELETE, LOCK_WAIT};
 
 /// Looks at a server. That it does not answer is a fact, too.
 pub fn server_facts(address: &Address) -> ServerFacts {
@@ -110,9 +110,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
 /// A number that all rows of a table are looked at for; `None` when that takes half as long as we wait for any answer.
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
-    server.batch(&format!(
-        "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL statement_timeout = {most}"
-    ))?;
+    server.batch(&format!("{READ}; SET LOCAL statement_timeout = {most}"))?;
     let found = server.rows_long(sql, &[]);
     server.batch("ROLLBACK")?;
     match found {
@@ -344,7 +342,7 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     ];
     let mut there = false;
     let mut remove = |server: &Server| {
-        server.batch(&format!("{BEGIN}; {}", server.lock_timeout(LOCK_WAIT)))?;
+        server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
         foreign::guarded(server, &OF_RUNS, true)?;
         for sql in REMOVE {
             there |= !server.rows_long(sql, &[text(run)])?.is_empty();

@@ -29,6 +29,7 @@ use crate::apply::{self, Check, Step};
 use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
 use crate::foreign;
+use crate::hidden::all_rows;
 use crate::of::{Keeper, Of};
 use crate::readback;
 use crate::rows::{self, get};
@@ -51,13 +52,37 @@ pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 /// How long locks are waited for in all, when another wait is begun.
 const LOCKED: Duration = Duration::from_secs(25);
 
-/// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
-/// looked up in `pg_catalog` alone, so that no function or operator of another schema is run. A table whose row security hides
-/// rows from the role is neither read nor written.
-pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
-    SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL lock_timeout = '30s'; SET LOCAL row_security = off;
-    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+/// What a transaction of a writer begins with. Nothing of the session's settings is relied on: a pooler gives any session. Names
+/// are looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
+macro_rules! begin {
+    ($commands:literal, $tables:literal) => {
+        concat!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;
+            SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
+            SET LOCAL lock_timeout = '30s';
+            SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'; ",
+            all_rows!($commands, $tables)
+        )
+    };
+}
+
+/// Begins a transaction that writes to runs.
+pub(crate) const BEGIN: &str = begin!("r,w", "c.relnamespace = to_regnamespace('openprose')");
+
+/// Begins a transaction that deletes of runs.
+pub(crate) const DELETE: &str = begin!("r,w,d", "c.relnamespace = to_regnamespace('openprose')");
+
+/// Begins a transaction that writes to workflows.
+pub(crate) const OF_WORKFLOWS: &str = begin!(
+    "r,w",
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+);
+
+/// Begins a transaction that deletes of workflows.
+pub(crate) const DELETE_OF_WORKFLOWS: &str = begin!(
+    "r,w,d",
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+);
 
 /// Locks the run's row; returns its status, and when it was last written to.
 const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::text FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";

@@ -520,6 +520,7 @@ fn names_cause(said: &str) -> bool {
         "cannot be",
         "not be read",
         "could not",
+        "ISSUES",
         "cannot connect",
         "connection",
     ]

@@ -27,6 +27,7 @@ mod setup;
 mod sharing;
 #[path = "../shared/stopping.rs"]
 mod stopping;
+mod theirs;
 mod trust;
 
 use std::net::TcpListener;

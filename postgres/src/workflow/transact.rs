@@ -15,7 +15,7 @@ use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server};
 use crate::settle::settled;
-use crate::store::BEGIN;
+use crate::store::OF_WORKFLOWS;
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -123,7 +123,7 @@ impl PostgresTables {
             }
         };
         let all = join3(
-            server.client().batch_execute(BEGIN),
+            server.client().batch_execute(OF_WORKFLOWS),
             lock,
             server.question(TRANSACTION, &[]),
         );
