@@ -343,7 +343,7 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     let mut there = false;
     let mut remove = |server: &Server| {
         server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
-        foreign::guarded(server, &OF_RUNS, true)?;
+        foreign::guarded(server, OF_RUNS, true)?;
         for sql in REMOVE {
             there |= !server.rows_long(sql, &[text(run)])?.is_empty();
         }

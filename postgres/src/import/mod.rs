@@ -98,7 +98,7 @@ impl Import<'_> {
 
     fn all(&mut self, with_files: bool) -> Result<Vec<Left>, WriteError> {
         self.server.batch(BEGIN).map_err(|lost| self.lost(lost))?;
-        self.send(&foreign::guard(&OF_RUNS, false))?;
+        self.send(&foreign::guard(OF_RUNS, false))?;
         self.send(&[readback::at_once()])?;
         self.head()?;
         self.files(with_files)?;

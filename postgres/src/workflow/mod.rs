@@ -393,6 +393,9 @@ fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
         Some("42501") => fault.hint(
             "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
         ),
+        Some("0A000") => fault.hint(
+            "the server is a read replica, or a table of workflows has a rule, which PostgreSQL does not run here: name the primary, or make a trigger of the rule",
+        ),
         Some(code) if code.starts_with("23") => fault.hint(
             "a constraint of the table refuses the row: compare the table with what `prosescope workflow setup` prints",
         ),
