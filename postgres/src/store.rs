@@ -145,6 +145,8 @@ struct Unanswered {
 enum Failed {
     /// The same may succeed when it is begun anew.
     Passing(Fault),
+    /// The same, where the server was silent at COMMIT: once, as it may be silent again.
+    Silent(Fault),
     /// Another transaction holds what is needed; it is waited for again.
     Locked(Fault),
     /// It cannot be.
@@ -371,7 +373,7 @@ impl PostgresStore {
         let mut lost = None;
         let mut write = |steps: &[Step<'_>]| {
             self.send(server, steps).map_err(|failed| match failed {
-                Failed::Passing(fault) => {
+                Failed::Passing(fault) | Failed::Silent(fault) => {
                     lost = Some(Failed::Passing(fault.clone()));
                     fault
                 }
@@ -404,10 +406,9 @@ impl PostgresStore {
             Some(true) => Ok(()),
             Some(false) => {
                 let fault = fault::unwritten(&self.address, &of.lost);
+                // It can be begun anew, whatever the reason was.
                 Err(match of.lost {
-                    // It would be silent again.
-                    Lost::Silent => Failed::Finally(fault.into()),
-                    // It can be begun anew, whatever the reason was.
+                    Lost::Silent => Failed::Silent(fault),
                     _ => Failed::Passing(fault),
                 })
             }
@@ -515,7 +516,7 @@ pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
 impl From<Failed> for WriteError {
     fn from(failed: Failed) -> WriteError {
         match failed {
-            Failed::Passing(fault) | Failed::Locked(fault) => fault.into(),
+            Failed::Passing(fault) | Failed::Silent(fault) | Failed::Locked(fault) => fault.into(),
             Failed::Finally(error) => error,
         }
     }
@@ -540,7 +541,7 @@ fn failed(address: &Address, lost: &Lost) -> Failed {
 impl RunStore for PostgresStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let begun = Instant::now();
-        let mut tries = 0;
+        let (mut tries, mut was_silent) = (0, false);
         loop {
             tries += 1;
             match self.attempt(work) {
@@ -550,6 +551,8 @@ impl RunStore for PostgresStore {
                     return Err(fault.into());
                 }
                 Err(Failed::Locked(_)) => {}
+                Err(Failed::Silent(fault)) if was_silent => return Err(fault.into()),
+                Err(Failed::Silent(_)) => was_silent = true,
                 Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
                     return Err(fault.into());
                 }

@@ -43,16 +43,21 @@ impl PostgresTables {
         target: Target<'_>,
         work: Work<'_>,
     ) -> Result<Vec<i64>, WriteError> {
-        let mut last = None;
+        let (mut last, mut was_silent) = (None, false);
         for n in 0..TRIES {
             match self.attempt(target, work) {
                 Ok(ids) => return Ok(ids),
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::Passing(fault)) => last = Some(fault),
-                Err(Failed::Unanswered(unanswered)) => match self.settle(&unanswered)? {
-                    settle::Settled::Recorded(ids) => return Ok(ids),
-                    settle::Settled::Not(fault) => last = Some(fault),
-                },
+                Err(Failed::Unanswered(unanswered)) => {
+                    match self.settle(&unanswered, was_silent)? {
+                        settle::Settled::Recorded(ids) => return Ok(ids),
+                        settle::Settled::Not(fault) => {
+                            was_silent |= matches!(unanswered.lost, Lost::Silent);
+                            last = Some(fault);
+                        }
+                    }
+                }
             }
             thread::sleep(Duration::from_millis(u64::from(n) * 20));
         }
@@ -184,14 +189,18 @@ impl PostgresTables {
     }
 
     /// Finds out what became of a transaction whose COMMIT was not answered.
-    fn settle(&self, of: &settle::Unanswered) -> Result<settle::Settled, WriteError> {
+    fn settle(
+        &self,
+        of: &settle::Unanswered,
+        was_silent: bool,
+    ) -> Result<settle::Settled, WriteError> {
         match settled(&self.address, |server| self.fate(server, of)) {
             Some(settle::Fate::Recorded(ids)) => Ok(settle::Settled::Recorded(ids)),
             Some(settle::Fate::Not) => {
                 let fault = unwritten(&self.address, &of.lost);
                 match of.lost {
-                    // It would be silent again.
-                    Lost::Silent => Err(fault.into()),
+                    // Begun anew once: it may be silent again.
+                    Lost::Silent if was_silent => Err(fault.into()),
                     _ => Ok(settle::Settled::Not(fault)),
                 }
             }
