@@ -61,6 +61,8 @@ const BEFORE: &[(&str, &str)] = &[
     ("", "workflow setup --apply --state postgres"),
     ("", "workflow start --input x --state postgres"),
     ("", "events append latest --text one --state postgres"),
+    // A name that follows for the first time is noted twice: at the beginning, and where it has read to.
+    ("", "events tail latest --as me --state postgres"),
     (
         "",
         "events append latest --text two --run latest --state postgres",
