@@ -11,6 +11,7 @@ use crate::of::{Keeper, Of};
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, int, owned, text};
 use crate::status::deleted;
+use crate::store::{DELETE, LOCK_WAIT};
 
 /// The tables with rows of agents, and the column that names the agent.
 const TABLES: [(&str, &str); 3] = [
@@ -62,8 +63,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
             return Ok(());
         };
         there = true;
-        server
-            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL lock_timeout = '30s'")?;
+        server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
         foreign::guarded(server, &TABLES.map(|(table, _)| table), true)?;
         for (table, column) in TABLES {
             let sql = format!(
@@ -72,7 +72,7 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
             );
             server.rows_long(&sql, &[stored(of, name), of.key()])?;
         }
-        server.batch_long("COMMIT")
+        server.commit()
     };
     deleted(address, &mut delete)?;
     Ok(there)

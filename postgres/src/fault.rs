@@ -46,12 +46,31 @@ pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
 fn unanswered(lost: &Lost) -> String {
     match lost {
         Lost::Flood(what) => format!("this is no answer of a PostgreSQL server: {what}"),
+        Lost::AtCommit(lost) => unanswered(lost),
         Lost::Silent | Lost::Error(_) => "the server does not answer".to_owned(),
     }
 }
 
+/// A command whose COMMIT has no answer, and nothing shows what became of it.
+pub(crate) fn undecided(address: &Address, lost: &Lost) -> Fault {
+    let why = match lost {
+        Lost::Error(error) => words(error),
+        Lost::AtCommit(lost) => return undecided(address, lost),
+        lost => unanswered(lost),
+    };
+    let message = format!(
+        "it is not known whether this was recorded: the connection to {address} was lost at COMMIT: {why}"
+    );
+    Fault::new(FaultKind::Io, message).hint(
+        "look with `prosescope runs`, `prosescope show` or `prosescope trace` before you repeat it",
+    )
+}
+
 /// A command that failed: nothing of it is recorded.
 pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
+    if let Lost::AtCommit(lost) = lost {
+        return undecided(address, lost);
+    }
     let Lost::Error(error) = lost else {
         let message = format!("{address} was not written: {}", unanswered(lost));
         return Fault::new(FaultKind::Io, message).hint("check the server, and try again");
@@ -107,8 +126,11 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }
 
+/// What to do where it is not known whether what may be done twice was done.
+pub(crate) const REPEAT: &str = "repeat it: what is there already is not made again";
+
 /// What to do where row security hides rows.
-const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
+const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for it), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
 
 /// Whether a question was refused because row security would hide rows from the role (`row_security = off`).
 fn is_of_row_security(error: &Error) -> bool {
@@ -119,7 +141,7 @@ fn is_of_row_security(error: &Error) -> bool {
 /// Why nothing was read.
 pub(crate) fn unread(address: &Address, lost: &Lost) -> DecodeError {
     DecodeError::Server(match lost {
-        Lost::Silent | Lost::Flood(_) => {
+        Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => {
             format!("{address} cannot be read: {}", unanswered(lost))
         }
         Lost::Error(error) if is_of_row_security(error) => {
@@ -139,6 +161,7 @@ pub(crate) fn unread_fault(address: &Address, lost: &Lost) -> Fault {
 pub(crate) fn is_passing(lost: &Lost) -> bool {
     match lost {
         Lost::Silent | Lost::Flood(_) => false,
+        Lost::AtCommit(lost) => is_passing(lost),
         Lost::Error(error) => match error.code() {
             None => {
                 error.is_closed()
@@ -185,7 +208,7 @@ pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
 /// Whether the error may have come after the server had committed.
 pub(crate) fn leaves_open(lost: &Lost) -> bool {
     match lost {
-        Lost::Silent | Lost::Flood(_) => true,
+        Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => true,
         Lost::Error(error) => error.code().is_none_or(is_connection),
     }
 }

@@ -18,8 +18,10 @@ use crate::rows::get;
 use crate::server::{Bound, Lost, Server, bool_of, text, texts};
 use crate::shape::quoted;
 
-/// The tables that are written to.
+/// The tables that are written to: two of the store's own, and those with rows of runs.
 pub(crate) const WRITTEN: [&str; 15] = [
+    "x_commands",
+    "x_schema",
     "agent_segments",
     "agents",
     "bindings",
@@ -31,28 +33,12 @@ pub(crate) const WRITTEN: [&str; 15] = [
     "x_agent_memory_history",
     "x_attachments",
     "x_binding_history",
-    "x_commands",
     "x_events",
     "x_original",
-    "x_schema",
 ];
 
 /// Those of them with rows of runs.
-pub(crate) const OF_RUNS: [&str; 13] = [
-    "agent_segments",
-    "agents",
-    "bindings",
-    "execution",
-    "gate_audit_log",
-    "gates",
-    "imports",
-    "run",
-    "x_agent_memory_history",
-    "x_attachments",
-    "x_binding_history",
-    "x_events",
-    "x_original",
-];
+pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
 /// What others put on the tables `$1`, and where `$2` is true on those that lose rows with theirs: what it is, and its table.
 /// `$3` is the body of the function that keeps the audit log append-only (errata G7), which may be called.

@@ -1,36 +1,36 @@
 //! The rows of one run, read in one snapshot (repeatable read, read only).
 
-use std::borrow::Cow;
+mod cells;
+mod condition;
+mod stream;
+
 use std::cell::{Cell as Flag, RefCell};
 use std::ops::{Range, RangeInclusive};
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use futures_util::TryStreamExt;
-use prosescope_core::database::{
-    Cell, CellAt, Database, DecodeError, Found, Key, Limits, Row, Rows, Scan, Value, Want,
-};
+use prosescope_core::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
 use prosescope_core::issue::Issue;
-use prosescope_core::model::Stored;
 use prosescope_core::write::Fault;
-use tokio_postgres::types::{FromSql, Type};
 
 use crate::address::Address;
 use crate::fault;
 use crate::foreign;
-use crate::of::{Of, USER};
-use crate::rows::{get, without_zone};
-use crate::server::{Bound, Lost, Server, int, owned, text, typed};
-use crate::shape::{COLUMNS, KEPT, Kind, Shape, declared, shapes};
+use crate::hidden::all_rows;
+use crate::of::Of;
+use crate::rows::get;
+use crate::server::{Bound, Lost, Server, int};
+use crate::shape::{COLUMNS, KEPT, Kind, Shape, shapes};
+use cells::{OfStatement, Raw, Slot};
+use condition::condition;
 
 /// Begins a transaction of a reader: see [`crate::store`] for what is set.
-const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+const BEGIN: &str = concat!(
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; SET LOCAL row_security = off; SAVEPOINT read";
-
-/// How often somebody who waits is asked whether to stop.
-const ASK: Duration = Duration::from_millis(50);
+    SET LOCAL bytea_output = 'hex'; SET LOCAL extra_float_digits = 1; ",
+    all_rows!("r", "c.relnamespace = to_regnamespace('openprose')"),
+    "; SAVEPOINT read"
+);
 
 /// Bytes of a value that are fetched at once.
 const PIECE: u64 = 16 << 20;
@@ -112,10 +112,15 @@ impl PostgresRun {
         if own {
             self.end();
         } else if answer.is_err() {
-            // A statement that fails ends its transaction, unless it is taken back to where all was well.
-            let _ = self.server.batch("ROLLBACK TO SAVEPOINT read");
+            let _ = self.back();
         }
         answer
+    }
+
+    /// A statement that fails ends its transaction, unless it is taken back to where all was well.
+    fn back(&self) -> Result<(), DecodeError> {
+        let back = self.server.batch("ROLLBACK TO SAVEPOINT read");
+        back.map_err(|lost| self.unread(lost))
     }
 
     /// What `$1` of a question is.
@@ -125,63 +130,6 @@ impl PostgresRun {
 
     fn is_stopped(&self) -> bool {
         self.limits.stop.as_ref().is_some_and(|stop| stop())
-    }
-
-    /// Hands rows on as they come, until `each` returns `false`.
-    fn each(
-        &self,
-        sql: &str,
-        bound: &[Bound<'_>],
-        each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<bool, DecodeError>,
-    ) -> Result<(), DecodeError> {
-        if self.busy.replace(true) {
-            return Err(DecodeError::Refused(
-                "a question while rows are handed out".to_owned(),
-            ));
-        }
-        let done = self.stream(sql, bound, each);
-        self.busy.set(false);
-        done
-    }
-
-    fn stream(
-        &self,
-        sql: &str,
-        bound: &[Bound<'_>],
-        each: &mut dyn FnMut(&tokio_postgres::Row) -> Result<bool, DecodeError>,
-    ) -> Result<(), DecodeError> {
-        let client = self.server.client();
-        let asked = self.server.wait(client.query_typed_raw(sql, typed(bound)));
-        let rows = asked.ok_or_else(|| self.unread(Lost::Silent))?;
-        let mut rows = pin!(rows.map_err(|error| self.unread(self.server.lost(error)))?);
-        let meter = self.server.meter();
-        loop {
-            meter.begin();
-            let (mut heard, mut since) = (meter.heard(), Instant::now());
-            let next = loop {
-                if self.is_stopped() {
-                    self.server.cancel();
-                    return Err(DecodeError::Stopped);
-                }
-                match self.server.wait_for(ASK, rows.try_next()) {
-                    Some(next) => {
-                        break next.map_err(|error| self.unread(self.server.lost(error)))?;
-                    }
-                    None if meter.heard() != heard => {
-                        (heard, since) = (meter.heard(), Instant::now());
-                    }
-                    None if since.elapsed() > self.server.silence() => {
-                        self.server.give_up();
-                        return Err(self.unread(Lost::Silent));
-                    }
-                    None => {}
-                }
-            };
-            let Some(row) = next else { return Ok(()) };
-            if !each(&row)? {
-                return Ok(());
-            }
-        }
     }
 
     fn rows(
@@ -351,8 +299,7 @@ impl Database for PostgresRun {
                 shape.rows(&self.of)
             );
             self.inside(|| {
-                self.each(&sql, &bound, &mut |row| {
-                    let at = get(row, 0).map_err(|error| self.unread(error))?;
+                self.each(&sql, &bound, &mut |at, row| {
                     Ok(each(&OfStatement {
                         row,
                         slots: &slots,
@@ -449,14 +396,13 @@ impl Database for PostgresRun {
                 return Ok(());
             };
             let sql = format!(
-                "SELECT t.\"*at*\", {} FROM {} WHERE t.\"*at*\" BETWEEN $2 AND $3",
+                "SELECT t.\"*at*\", {} FROM {} WHERE t.\"*at*\" BETWEEN $2 AND $3 ORDER BY t.\"*at*\"",
                 shape.expression(column),
                 shape.rows(&self.of)
             );
             let bound = [self.key(), int(*addresses.start()), int(*addresses.end())];
             self.inside(|| {
-                self.each(&sql, &bound, &mut |row| {
-                    let at = get(row, 0).map_err(|error| self.unread(error))?;
+                self.each(&sql, &bound, &mut |at, row| {
                     let value: Option<Raw<'_>> = get(row, 1).map_err(|error| self.unread(error))?;
                     if let Some(Raw(bytes)) = value {
                         each(at, bytes);
@@ -480,203 +426,4 @@ impl Database for PostgresRun {
 /// A place in a value as SQL's functions take it: no value has more than 1 GB.
 fn at_most(n: u64) -> i64 {
     i64::from(i32::try_from(n).unwrap_or(i32::MAX))
-}
-
-/// Which rows, in which order; values from `$2` on.
-fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
-    const ORDER: &str = "ORDER BY t.\"*at*\"";
-    match rows {
-        Rows::All => (ORDER.to_owned(), Vec::new()),
-        // The run of a store of many is the one that it is opened for.
-        Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
-            (ORDER.to_owned(), Vec::new())
-        }
-        Rows::OfRun(_) => ("WHERE false".to_owned(), Vec::new()),
-        Rows::At(at) => ("WHERE t.\"*at*\" = $2".to_owned(), vec![int(at)]),
-        Rows::Page(from, len) => (
-            format!("{ORDER} LIMIT $2 OFFSET $3"),
-            vec![
-                int(i64::from(len)),
-                int(i64::try_from(from).unwrap_or(i64::MAX)),
-            ],
-        ),
-        Rows::Holding(column, key) => {
-            let Some(column) = shape.found.column(column) else {
-                return ("WHERE false".to_owned(), Vec::new());
-            };
-            let name = crate::shape::quoted(column);
-            let of = declared(&shape.found, column);
-            let word = match key {
-                Key::Text(word) if shape.prefixed == Some(column) => {
-                    let stored = owned(format!("{USER}{word}"));
-                    return (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![stored]);
-                }
-                key => key,
-            };
-            match (word, Kind::of(of)) {
-                (Key::Int(n), Kind::Whole) => {
-                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![int(n)])
-                }
-                (Key::Int(n), _) => {
-                    let n = owned(n.to_string());
-                    (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![n])
-                }
-                (Key::Text(word), _) if of == "text" => {
-                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![text(word)])
-                }
-                (Key::Text(word), _) => (
-                    format!("WHERE t.{name}::text = $2 {ORDER}"),
-                    vec![text(word)],
-                ),
-            }
-        }
-    }
-}
-
-/// Where a wanted cell stands in the statement's rows: its length, then its value.
-struct Slot {
-    sql: String,
-    kind: Kind,
-    most: usize,
-    /// The place of the length; the value is the next. `None` without such a column.
-    at: Option<usize>,
-}
-
-impl Slot {
-    fn of(shape: &Shape, want: &Want<'_>) -> Slot {
-        let mut slot = Slot {
-            sql: String::new(),
-            kind: Kind::Text,
-            most: want.most as usize,
-            at: None,
-        };
-        let Some(column) = shape.found.column(want.column) else {
-            slot.sql = ", NULL::bigint, NULL::text".to_owned();
-            return slot;
-        };
-        let value = shape.expression(column);
-        slot.kind = shape.kind(column);
-        slot.at = Some(0);
-        slot.sql = match slot.kind {
-            Kind::Whole | Kind::Real => format!(", octet_length(({value})::text)::bigint, {value}"),
-            _ if want.most == 0 => format!(", octet_length({value})::bigint, NULL::text"),
-            kind => {
-                let most = want.most.min(i32::MAX as u32);
-                let beginning = match (kind, want.within.is_some() && !want.sized) {
-                    (_, true) => String::new(),
-                    (Kind::Bytes | Kind::Kept, _) => {
-                        format!(" ELSE substring({value} FROM 1 FOR {most})")
-                    }
-                    _ => format!(" ELSE left({value}, {most})"),
-                };
-                format!(
-                    ", octet_length({value})::bigint, CASE WHEN octet_length({value}) <= {most} THEN {value}{beginning} END"
-                )
-            }
-        };
-        slot
-    }
-}
-
-/// The bytes of a text or of bytes, as they come.
-struct Raw<'a>(&'a [u8]);
-
-impl<'a> FromSql<'a> for Raw<'a> {
-    fn from_sql(
-        _: &Type,
-        raw: &'a [u8],
-    ) -> Result<Raw<'a>, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Raw(raw))
-    }
-
-    fn accepts(_: &Type) -> bool {
-        true
-    }
-}
-
-struct OfStatement<'a> {
-    row: &'a tokio_postgres::Row,
-    slots: &'a [Slot],
-    at: i64,
-}
-
-impl OfStatement<'_> {
-    /// A wanted column, and its place in the row.
-    fn slot(&self, i: usize) -> Option<(&Slot, usize)> {
-        let slot = self.slots.get(i)?;
-        slot.at?;
-        Some((slot, 1 + 2 * i))
-    }
-
-    fn len(&self, at: usize) -> Option<u64> {
-        let len = get::<Option<i64>>(self.row, at).ok().flatten()?;
-        len.try_into().ok()
-    }
-}
-
-impl Row for OfStatement<'_> {
-    fn at(&self) -> i64 {
-        self.at
-    }
-
-    fn cell(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
-        let Some((slot, at)) = self.slot(i) else {
-            return Ok(Cell::NULL);
-        };
-        if slot.most == 0 {
-            return Ok(Cell::NULL);
-        }
-        let wrong = |error: tokio_postgres::Error| DecodeError::Server(fault::words(&error));
-        match slot.kind {
-            Kind::Whole => {
-                let n: Option<i64> = get(self.row, at + 1).map_err(wrong)?;
-                Ok(n.map_or(Cell::NULL, |n| Cell::whole(Value::Integer(n))))
-            }
-            Kind::Real => {
-                let x: Option<f64> = get(self.row, at + 1).map_err(wrong)?;
-                Ok(x.map_or(Cell::NULL, |x| Cell::whole(Value::Real(x))))
-            }
-            Kind::Text | Kind::Time | Kind::Bytes | Kind::Kept => {
-                let raw: Option<Raw<'_>> = get(self.row, at + 1).map_err(wrong)?;
-                let Some(Raw(bytes)) = raw else {
-                    return Ok(Cell::NULL);
-                };
-                let cut = bytes.get(..slot.most).unwrap_or(bytes);
-                let len = self.len(at).unwrap_or(cut.len() as u64);
-                Ok(match slot.kind {
-                    Kind::Bytes => Cell {
-                        value: Value::Blob(Cow::Borrowed(cut)),
-                        len,
-                    },
-                    Kind::Time => {
-                        let text = std::str::from_utf8(cut)
-                            .map_or(cut, |text| without_zone(text).as_bytes());
-                        Cell::whole(Value::Text(Cow::Borrowed(text)))
-                    }
-                    _ => Cell {
-                        value: Value::Text(Cow::Borrowed(cut)),
-                        len,
-                    },
-                })
-            }
-        }
-    }
-
-    fn size(&self, i: usize) -> (Stored, Option<u64>) {
-        let Some((slot, at)) = self.slot(i) else {
-            return (Stored::Null, None);
-        };
-        match (self.len(at), slot.kind) {
-            (None, _) => (Stored::Null, None),
-            (len, Kind::Whole) => (Stored::Integer, len),
-            (len, Kind::Real) => (Stored::Real, len),
-            (len, Kind::Bytes) => (Stored::Blob, len),
-            (len, Kind::Text | Kind::Time | Kind::Kept) => (Stored::Text, len),
-        }
-    }
-
-    fn reached(&self) -> bool {
-        // A large value lies beside its row, and is in nobody's way.
-        true
-    }
 }

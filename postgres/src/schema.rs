@@ -11,7 +11,8 @@ use crate::fault;
 use crate::foreign;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, text};
-use crate::store::BEGIN;
+use crate::settle::settled;
+use crate::store::{BEGIN, LOCK_WAIT};
 
 /// The oldest server whose indexes take NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
@@ -87,7 +88,12 @@ fn make(server: &Server) -> Result<(), WriteError> {
     if let Some((what, table)) = there.first() {
         return Err(foreign::refused(address, &format!("{what} on {table}")));
     }
-    server.batch_long(POSTGRES_SQL).map_err(|lost| {
+    server.script(POSTGRES_SQL).map_err(|lost| {
+        // Of the command nothing is recorded, whether the tables were made or not.
+        let lost = match lost {
+            Lost::AtCommit(lost) => *lost,
+            lost => lost,
+        };
         let fault = fault::unwritten(address, &lost);
         // The statement's own transaction is still open, and failed.
         let _ = server.batch("ROLLBACK");
@@ -118,42 +124,83 @@ pub fn init_postgres(
     loop {
         let lost = match inserted(address, &row)? {
             Inserted::Run => return Ok(()),
-            // What was sent before the connection was lost is recorded.
-            Inserted::Exists { same: true } if repeated => return Ok(()),
-            Inserted::Exists { .. } => {
+            Inserted::Exists => {
                 return Err(WriteError::refused(
                     "run-exists",
                     format!("there is a run {run_id} in {address} already"),
                     "leave out --id: each run gets an id of its own",
                 ));
             }
+            Inserted::Not(Lost::AtCommit(lost)) => {
+                let found = settled(address, |server| {
+                    Ok(Some(if_there(server, run_id, SAME, &row)?))
+                });
+                let same = |rows: &[Row]| {
+                    let same = rows.first().map(|row| get::<Option<bool>>(row, 0));
+                    same.and_then(Result::ok).flatten() == Some(true)
+                };
+                match found {
+                    Some(Some(rows)) if same(&rows) => return Ok(()),
+                    // None, or somebody else's.
+                    Some(_) => *lost,
+                    None => return Err(fault::undecided(address, &lost).into()),
+                }
+            }
             Inserted::Not(lost) => lost,
         };
-        if repeated || !fault::leaves_open(&lost) {
+        if repeated || !fault::is_passing(&lost) {
             return Err(fault::unwritten(address, &lost).into());
         }
         repeated = true;
     }
 }
 
+/// Whether a new run is there whose COMMIT was not answered, once that is over; `None` where the server does not say it.
+pub(crate) fn is_there(address: &Address, run: &str) -> Option<bool> {
+    settled(address, |server| {
+        let found = if_there(server, run, "SELECT", &[])?;
+        Ok(Some(found.is_some()))
+    })
+}
+
+/// What a question says of a run that may be in the making; `None` where there is none, nor will be.
+fn if_there(
+    server: &Server,
+    run: &str,
+    question: &str,
+    bound: &[Bound<'_>],
+) -> Result<Option<Vec<Row>>, Lost> {
+    // Waits for the end of a transaction that inserted the row.
+    const FREE: &str =
+        "INSERT INTO openprose.run (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id";
+    server.batch(&format!("{BEGIN}; {}", server.lock_timeout(LOCK_WAIT)))?;
+    let found = match server.rows(FREE, &[text(run)])?.is_empty() {
+        true => Some(server.rows(question, bound)?),
+        false => None,
+    };
+    server.batch("ROLLBACK")?;
+    Ok(found)
+}
+
 /// What became of a new run's row.
 enum Inserted {
     /// The run is recorded.
     Run,
-    /// There is a run of its id, with the same program and time or with others.
-    Exists { same: bool },
+    /// There is a run of its id.
+    Exists,
     /// The server did not answer, or refused.
     Not(Lost),
 }
+
+/// Whether a run's row is the one that was to be written.
+const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
+     FROM openprose.run WHERE id = $1";
 
 fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError> {
     const INSERT: &str =
         "INSERT INTO openprose.run (id, program_path, program_source, started_at, updated_at, status, x_status)
          VALUES ($1, $2, $3, $4::timestamp AT TIME ZONE 'UTC', $4::timestamp AT TIME ZONE 'UTC', 'running', NULL)
          ON CONFLICT (id) DO NOTHING RETURNING true";
-    // Asked by a statement of its own: the one that waited for another transaction does not see its row.
-    const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
-         FROM openprose.run WHERE id = $1";
     let server = Server::connect(address)?;
     complete(&server)?;
     // Read back before the commit.
@@ -165,22 +212,14 @@ fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError
     let insert = || {
         server.batch(BEGIN)?;
         foreign::guarded(&server, &["run"], false)?;
-        let mut rows = server.rows_long(INSERT, row)?;
-        let is_new = !rows.is_empty();
-        if !is_new {
-            rows = server.rows(SAME, row)?;
+        if server.rows_long(INSERT, row)?.is_empty() {
+            server.batch("ROLLBACK")?;
+            return Ok::<_, Lost>(Inserted::Exists);
         }
-        let same = rows.first().map(|row| get::<Option<bool>>(row, 0));
-        let same = same.transpose()?.flatten() == Some(true);
-        if is_new {
-            server.batch("SET CONSTRAINTS ALL IMMEDIATE")?;
-            server.rows(READS, row)?;
-        }
-        server.batch_long("COMMIT")?;
-        Ok::<_, Lost>(match is_new {
-            true => Inserted::Run,
-            false => Inserted::Exists { same },
-        })
+        server.batch("SET CONSTRAINTS ALL IMMEDIATE")?;
+        server.rows(READS, row)?;
+        server.commit()?;
+        Ok(Inserted::Run)
     };
     let done = match insert() {
         Err(lost) if foreign::is_of_guard(&lost) => return Err(foreign::refusal(&server)),

@@ -15,6 +15,7 @@ use tokio_postgres::{Client, Error, Row};
 
 use crate::address::Address;
 use crate::dial::{self, Peer};
+use crate::hidden::all_rows;
 use crate::meter::Meter;
 use crate::{fault, tls};
 
@@ -24,10 +25,28 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 /// How long a server may be silent before it has answered: longer than a writer waits for a lock at once.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// Begins a transaction of one question. A table whose row security hides rows from the role is not read: fewer rows than there
-/// are would look like all of them.
-const READ_ONE: &str =
-    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off";
+/// How long a server may be silent at what may take long, before it is asked over another connection: whether it is there, or
+/// what became of a COMMIT.
+pub(crate) const DOUBT: Duration = Duration::from_secs(4);
+
+/// How long it may be silent then.
+pub(crate) const LOOK: Duration = Duration::from_secs(3);
+
+// A server that says nothing is left within 15 s: it may be silent at two COMMITs of a command that is begun anew once, and then
+// when it connects as well as when it is asked what became of them.
+const MOST: Duration = Duration::from_secs(15);
+const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
+const _: () =
+    assert!(2 * DOUBT.as_secs() + 2 * LOOK.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
+
+/// Begins a transaction that reads.
+pub(crate) const READ: &str = concat!(
+    "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; ",
+    all_rows!(
+        "r",
+        "c.relnamespace = to_regnamespace('openprose') OR c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+    )
+);
 
 /// How long asking a server to stop may take.
 const CANCEL: Duration = Duration::from_secs(1);
@@ -190,15 +209,49 @@ impl Server {
 
     /// Waits for an answer; `None` when it does not come: then the connection is not used again, and the server is asked to stop.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        self.wait_within(SILENCE, question)
+        let answer = self.wait_within(SILENCE, || false, question);
+        answer.or_else(|| {
+            self.give_up();
+            None
+        })
     }
 
-    /// The same for what takes long at the server: it may be silent for as long as an answer may take.
+    /// The same for what takes long at the server: it may be silent for as long as an answer may take, as long as it answers
+    /// another connection.
     pub(crate) fn wait_long<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        self.wait_within(ANSWER, question)
+        let answer = self.wait_within(DOUBT, || self.is_there(), question);
+        answer.or_else(|| {
+            self.give_up();
+            None
+        })
     }
 
-    fn wait_within<T>(&self, silence: Duration, question: impl Future<Output = T>) -> Option<T> {
+    /// The same for a COMMIT. A server that is silent is not asked to stop: a COMMIT that waits for a replica would then be done
+    /// without it. What became of it is asked over another connection ([`crate::settle`]).
+    pub(crate) fn wait_commit<T>(&self, question: impl Future<Output = T>) -> Option<T> {
+        let answer = self.wait_within(DOUBT, || false, question);
+        if answer.is_none() {
+            self.connection.silent.store(true, Ordering::Relaxed);
+        }
+        answer
+    }
+
+    /// Whether the server answers another connection.
+    fn is_there(&self) -> bool {
+        let soon = self.address.clone().within(LOOK.min(self.address.answer));
+        let asked = connected(&soon).map(|connection| Server {
+            connection: Arc::new(connection),
+            address: soon,
+        });
+        asked.is_ok_and(|server| server.batch("").is_ok())
+    }
+
+    fn wait_within<T>(
+        &self,
+        silence: Duration,
+        is_there: impl Fn() -> bool,
+        question: impl Future<Output = T>,
+    ) -> Option<T> {
         let meter = &self.connection.meter;
         meter.begin();
         let mut question = pin!(question);
@@ -210,8 +263,7 @@ impl Server {
             if answer.is_some() {
                 return answer;
             }
-            if meter.heard() == heard || begun.elapsed() >= self.address.answer {
-                self.give_up();
+            if begun.elapsed() >= self.address.answer || meter.heard() == heard && !is_there() {
                 return None;
             }
         }
@@ -221,6 +273,12 @@ impl Server {
     pub(crate) fn give_up(&self) {
         self.connection.silent.store(true, Ordering::Relaxed);
         self.cancel();
+    }
+
+    /// The setting of a transaction that has it wait so long for a lock, and shorter than an answer may take.
+    pub(crate) fn lock_timeout(&self, most: Duration) -> String {
+        let most = most.min(self.address.answer / 2).as_millis();
+        format!("SET LOCAL lock_timeout = '{most}ms'")
     }
 
     /// How long the server may be silent while rows are waited for.
@@ -275,7 +333,7 @@ impl Server {
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
-            client.batch_execute(READ_ONE),
+            client.batch_execute(READ),
             self.question(sql, bound),
             client.batch_execute("END"),
         )
@@ -304,10 +362,26 @@ impl Server {
         done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// The same for what takes long: a COMMIT that waits for a disk or a replica, a schema that is made, rows that go with others.
-    pub(crate) fn batch_long(&self, sql: &str) -> Result<(), Lost> {
+    /// Runs statements that end with a COMMIT: making a schema may take long.
+    ///
+    /// # Errors
+    /// [`Lost::AtCommit`] where nobody knows whether they are done.
+    pub(crate) fn script(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait_long(self.client().batch_execute(sql));
-        done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
+        let done = done.ok_or(Lost::Silent);
+        done.and_then(|done| done.map_err(|error| self.lost(error)))
+            .map_err(Lost::at_commit)
+    }
+
+    /// Ends a transaction.
+    ///
+    /// # Errors
+    /// [`Lost::AtCommit`] where nobody knows whether it is recorded.
+    pub(crate) fn commit(&self) -> Result<(), Lost> {
+        let done = self.wait_commit(self.client().batch_execute("COMMIT"));
+        let done = done.ok_or(Lost::Silent);
+        done.and_then(|done| done.map_err(|error| self.lost(error)))
+            .map_err(Lost::at_commit)
     }
 
     /// As [`Server::rows`], for what takes long.
@@ -368,6 +442,18 @@ pub(crate) enum Lost {
     Silent,
     /// The server did this, and was not listened to any more.
     Flood(&'static str),
+    /// The same of a COMMIT that may have been done.
+    AtCommit(Box<Lost>),
+}
+
+impl Lost {
+    /// The same, where it was a COMMIT that has no answer.
+    pub(crate) fn at_commit(self) -> Lost {
+        match fault::leaves_open(&self) {
+            true => Lost::AtCommit(Box::new(self)),
+            false => self,
+        }
+    }
 }
 
 impl From<Error> for Lost {

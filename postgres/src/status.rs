@@ -13,8 +13,10 @@ use crate::find::has;
 use crate::foreign::{self, OF_RUNS};
 use crate::rows::get;
 use crate::schema::{self, OLDEST};
-use crate::server::{Lost, Server, bool_of, int, text};
+use crate::server::{Lost, READ, Server, bool_of, int, text};
+use crate::settle::settled;
 use crate::shape::quoted;
+use crate::store::{DELETE, LOCK_WAIT};
 
 /// Looks at a server. That it does not answer is a fact, too.
 pub fn server_facts(address: &Address) -> ServerFacts {
@@ -108,9 +110,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
 /// A number that all rows of a table are looked at for; `None` when that takes half as long as we wait for any answer.
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
-    server.batch(&format!(
-        "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL statement_timeout = {most}"
-    ))?;
+    server.batch(&format!("{READ}; SET LOCAL statement_timeout = {most}"))?;
     let found = server.rows_long(sql, &[]);
     server.batch("ROLLBACK")?;
     match found {
@@ -290,9 +290,14 @@ pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), Writ
     }
     schema::complete(&server)?;
     let sql = setup_sql(role, address.database(), dedicated);
-    server.batch_long(&sql).map_err(|lost| {
+    server.script(&sql).map_err(|lost| {
         let _ = server.batch("ROLLBACK");
-        unwritten(lost)
+        let is_open = matches!(lost, Lost::AtCommit(_));
+        let fault = unwritten(lost);
+        match is_open {
+            true => fault.hint(fault::REPEAT),
+            false => fault,
+        }
     })?;
     server.release();
     Ok(())
@@ -337,19 +342,19 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     ];
     let mut there = false;
     let mut remove = |server: &Server| {
-        server
-            .batch("BEGIN; SET LOCAL search_path = pg_catalog; SET LOCAL row_security = off; SET LOCAL lock_timeout = '30s'")?;
-        foreign::guarded(server, &OF_RUNS, true)?;
+        server.batch(&format!("{DELETE}; {}", server.lock_timeout(LOCK_WAIT)))?;
+        foreign::guarded(server, OF_RUNS, true)?;
         for sql in REMOVE {
             there |= !server.rows_long(sql, &[text(run)])?.is_empty();
         }
-        server.batch_long("COMMIT")
+        server.commit()
     };
     deleted(address, &mut remove)?;
     Ok(there)
 }
 
-/// Deletes in one transaction, which is repeated once when its connection is lost: what is gone already is not deleted twice.
+/// Deletes in one transaction. It is repeated once when its connection is lost, and after a COMMIT that was not answered: what
+/// is gone already is not deleted twice.
 pub(crate) fn deleted(
     address: &Address,
     delete: &mut dyn FnMut(&Server) -> Result<(), Lost>,
@@ -359,6 +364,11 @@ pub(crate) fn deleted(
         let server = Server::connect(address)?;
         match delete(&server) {
             Ok(()) => break server.release(),
+            Err(Lost::AtCommit(lost)) => {
+                drop(server);
+                let again = settled(address, |server| delete(server).map(Some));
+                break again.ok_or_else(|| fault::undecided(address, &lost))?;
+            }
             Err(lost) if !repeated && fault::is_passing(&lost) => repeated = true,
             Err(lost) if foreign::is_of_guard(&lost) => return Err(foreign::refusal(&server)),
             Err(lost) => {

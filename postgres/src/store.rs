@@ -29,11 +29,13 @@ use crate::apply::{self, Check, Step};
 use crate::facts::{PostgresFacts, take_ids};
 use crate::fault;
 use crate::foreign;
+use crate::hidden::all_rows;
 use crate::of::{Keeper, Of};
 use crate::readback;
 use crate::rows::{self, get};
 use crate::schema;
 use crate::server::{Lost, Server, int, owned, text, typed};
+use crate::settle::settled;
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -42,18 +44,45 @@ const TRIES: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
-const AT_ONCE: &str = "SET LOCAL lock_timeout = '8s'";
+const AT_ONCE: Duration = Duration::from_secs(8);
+
+/// How long it is waited for by who does not begin anew.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 
 /// How long locks are waited for in all, when another wait is begun.
 const LOCKED: Duration = Duration::from_secs(25);
 
-/// Begins a transaction of a writer. Nothing of the session's settings is relied on: a pooler gives any session. Names are
-/// looked up in `pg_catalog` alone, so that no function or operator of another schema is run. A table whose row security hides
-/// rows from the role is neither read nor written.
-pub(crate) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
-    SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
-    SET LOCAL lock_timeout = '30s'; SET LOCAL row_security = off;
-    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+/// What a transaction of a writer begins with. Nothing of the session's settings is relied on: a pooler gives any session. Names
+/// are looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
+macro_rules! begin {
+    ($commands:literal, $tables:literal) => {
+        concat!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED;
+            SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
+            SET LOCAL lock_timeout = '30s';
+            SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'; ",
+            all_rows!($commands, $tables)
+        )
+    };
+}
+
+/// Begins a transaction that writes to runs.
+pub(crate) const BEGIN: &str = begin!("r,w", "c.relnamespace = to_regnamespace('openprose')");
+
+/// Begins a transaction that deletes of runs.
+pub(crate) const DELETE: &str = begin!("r,w,d", "c.relnamespace = to_regnamespace('openprose')");
+
+/// Begins a transaction that writes to workflows.
+pub(crate) const OF_WORKFLOWS: &str = begin!(
+    "r,w",
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+);
+
+/// Begins a transaction that deletes of workflows.
+pub(crate) const DELETE_OF_WORKFLOWS: &str = begin!(
+    "r,w,d",
+    "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+);
 
 /// Locks the run's row; returns its status, and when it was last written to.
 const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::text FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
@@ -116,6 +145,8 @@ struct Unanswered {
 enum Failed {
     /// The same may succeed when it is begun anew.
     Passing(Fault),
+    /// The same, where the server was silent at COMMIT: once, as it may be silent again.
+    Silent(Fault),
     /// Another transaction holds what is needed; it is waited for again.
     Locked(Fault),
     /// It cannot be.
@@ -251,11 +282,11 @@ impl PostgresStore {
         guard.push(readback::at_once());
         guard.extend(readback::of_all(&of, &changes));
         self.send(server, &guard)?;
-        match server.batch_long("COMMIT") {
+        match server.commit() {
             Ok(()) => Ok(None),
-            Err(lost) if fault::leaves_open(&lost) => Ok(Some(Unanswered {
+            Err(Lost::AtCommit(lost)) => Ok(Some(Unanswered {
                 token: locked.token,
-                lost,
+                lost: *lost,
             })),
             Err(lost) => Err(failed(lost)),
         }
@@ -270,7 +301,7 @@ impl PostgresStore {
         // Nearly every plan asks for the program.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
         let tables = [foreign::no_tables()];
-        let begin = format!("{BEGIN}; {AT_ONCE}");
+        let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
             // A view in the place of a table would run what others wrote: nothing behind this is then run.
@@ -342,7 +373,7 @@ impl PostgresStore {
         let mut lost = None;
         let mut write = |steps: &[Step<'_>]| {
             self.send(server, steps).map_err(|failed| match failed {
-                Failed::Passing(fault) => {
+                Failed::Passing(fault) | Failed::Silent(fault) => {
                     lost = Some(Failed::Passing(fault.clone()));
                     fault
                 }
@@ -363,37 +394,28 @@ impl PostgresStore {
 
     /// Looks whether a transaction whose COMMIT was not answered is recorded.
     fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            match self.has_token(&of.token) {
-                Some(true) => return Ok(()),
+        // Whoever gets the lock comes after the end of the old transaction.
+        let is_recorded = settled(&self.address, |server| {
+            self.lock(server)?;
+            let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
+            let found = server.rows(sql, &[text(&*of.token)])?;
+            server.batch("ROLLBACK")?;
+            Ok(Some(!found.is_empty()))
+        });
+        match is_recorded {
+            Some(true) => Ok(()),
+            Some(false) => {
+                let fault = fault::unwritten(&self.address, &of.lost);
                 // It can be begun anew, whatever the reason was.
-                Some(false) => {
-                    let fault = fault::unwritten(&self.address, &of.lost);
-                    return Err(Failed::Passing(fault));
-                }
-                // The server is not back yet.
-                None => thread::sleep(Duration::from_millis(100)),
+                Err(match of.lost {
+                    Lost::Silent => Failed::Silent(fault),
+                    _ => Failed::Passing(fault),
+                })
             }
+            None => Err(Failed::Finally(
+                fault::undecided(&self.address, &of.lost).into(),
+            )),
         }
-        let message = format!(
-            "the connection to {} was lost at COMMIT, and the server does not say whether the command is recorded",
-            self.address
-        );
-        Err(Failed::Finally(
-            Fault::new(FaultKind::Io, message)
-                .hint("look with `prosescope show` or `prosescope trace` before you repeat it")
-                .into(),
-        ))
-    }
-
-    /// Whether the transaction of this token was committed, once it is over; `None` when the server does not say.
-    fn has_token(&self, token: &str) -> Option<bool> {
-        let server = Server::connect(&self.address).ok()?;
-        self.lock(&server).ok()?;
-        let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
-        let found = server.rows(sql, &[text(token)]).ok()?;
-        Some(!found.is_empty())
     }
 }
 
@@ -494,7 +516,7 @@ pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
 impl From<Failed> for WriteError {
     fn from(failed: Failed) -> WriteError {
         match failed {
-            Failed::Passing(fault) | Failed::Locked(fault) => fault.into(),
+            Failed::Passing(fault) | Failed::Silent(fault) | Failed::Locked(fault) => fault.into(),
             Failed::Finally(error) => error,
         }
     }
@@ -519,7 +541,7 @@ fn failed(address: &Address, lost: &Lost) -> Failed {
 impl RunStore for PostgresStore {
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError> {
         let begun = Instant::now();
-        let mut tries = 0;
+        let (mut tries, mut was_silent) = (0, false);
         loop {
             tries += 1;
             match self.attempt(work) {
@@ -529,6 +551,8 @@ impl RunStore for PostgresStore {
                     return Err(fault.into());
                 }
                 Err(Failed::Locked(_)) => {}
+                Err(Failed::Silent(fault)) if was_silent => return Err(fault.into()),
+                Err(Failed::Silent(_)) => was_silent = true,
                 Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
                     return Err(fault.into());
                 }

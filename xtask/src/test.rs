@@ -151,7 +151,7 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
 }
 
 /// Carries out every program at hand by both naive interpreters, in each form, with failures and without; then attacks runs by
-/// every function of SQLite and by whatever may stand in a file's place.
+/// every function of SQLite and by whatever may stand in a file's place, has servers fail and do harm in each way, and runs grow.
 ///
 /// # Errors
 /// As [`run_tests`]; and when more than one recording of a hundred is left.
@@ -167,16 +167,38 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
         .env(REQUIRE_ALL, "1")
         .env("PROSE_SWEEP", "1");
     step("Carrying out every program", || run(&mut test))?;
-    let mut test = cargo(root);
-    test.args(["test", "-p", "prosescope-tests", "--test", "record"])
-        .args(["--", "functions::", "places::"])
-        .env(REQUIRE_ALL, "1")
-        .env("PROSE_SWEEP", "1");
-    step(
-        "Attacking runs by every function and every odd file",
-        || run(&mut test),
-    )
+    for (about, package, test, names) in SWEPT {
+        let mut all = cargo(root);
+        all.args(["test", "-p", package, "--test", test, "--"])
+            .args(*names)
+            .env(REQUIRE_ALL, "1")
+            .env("PROSE_SWEEP", "1");
+        step(about, || run(&mut all))?;
+    }
+    Ok(())
 }
+
+/// Tests that take a sample in CI and all with `PROSE_SWEEP`: what they do, their package, the test, and names in it.
+const SWEPT: &[(&str, &str, &str, &[&str])] = &[
+    (
+        "Attacking runs by every function and every odd file",
+        "prosescope-tests",
+        "record",
+        &["functions::", "places::"],
+    ),
+    (
+        "Having a server of PostgreSQL fail at each question, and others do harm",
+        "prosescope-cli",
+        "postgres",
+        &["faults::", "foreign::", "hostile::", "theirs::"],
+    ),
+    (
+        "Having runs grow",
+        "prosescope-damage",
+        "borne",
+        &["growth::"],
+    ),
+];
 
 /// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.
 ///

@@ -606,3 +606,127 @@ fn what_row_security_hides_is_never_called_empty() {
     let role = Project::new(PROGRAM, &url.replace("postgres@", "hidden@"));
     role.prose(0, &["put", "a", "--run", &run], "other");
 }
+
+/// Policies on the bindings: whether a role that they are for reads all rows, and whether it writes them.
+const POLICIES: &[(bool, bool, &str)] = &[
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings USING (true)",
+    ),
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings TO shown USING (true)",
+    ),
+    (
+        true,
+        false,
+        "CREATE POLICY a ON openprose.bindings FOR SELECT USING (true)",
+    ),
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings USING (true); CREATE POLICY b ON openprose.bindings AS RESTRICTIVE USING (true)",
+    ),
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings USING (name = 'b'); CREATE POLICY b ON openprose.bindings USING (true)",
+    ),
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings FOR SELECT USING (true); CREATE POLICY b ON openprose.bindings FOR UPDATE USING (true); CREATE POLICY c ON openprose.bindings FOR INSERT WITH CHECK (true)",
+    ),
+    (
+        true,
+        true,
+        "CREATE POLICY a ON openprose.bindings USING (true); CREATE POLICY b ON openprose.bindings AS RESTRICTIVE TO postgres USING (false)",
+    ),
+    // Without a policy all rows are hidden.
+    (false, false, "SELECT 1"),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings TO postgres USING (true)",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings USING (name = name)",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings USING (public.yes(name))",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings FOR INSERT WITH CHECK (true)",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings FOR UPDATE USING (true)",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings USING (true); CREATE POLICY b ON openprose.bindings AS RESTRICTIVE USING (name = 'a')",
+    ),
+    (
+        false,
+        false,
+        "CREATE POLICY a ON openprose.bindings USING (true); ALTER TABLE openprose.execution ENABLE ROW LEVEL SECURITY",
+    ),
+];
+
+/// A policy that shows all rows hides none: the role reads, and writes where all rows are its to change.
+#[test]
+fn a_policy_that_is_true_hides_no_rows() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let base = Base {
+        cluster,
+        url: cluster.database(),
+    };
+    let owner = Project::new(PROGRAM, &base.url);
+    let run = owner.init("postgres");
+    owner.prose(0, &["put", "a", "--run", &run], "a value");
+    owner.prose(0, &["exec", "begin", "--line", "1", "--run", &run], "");
+    owner.prose(0, &["postgres", "setup", "--apply", "--role", "shown"], "");
+    let yes = "CREATE FUNCTION public.yes(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+               GRANT USAGE ON SCHEMA public TO shown; ALTER TABLE openprose.bindings ENABLE ROW LEVEL SECURITY";
+    cluster.psql(&base.url, yes).unwrap();
+    for (n, (reads, writes, sql)) in POLICIES.iter().enumerate() {
+        let url = base.copy(n, sql);
+        let role = Project::new(PROGRAM, &url.replace("postgres@", "shown@"));
+        for (is_so, args) in [
+            (reads, &["get", "a", "--run", &run][..]),
+            (reads, &["trace", &run]),
+            (reads, &["bindings", &run]),
+            (writes, &["put", "a", "--run", &run]),
+        ] {
+            let out = role.give(args, b"other");
+            let said = text(&out.stdout) + &text(&out.stderr);
+            // What a role sees of the trace is of another table.
+            let wanted = if *is_so { Some(0) } else { Some(6) };
+            if args[0] == "trace" && !is_so && !sql.contains("execution") {
+                continue;
+            }
+            assert_eq!(out.status.code(), wanted, "{sql}: {args:?}: {said}");
+            assert!(
+                *is_so || said.contains("row-level security"),
+                "{sql}: {args:?}: {said}"
+            );
+        }
+        let value = cluster
+            .psql(&url, "SELECT value FROM openprose.bindings")
+            .unwrap();
+        assert_eq!(value, if *writes { "other" } else { "a value" }, "{sql}");
+        base.drop(&url);
+    }
+}

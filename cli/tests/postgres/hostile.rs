@@ -3,16 +3,33 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use prosescope_test_support::cluster::Cluster;
+use prosescope_test_support::faulty::{Answer, Fault, Faulty};
 use prosescope_test_support::work::PATIENCE;
 
-use crate::project::Project;
+use crate::project::{Project, cluster, text};
 
-/// What a server does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Does {
+/// What a server does: an enum, and all of it.
+macro_rules! all {
+    ($($(#[$doc:meta])* $does:ident,)*) => {
+        /// What a server does.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum Does {
+            $($(#[$doc])* $does,)*
+        }
+
+        use Does::*;
+
+        const ALL: &[Does] = &[$($does,)*];
+    };
+}
+
+all! {
     /// Takes the connection, and says nothing.
     Nothing,
     /// Says what is no message.
@@ -35,24 +52,6 @@ enum Does {
     /// Answers with an error of 2 MB.
     LongError,
 }
-
-use Does::*;
-
-const ALL: [Does; 13] = [
-    Nothing,
-    Garbage,
-    ParametersFirst,
-    NoticesFirst,
-    Silent,
-    Parameters,
-    Notices,
-    Notifications,
-    Rows,
-    WideRows,
-    Completed,
-    LongMessage,
-    LongError,
-];
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let len = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
@@ -161,15 +160,19 @@ fn hold(client: &mut TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-fn server(does: Does) -> u16 {
+/// Opens such a server; returns its port, and how many connections it has had.
+fn server(does: Does) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
+    let connections: Arc<AtomicUsize> = Arc::default();
+    let counted = Arc::clone(&connections);
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::Relaxed);
             thread::spawn(move || serve(client, does));
         }
     });
-    port
+    (port, connections)
 }
 
 /// Runs a program to its end; returns its exit code, what it said, and how much memory it held at most.
@@ -210,13 +213,12 @@ fn watched(command: &mut Command) -> (Option<i32>, String, u64) {
 #[test]
 fn a_hostile_server_is_left_soon_and_costs_little_memory() {
     let asked: Vec<_> = ALL
-        .into_iter()
+        .iter()
         .map(|does| {
             thread::spawn(move || {
-                let url = format!(
-                    "postgresql://me@127.0.0.1:{}/x?sslmode=disable",
-                    server(does)
-                );
+                let does = *does;
+                let (port, connections) = server(does);
+                let url = format!("postgresql://me@127.0.0.1:{port}/x?sslmode=disable");
                 let project = Project::new("session \"x\"\n", &url);
                 let commands: [(&[&str], i32); 4] = [
                     (&["show", "postgres:latest"], 6),
@@ -230,6 +232,7 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     _ => &commands[..],
                 };
                 for (args, wanted) in commands {
+                    connections.store(0, Ordering::Relaxed);
                     let mut command = project.command(args);
                     // Its limits are those of the real clock.
                     command.env_remove("LD_PRELOAD").env_remove("FAKETIME");
@@ -238,6 +241,10 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     assert_eq!(code, Some(*wanted), "{what}");
                     assert!(memory < 256 << 20, "{memory} bytes: {what}");
                     assert!(said.len() < 8000, "{} bytes: {what}", said.len());
+                    // One that says nothing is waited for once, and then asked to stop: the limits of a wait are asserted
+                    // where they stand (postgres/src/server.rs).
+                    let connections = connections.load(Ordering::Relaxed);
+                    assert!(connections <= 2, "{connections} connections: {what}");
                 }
             })
         })
@@ -245,4 +252,233 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
     for thread in asked {
         thread.join().unwrap();
     }
+}
+
+/// A project whose database is reached over a way, with a run and a workflow.
+struct Place {
+    wire: Faulty,
+    project: Project,
+    run: String,
+}
+
+impl Place {
+    fn new(cluster: &Cluster) -> Place {
+        let wire = Faulty::to(cluster.port());
+        let through = cluster.database().replace(
+            &format!(":{}/", cluster.port()),
+            &format!(":{}/", wire.port()),
+        );
+        let through = format!("{through}?sslmode=disable");
+        let project = Project::new(
+            "approve deploy:\n  prompt: \"Ready?\"\n\nsession \"x\"\n",
+            &through,
+        );
+        let run = project.init("postgres");
+        project.prose(0, &["put", "a", "--run", &run], &"a value ".repeat(100));
+        project.prose(0, &["gate", "create", "--line", "1", "--run", &run], "");
+        for line in [
+            "workflow setup --apply",
+            "workflow start --input x",
+            "events append latest --text one",
+        ] {
+            let args: Vec<&str> = line.split(' ').chain(["--state", "postgres"]).collect();
+            project.prose(0, &args, "");
+        }
+        let file = project.init("sqlite");
+        project.prose(0, &["finish", &file, "--status", "failed"], "");
+        Place { wire, project, run }
+    }
+
+    fn args(&self, line: &str) -> Vec<String> {
+        let line = line.replace("RUN", &self.run);
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let args = self.args(line);
+        let mut command = self
+            .project
+            .command(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        // Its limits are those of the real clock.
+        command.env_remove("LD_PRELOAD").env_remove("FAKETIME");
+        command
+    }
+}
+
+/// Commands whose COMMIT is not answered.
+const COMMITS: &[&str] = &[
+    "put x --run RUN",
+    "init p.prose --state postgres --id 20260301-100000-silent",
+    "events append latest --text two --state postgres",
+    "clean RUN --yes --force",
+    "events tail latest --as me --state postgres",
+    "push latest",
+];
+
+/// A server that is silent at COMMIT is asked over another connection what became of it. Where it is silent there too, nobody
+/// knows, and that is said.
+#[test]
+fn what_became_of_a_commit_that_is_not_answered_is_asked_or_said_to_be_unknown() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let whole = std::env::var_os("PROSE_SWEEP").is_some();
+    let commits = if whole { COMMITS } else { &COMMITS[..3] };
+    let cases = commits.iter().flat_map(|line| {
+        let answers = [Answer::Silence, Answer::SilenceAfter];
+        answers
+            .into_iter()
+            .flat_map(move |answer| [false, true].map(|for_good| (*line, answer, for_good)))
+    });
+    thread::scope(|scope| {
+        for (line, answer, for_good) in cases {
+            scope.spawn(move || unanswered(cluster, line, answer, for_good));
+        }
+    });
+}
+
+fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
+    // What is asked of a copy: which question is the COMMIT.
+    let other = Place::new(cluster);
+    other.wire.arm(None);
+    let out = other.command(line).output().unwrap();
+    assert!(out.status.success(), "{line}: {}", text(&out.stderr));
+    let asked = other.wire.asked();
+    let commit = asked.iter().rposition(|sql| sql == "COMMIT").unwrap();
+    let place = Place::new(cluster);
+    place.wire.arm(Some(Fault {
+        question: commit + 1,
+        answer,
+        for_good,
+    }));
+    let out = place.command(line).output().unwrap();
+    let connections = place
+        .wire
+        .asked()
+        .iter()
+        .filter(|sql| *sql == "(start)")
+        .count();
+    assert!(place.wire.disarm() > 0, "{line}: no COMMIT");
+    let said = text(&out.stderr);
+    let what =
+        format!("{line}: {answer:?}, for good: {for_good}: {connections} connections: {said}");
+    match (answer, for_good) {
+        // It was recorded, or not, and the server says which.
+        (Answer::SilenceAfter, false) => assert_eq!(out.status.code(), Some(0), "{what}"),
+        // Most are begun anew, once.
+        (_, false) if !line.starts_with("init") && !line.starts_with("push") => {
+            assert_eq!(out.status.code(), Some(0), "{what}");
+        }
+        (_, false) => {
+            assert_eq!(out.status.code(), Some(6), "{what}");
+            assert!(
+                said.contains("was not written") && said.contains('→'),
+                "{what}"
+            );
+            let again = place.command(line).output().unwrap();
+            assert!(
+                again.status.success(),
+                "{what}: again: {}",
+                text(&again.stderr)
+            );
+        }
+        (_, true) => {
+            assert_eq!(out.status.code(), Some(6), "{what}");
+            assert!(
+                said.contains("not known whether") && said.contains("look with"),
+                "{what}"
+            );
+        }
+    }
+    // Each wait has a limit: the first one's, and one more's.
+    let first = asked
+        .iter()
+        .take(commit)
+        .filter(|sql| *sql == "(start)")
+        .count();
+    assert!(connections <= first + 3, "{first} before: {what}");
+}
+
+/// Commands that read.
+const READERS: &[&str] = &[
+    "show RUN",
+    "get a --run RUN",
+    "runs",
+    "gates",
+    "pull RUN",
+    "search value --run RUN",
+    "put x --run RUN",
+    "events tail latest --state postgres",
+    "check RUN",
+    "audit RUN",
+    "workflow list --state postgres",
+];
+
+/// Each question of a command is answered with its first row without end.
+#[test]
+fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let whole = std::env::var_os("PROSE_SWEEP").is_some();
+    let place = Place::new(cluster);
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for (n, line) in READERS.iter().enumerate() {
+        place.wire.arm(None);
+        let (code, plain, _) = watched(&mut place.command(line));
+        assert_eq!(code, Some(0), "{line}: {plain}");
+        let asked = place.wire.asked();
+        let scans = asked
+            .iter()
+            .enumerate()
+            .filter(|(_, sql)| sql.starts_with("SELECT"));
+        let scans: Vec<_> = scans.collect();
+        let (skip, step) = match whole {
+            true => (0, 1),
+            false => (n * 5 % scans.len(), scans.len()),
+        };
+        for (at, sql) in scans.into_iter().skip(skip).step_by(step) {
+            let _ = std::fs::remove_dir_all(
+                place
+                    .project
+                    .path()
+                    .join(".prose/runs")
+                    .join(place.run.trim_start_matches("postgres:")),
+            );
+            place.wire.arm(Some(Fault {
+                question: at + 1,
+                answer: Answer::Endless,
+                for_good: false,
+            }));
+            let begun = Instant::now();
+            let (code, said, memory) = watched(&mut place.command(line));
+            place.wire.disarm();
+            tried += 1;
+            println!(
+                "{line}: {}: {sql:.60}: {code:?} {} MB {:?}",
+                at + 1,
+                memory >> 20,
+                begun.elapsed()
+            );
+            // A list may go without what could not be read, and says so.
+            let is_said = match code {
+                Some(0 | 1) => said == plain || said.contains("no answer of a PostgreSQL server"),
+                Some(5 | 6) => said.contains("no answer of a PostgreSQL server"),
+                _ => false,
+            };
+            if !is_said || memory >= 256 << 20 {
+                wrong.push(format!(
+                    "{line}: {sql:.200}: {code:?}, {} MB: {said:.600}",
+                    memory >> 20
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(tried > 5);
 }

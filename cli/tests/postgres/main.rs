@@ -8,6 +8,7 @@ mod commands;
 mod conformance;
 mod cuts;
 mod documents;
+mod faults;
 mod foreign;
 mod hostile;
 mod kills;
@@ -26,6 +27,7 @@ mod setup;
 mod sharing;
 #[path = "../shared/stopping.rs"]
 mod stopping;
+mod theirs;
 mod trust;
 
 use std::net::TcpListener;

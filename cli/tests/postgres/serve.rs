@@ -124,17 +124,26 @@ fn follow(address: SocketAddr, of: &str, over: &AtomicBool) -> Vec<i64> {
     ids
 }
 
-/// Serves under load while `trouble` happens; checks what was acknowledged and what a follower got.
-fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving, times: usize) {
+/// A project with tables of workflows in a database of its own, and a workflow in them; returns the database's address, and the
+/// workflow's id.
+fn begun(cluster: &Cluster) -> (Project, String, String) {
     let url = cluster.database();
     let project = Project::new(PROGRAM, &url);
+    let state = ["--state", "postgres"];
     project.prose(
         0,
-        &["workflow", "setup", "--apply", "--state", "postgres"],
+        &[&["workflow", "setup", "--apply"], &state[..]].concat(),
         "",
     );
-    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
-    let of = begun["workflow_id"].as_str().unwrap();
+    let begun = project.json(&[&["workflow", "start", "--input", "x"], &state[..]].concat());
+    let of = begun["workflow_id"].as_str().unwrap().to_owned();
+    (project, url, of)
+}
+
+/// Serves under load while `trouble` happens; checks what was acknowledged and what a follower got.
+fn under_load(cluster: &Cluster, trouble: impl Fn(&Project, Serving) -> Serving, times: usize) {
+    let (project, _, of) = begun(cluster);
+    let of = of.as_str();
     let address = free();
     let mut serving = Serving::start(&project, address).unwrap();
     let over = AtomicBool::new(false);
@@ -248,12 +257,8 @@ fn a_server_listens_again_when_that_connection_is_lost() {
     let Some(cluster) = cluster() else {
         return;
     };
-    let url = cluster.database();
-    let project = Project::new(PROGRAM, &url);
-    let state = ["--state", "postgres"];
-    project.prose(0, &["workflow", "setup", "--apply", state[0], state[1]], "");
-    let begun = project.json(&["workflow", "start", "--input", "x", state[0], state[1]]);
-    let of = begun["workflow_id"].as_str().unwrap();
+    let (project, url, of) = begun(cluster);
+    let (of, state) = (of.as_str(), ["--state", "postgres"]);
     let serving = Serving::start(&project, free()).unwrap();
     let over = AtomicBool::new(false);
     let listener =
@@ -294,16 +299,13 @@ fn a_server_that_is_told_to_stop_ends_with_0() {
     let Some(cluster) = cluster() else {
         return;
     };
-    let project = Project::new(PROGRAM, &cluster.database());
+    let (project, _, of) = begun(cluster);
     let state = ["--state", "postgres"];
-    project.prose(0, &["workflow", "setup", "--apply", state[0], state[1]], "");
-    let begun = project.json(&["workflow", "start", "--input", "x", state[0], state[1]]);
-    let of = begun["workflow_id"].as_str().unwrap();
     let serve = || {
         let listen = ["serve", "--no-token", "--listen", "127.0.0.1:0"];
         project.command(&[&listen[..], &state].concat())
     };
-    stopping::serve_ends_well(serve, of);
+    stopping::serve_ends_well(serve, &of);
     stopping::serve_can_be_stopped_at_once(serve);
 }
 
@@ -313,15 +315,7 @@ fn an_error_names_no_user_host_and_name_of_the_database() {
     let Some(cluster) = cluster() else {
         return;
     };
-    let url = cluster.database();
-    let project = Project::new(PROGRAM, &url);
-    project.prose(
-        0,
-        &["workflow", "setup", "--apply", "--state", "postgres"],
-        "",
-    );
-    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
-    let of = begun["workflow_id"].as_str().unwrap();
+    let (project, url, of) = begun(cluster);
     let serving = Serving::start(&project, free()).unwrap();
     let tell = |path: &str, body: Value| {
         let method = if body.is_null() { "GET" } else { "POST" };
@@ -361,15 +355,12 @@ fn who_follows_a_table_that_was_emptied_is_told() {
     let Some(cluster) = cluster() else {
         return;
     };
-    let url = cluster.database();
-    let project = Project::new(PROGRAM, &url);
+    let (project, url, of) = begun(cluster);
+    let of = of.as_str();
     let prose = |code: i32, args: &[&str]| {
         let args = [args, &["--state", "postgres"]].concat();
         project.prose(code, &args, "")
     };
-    prose(0, &["workflow", "setup", "--apply"]);
-    let begun = project.json(&["workflow", "start", "--input", "x", "--state", "postgres"]);
-    let of = begun["workflow_id"].as_str().unwrap();
     for text in ["a", "b", "c"] {
         prose(0, &["events", "append", of, "--text", text]);
     }

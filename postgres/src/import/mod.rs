@@ -98,7 +98,7 @@ impl Import<'_> {
 
     fn all(&mut self, with_files: bool) -> Result<Vec<Left>, WriteError> {
         self.server.batch(BEGIN).map_err(|lost| self.lost(lost))?;
-        self.send(&foreign::guard(&OF_RUNS, false))?;
+        self.send(&foreign::guard(OF_RUNS, false))?;
         self.send(&[readback::at_once()])?;
         self.head()?;
         self.files(with_files)?;
@@ -118,27 +118,20 @@ impl Import<'_> {
                 some.len(),
             )])?;
         }
-        match self.server.batch_long("COMMIT") {
+        match self.server.commit() {
             Ok(()) => Ok(carried),
-            Err(lost) if fault::leaves_open(&lost) => self.settled().map(|()| carried),
+            Err(Lost::AtCommit(lost)) => self.settle(*lost).map(|()| carried),
             Err(lost) => Err(self.lost(lost)),
         }
     }
 
     /// Whether a run whose COMMIT was not answered is there: it was not before.
-    fn settled(&self) -> Result<(), WriteError> {
-        // Waits for the end of the old transaction.
-        let sql =
-            "INSERT INTO openprose.run (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id";
-        let again = Server::connect(self.server.address())?;
-        let looked = again
-            .batch(BEGIN)
-            .and_then(|()| again.rows_long(sql, &[text(self.run())]));
-        let is_free = !looked.map_err(|lost| self.lost(lost))?.is_empty();
-        again.batch("ROLLBACK").map_err(|lost| self.lost(lost))?;
-        match is_free {
-            false => Ok(()),
-            true => Err(self.lost(Lost::Silent)),
+    fn settle(&self, lost: Lost) -> Result<(), WriteError> {
+        let address = self.server.address();
+        match schema::is_there(address, self.run()) {
+            Some(true) => Ok(()),
+            Some(false) => Err(self.lost(lost)),
+            None => Err(fault::undecided(address, &lost).into()),
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use prosescope_core::write::Fault;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::{Receiver, channel};
+use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client};
 
 use crate::address::Address;
@@ -14,6 +15,9 @@ use crate::{fault, tls};
 
 /// The channel that the trigger on events notifies.
 const LISTEN: &str = "LISTEN prose_workflow_events";
+
+/// How long a server may take to connect, and then to listen.
+const ANSWER: Duration = Duration::from_secs(7);
 
 /// A connection that listens.
 pub struct Listener {
@@ -43,8 +47,11 @@ impl Listener {
         let tls = tls::connector(&address.trust)?;
         let refused = |error| fault::refused(address, &error);
         let meter = Arc::default();
+        let silent = |_| fault::unconnected(address, "no answer");
+        let connecting = async { timeout(ANSWER, address.connect(&tls, &meter)).await };
         let (client, mut connection, _) = runtime
-            .block_on(address.connect(&tls, &meter))
+            .block_on(connecting)
+            .map_err(silent)?
             .map_err(|error| fault::undialled(address, &error))?;
         let (wake, woken) = channel(1);
         runtime.spawn(async move {
@@ -56,8 +63,10 @@ impl Listener {
                 }
             }
         });
+        let listening = async { timeout(ANSWER, client.batch_execute(LISTEN)).await };
         runtime
-            .block_on(client.batch_execute(LISTEN))
+            .block_on(listening)
+            .map_err(silent)?
             .map_err(refused)?;
         Ok(Listener {
             runtime: Some(runtime),

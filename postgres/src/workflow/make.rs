@@ -6,6 +6,7 @@ use tokio_postgres::error::SqlState;
 
 use super::{discover, unread, unwritten};
 use crate::address::Address;
+use crate::fault;
 use crate::rows::get;
 use crate::schema::OLDEST;
 use crate::server::{Lost, Server};
@@ -43,7 +44,7 @@ pub(super) fn make(address: &Address) -> Result<(), WriteError> {
         "BEGIN; SET LOCAL search_path = {}; SET LOCAL lock_timeout = '30s'; SET LOCAL client_min_messages = error;\n{WORKFLOWS_POSTGRES_SQL}",
         quoted(&schema)
     );
-    match server.batch_long(&sql) {
+    match server.script(&sql) {
         Ok(()) => {
             server.release();
             Ok(())
@@ -68,6 +69,7 @@ fn refused(address: &Address, lost: &Lost, schema: &str, role: &str) -> WriteErr
                 "run what `prosescope workflow setup` prints as the owner of the schema and its tables",
             )
         }
+        Lost::AtCommit(_) => fault.hint(fault::REPEAT).into(),
         _ => fault.into(),
     }
 }

@@ -7,6 +7,7 @@ mod barrier;
 mod discover;
 mod listen;
 mod make;
+mod readback;
 mod send;
 mod settle;
 mod transact;
@@ -22,9 +23,11 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::address::Address;
 use crate::fault;
+use crate::hidden::all_rows;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, owned, text};
-use crate::store::BEGIN;
+use crate::settle::settled;
+use crate::store::{DELETE_OF_WORKFLOWS, OF_WORKFLOWS};
 use barrier::Sequence;
 use discover::Postgres;
 pub use listen::Listener;
@@ -33,9 +36,14 @@ pub use listen::Listener;
 const BATCH: u32 = 10_000;
 
 /// Begins a transaction that reads; times and names as in one that writes.
-const READ: &str =
+const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC';
-    SET LOCAL row_security = off; SET LOCAL DateStyle = 'ISO, YMD'";
+    SET LOCAL DateStyle = 'ISO, YMD'; ",
+    all_rows!(
+        "r",
+        "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
+    )
+);
 
 /// What to do where the tables do not do what they should.
 const SETUP: &str =
@@ -115,14 +123,14 @@ impl PostgresTables {
 
     /// Asks, and asks once more where the connection was lost.
     fn asked<T>(&self, ask: impl Fn(&Server) -> Result<T, Lost>) -> Result<T, Fault> {
-        self.repeated(ask, unread)
+        self.repeated(ask, &unread)
     }
 
-    /// Does what may be done twice: once more where the connection was lost.
+    /// Does what may be done twice: once more where the connection was lost, or a COMMIT was not answered.
     fn repeated<T>(
         &self,
         ask: impl Fn(&Server) -> Result<T, Lost>,
-        wrong: fn(&Address, &Lost) -> Fault,
+        wrong: &dyn Fn(&Address, &Lost) -> Fault,
     ) -> Result<T, Fault> {
         let mut repeated = false;
         loop {
@@ -131,6 +139,11 @@ impl PostgresTables {
                 Ok(answer) => {
                     self.keep(server);
                     return Ok(answer);
+                }
+                Err(Lost::AtCommit(lost)) => {
+                    drop(server);
+                    let again = settled(&self.address, |server| ask(server).map(Some));
+                    return again.ok_or_else(|| wrong(&self.address, &Lost::AtCommit(lost)));
                 }
                 Err(lost) if !repeated && fault::is_passing(&lost) => repeated = true,
                 Err(lost) => {
@@ -161,9 +174,10 @@ impl Rows for PostgresTables {
                 server.client().batch_execute("END"),
             );
             let (begun, rows, ended) = server.wait(all).ok_or(Lost::Silent)?;
-            begun?;
-            let rows = rows?;
-            ended?;
+            let lost = |error| server.lost(error);
+            begun.map_err(lost)?;
+            let rows = rows.map_err(lost)?;
+            ended.map_err(lost)?;
             Ok(texts(&rows, &statement)?)
         })
     }
@@ -211,7 +225,23 @@ impl Tables for PostgresTables {
                 "WITH gone AS ({} RETURNING 1) SELECT count(*) FROM gone",
                 statement.sql
             );
-            let rows = self.written(&sql, &bound(&statement.values))?;
+            // What others put on the table may keep some.
+            let none = statement
+                .sql
+                .replacen("DELETE", "SELECT 1 / (count(*) = 0)::int", 1);
+            let values = || bound(&statement.values);
+            let rows = self.written(
+                DELETE_OF_WORKFLOWS,
+                (&sql, &values()),
+                (&none, &values()),
+                &|address| {
+                    let message = format!(
+                        "{address} was not written: events that were deleted are still there"
+                    );
+                    Fault::new(FaultKind::Damaged, message)
+                        .hint("look for rules and triggers on the table of events")
+                },
+            )?;
             let count = rows.first().map(|row| get::<i64>(row, 0)).transpose();
             let count = count.map_err(|error| unwritten(&self.address, &error.into()))?;
             removed += u64::try_from(count.unwrap_or_default()).unwrap_or_default();
@@ -243,26 +273,50 @@ impl Tables for PostgresTables {
             table.name,
             Postgres.place(1, of)
         );
+        let there = format!(
+            "SELECT 1 / (count(*) = 1)::int FROM {} WHERE workflow_id = {} AND name = $2::text AND cursor >= $3::text::bigint",
+            table.name,
+            Postgres.place(1, of)
+        );
         let values = [
             Postgres.value(&workflow.into(), of),
             follower.into(),
             Value::Int(cursor),
             Value::Time(now),
         ];
-        self.written(&sql, &bound(&values)).map(|_| ())
+        let otherwise = |address: &Address| send::not_one_row(address, Table::Followers);
+        let looked = values.get(..3).unwrap_or_default();
+        let (write, look) = (bound(&values), bound(looked));
+        self.written(OF_WORKFLOWS, (&sql, &write), (&there, &look), &otherwise)
+            .map(|_| ())
     }
 }
 
+/// A statement, and what is bound to it.
+type Bounded<'s, 'v> = (&'s str, &'s [Bound<'v>]);
+
 impl PostgresTables {
-    /// Runs a statement that may run twice in a transaction of its own: once more where the connection was lost.
-    fn written(&self, sql: &str, values: &[Bound<'_>]) -> Result<Vec<tokio_postgres::Row>, Fault> {
+    /// Runs a statement that may run twice in a transaction of its own: once more where the connection was lost. `look` fails by a
+    /// division unless it did what it should; `otherwise` says what is wrong then.
+    fn written(
+        &self,
+        begin: &str,
+        (sql, values): Bounded<'_, '_>,
+        (look, looked): Bounded<'_, '_>,
+        otherwise: &dyn Fn(&Address) -> Fault,
+    ) -> Result<Vec<tokio_postgres::Row>, Fault> {
         let write = |server: &Server| {
-            server.batch(BEGIN)?;
+            server.batch(begin)?;
             let rows = server.rows_long(sql, values)?;
-            server.batch_long("COMMIT")?;
+            server.batch(readback::AT_ONCE)?;
+            server.rows_long(look, looked)?;
+            server.commit()?;
             Ok(rows)
         };
-        self.repeated(write, unwritten)
+        self.repeated(write, &|address, lost| match send::is_check(lost) {
+            true => otherwise(address),
+            false => unwritten(address, lost),
+        })
     }
 }
 
@@ -332,11 +386,15 @@ fn unwritten(address: &Address, lost: &Lost) -> Fault {
 fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
     let code = match lost {
         Lost::Error(error) => error.code().map(tokio_postgres::error::SqlState::code),
-        Lost::Silent | Lost::Flood(_) => None,
+        Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => None,
     };
     match code {
+        _ if matches!(lost, Lost::AtCommit(_)) => fault.hint(settle::LOOK),
         Some("42501") => fault.hint(
             "let the owner of the tables of workflows grant SELECT, INSERT, UPDATE and DELETE on them, and USAGE and SELECT on the sequence of workflow_events.id",
+        ),
+        Some("0A000") => fault.hint(
+            "the server is a read replica, or a table of workflows has a rule, which PostgreSQL does not run here: name the primary, or make a trigger of the rule",
         ),
         Some(code) if code.starts_with("23") => fault.hint(
             "a constraint of the table refuses the row: compare the table with what `prosescope workflow setup` prints",

@@ -1,5 +1,6 @@
 //! The changes of a command and its COMMIT, in one message: the workflow's row is locked for as short as can be.
 
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 
@@ -11,8 +12,10 @@ use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
 use super::discover::Postgres;
+use super::readback::{self, Compared, is_new_event};
 use super::transact::Failed;
 use super::{PostgresTables, bound, missing};
+use crate::address::Address;
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, typed};
@@ -28,8 +31,9 @@ pub(super) enum Sent {
 impl PostgresTables {
     /// Applies changes and ends the transaction.
     pub(super) fn commit(&self, server: &Server, changes: &[Change]) -> Result<Sent, Failed> {
+        let compared = readback::of_all(changes, |table| self.shape.table(table));
         let mut statements = Vec::with_capacity(changes.len());
-        for change in changes {
+        for (n, change) in changes.iter().enumerate() {
             let statement = self.shape.change(change, &Postgres);
             let statement = statement.ok_or_else(|| WriteError::from(missing(change.table)))?;
             let bytes: usize = bound(&statement.values).iter().map(|value| value.len).sum();
@@ -45,16 +49,27 @@ impl PostgresTables {
                     hint,
                 )));
             }
-            statements.push((one_row(change, &statement), statement));
+            let leave = compared.get(n).map(Compared::leave).unwrap_or_default();
+            statements.push((one_row(change, &statement, &leave), statement.values));
+        }
+        statements.push((readback::AT_ONCE.to_owned(), Vec::new()));
+        // Which of them look, and at which table.
+        let mut looks = BTreeMap::new();
+        for compared in &compared {
+            if let Some(look) = compared.look() {
+                looks.insert(statements.len(), compared.table);
+                statements.push(look);
+            }
         }
         let client = server.client();
         let mut all: Vec<Answer<'_>> = Vec::with_capacity(statements.len() + 1);
-        for (sql, statement) in &statements {
-            all.push(one(server, sql, bound(&statement.values)).boxed_local());
+        for (sql, values) in &statements {
+            all.push(one(server, sql, bound(values)).boxed_local());
         }
         let commit = async { client.batch_execute("COMMIT").await.map(|()| None) };
         all.push(commit.boxed_local());
-        let Some(answers) = server.wait_long(in_order(all)) else {
+        // A COMMIT is among them: where the server is silent, what became of it is asked.
+        let Some(answers) = server.wait_commit(in_order(all)) else {
             return Ok(Sent::Unanswered(Lost::Silent));
         };
         let mut ids = Vec::new();
@@ -63,57 +78,64 @@ impl PostgresTables {
             match answer.map_err(|error| server.lost(error)) {
                 Ok(id) => ids.extend(id),
                 Err(lost) if fault::leaves_open(&lost) => return Ok(Sent::Unanswered(lost)),
+                Err(lost)
+                    if is_check(&lost)
+                        && let Some(table) = looks.get(&at) =>
+                {
+                    return Err(Failed::Finally(readback::otherwise(server, table)));
+                }
                 Err(lost) => {
-                    let of = changes.get(at).map(|change| change.table);
-                    return Err(self
-                        .not_one_row(&lost, of)
-                        .unwrap_or_else(|| self.failed(&lost)));
+                    let of = changes.get(at).filter(|_| is_check(&lost));
+                    let fault = of.map(|change| not_one_row(&self.address, change.table));
+                    return Err(match fault {
+                        Some(fault) => Failed::Finally(fault.into()),
+                        None => self.failed(&lost),
+                    });
                 }
             }
         }
         Ok(Sent::Recorded(ids))
     }
+}
 
-    /// The fault where a statement changed another number of rows than one.
-    fn not_one_row(&self, lost: &Lost, of: Option<Table>) -> Option<Failed> {
-        let (Lost::Error(error), Some(table)) = (lost, of) else {
-            return None;
-        };
-        if error.code() != Some(&SqlState::DIVISION_BY_ZERO) {
-            return None;
-        }
-        let message = format!(
-            "{} was not written: one row of {} was to change, and another number would have",
-            self.address,
-            table.name()
-        );
-        let hint = "look for rules, triggers and row security on the table";
-        let fault = Fault::new(FaultKind::Damaged, message).hint(hint);
-        Some(Failed::Finally(fault.into()))
-    }
+/// Whether a statement failed by the division that looks whether it did what it should.
+pub(super) fn is_check(lost: &Lost) -> bool {
+    matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
+}
+
+/// The fault where a statement changed another number of rows than one.
+pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
+    let message = format!(
+        "{address} was not written: one row of {} was to change, and another number would have",
+        table.name()
+    );
+    let hint = "look for rules, triggers and row security on the table";
+    Fault::new(FaultKind::Damaged, message).hint(hint)
 }
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
 
 /// The statement for a change, which fails unless it changes one row: the COMMIT is already on its way when its answer comes.
-fn one_row(change: &Change, statement: &Statement) -> String {
+fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
-    match (change.table, &change.row) {
-        (Table::Events, None) => {
-            format!("WITH one(id) AS ({sql}) SELECT min(id), 1 / (count(*) = 1)::int FROM one")
-        }
-        _ => format!(
-            "WITH one AS ({sql} RETURNING 1) SELECT NULL::text, 1 / (count(*) = 1)::int FROM one"
+    match is_new_event(change) {
+        true => format!(
+            "WITH one(id) AS ({sql}) SELECT min(id), 1 / (count(*) = 1)::int{leave} FROM one"
+        ),
+        false => format!(
+            "WITH one AS ({sql} RETURNING 1) SELECT NULL::text, 1 / (count(*) = 1)::int{leave} FROM one"
         ),
     }
 }
 
-/// The id of the event that a statement added.
+/// The id of the event that a statement added; what others answer is not of text.
 async fn one(server: &Server, sql: &str, bound: Vec<Bound<'_>>) -> Result<Option<i64>, Error> {
     let rows = server.client().query_typed_raw(sql, typed(&bound)).await?;
     let rows: Vec<tokio_postgres::Row> = rows.try_collect().await?;
-    let id = rows.first().map(|row| get::<Option<String>>(row, 0));
-    Ok(id.transpose()?.flatten().and_then(|id| id.parse().ok()))
+    let id = rows
+        .first()
+        .and_then(|row| get::<Option<String>>(row, 0).ok());
+    Ok(id.flatten().and_then(|id| id.parse().ok()))
 }
 
 /// Sends all questions in their order, and then waits for the answers, which come in the same order.

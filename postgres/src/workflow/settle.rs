@@ -4,11 +4,12 @@
 //! transactions that it had not written to disk: one that was committed under this id is ours only if a row of it is there.
 
 use prosescope_core::workflow::{Change, Dialect, Table, Value};
-use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_core::write::{Fault, WriteError};
 
 use super::discover::Postgres;
 use super::{PostgresTables, bound};
 use crate::address::Address;
+use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server, text};
 
@@ -24,7 +25,7 @@ pub(super) struct Unanswered {
 pub(super) enum Settled {
     /// It is recorded.
     Recorded(Vec<i64>),
-    /// It is not.
+    /// It is not, and may be begun anew.
     Not(Fault),
 }
 
@@ -41,25 +42,28 @@ pub(super) enum Fate {
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 impl PostgresTables {
-    /// Looks what became of a transaction; `None` while it goes on, or the server does not answer.
-    pub(super) fn fate(&self, server: &Server, of: &Unanswered) -> Option<Fate> {
+    /// Looks what became of a transaction; `None` while it goes on.
+    pub(super) fn fate(&self, server: &Server, of: &Unanswered) -> Result<Option<Fate>, Lost> {
         let status = match server.ask(STATUS, &[text(of.transaction.as_str())]) {
-            Ok(rows) => get::<Option<String>>(rows.first()?, 0).ok()?,
+            Ok(rows) => {
+                let status = rows.first().map(|row| get::<Option<String>>(row, 0));
+                status.transpose()?.flatten()
+            }
             // An id that was not handed out yet: the server came back from before it.
             Err(Lost::Error(error)) if error.code().is_some_and(|code| code.code() == "22023") => {
-                return Some(Fate::Not);
+                return Ok(Some(Fate::Not));
             }
-            Err(_) => return None,
+            Err(lost) => return Err(lost),
         };
-        match status.as_deref() {
+        Ok(match status.as_deref() {
             Some("in progress") => None,
             Some("aborted") => Some(Fate::Not),
-            Some("committed") => Some(match self.rows_of(server, of).ok()? {
+            Some("committed") => Some(match self.rows_of(server, of)? {
                 Some(ids) => Fate::Recorded(ids),
                 None => Fate::Unknown,
             }),
             _ => Some(Fate::Unknown),
-        }
+        })
     }
 
     /// The ids of the transaction's events, where a row is there as the transaction wrote it.
@@ -142,11 +146,10 @@ fn written<'a>(change: &'a Change, column: &str) -> Option<&'a Value> {
 }
 
 /// Nobody knows.
-pub(super) fn unknown(address: &Address) -> WriteError {
-    let message = format!(
-        "the connection to {address} was lost at COMMIT, and nothing shows whether the command is recorded"
-    );
-    Fault::new(FaultKind::Io, message)
-        .hint("look with `prosescope workflow show` and `prosescope events tail` before you repeat it")
-        .into()
+pub(super) fn unknown(address: &Address, lost: &Lost) -> WriteError {
+    fault::undecided(address, lost).hint(LOOK).into()
 }
+
+/// Where to look whether a command is recorded.
+pub(super) const LOOK: &str =
+    "look with `prosescope workflow show` and `prosescope events tail` before you repeat it";

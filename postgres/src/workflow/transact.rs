@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::join3;
 use prosescope_core::workflow::{
@@ -14,13 +14,11 @@ use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server};
-use crate::store::BEGIN;
+use crate::settle::settled;
+use crate::store::OF_WORKFLOWS;
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
-
-/// How long a command that was cut off looks for the server.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Why a command was not recorded.
 pub(super) enum Failed {
@@ -45,16 +43,21 @@ impl PostgresTables {
         target: Target<'_>,
         work: Work<'_>,
     ) -> Result<Vec<i64>, WriteError> {
-        let mut last = None;
+        let (mut last, mut was_silent) = (None, false);
         for n in 0..TRIES {
             match self.attempt(target, work) {
                 Ok(ids) => return Ok(ids),
                 Err(Failed::Finally(error)) => return Err(error),
                 Err(Failed::Passing(fault)) => last = Some(fault),
-                Err(Failed::Unanswered(unanswered)) => match self.settle(*unanswered)? {
-                    settle::Settled::Recorded(ids) => return Ok(ids),
-                    settle::Settled::Not(fault) => last = Some(fault),
-                },
+                Err(Failed::Unanswered(unanswered)) => {
+                    match self.settle(&unanswered, was_silent)? {
+                        settle::Settled::Recorded(ids) => return Ok(ids),
+                        settle::Settled::Not(fault) => {
+                            was_silent |= matches!(unanswered.lost, Lost::Silent);
+                            last = Some(fault);
+                        }
+                    }
+                }
             }
             thread::sleep(Duration::from_millis(u64::from(n) * 20));
         }
@@ -125,7 +128,7 @@ impl PostgresTables {
             }
         };
         let all = join3(
-            server.client().batch_execute(BEGIN),
+            server.client().batch_execute(OF_WORKFLOWS),
             lock,
             server.question(TRANSACTION, &[]),
         );
@@ -186,24 +189,23 @@ impl PostgresTables {
     }
 
     /// Finds out what became of a transaction whose COMMIT was not answered.
-    fn settle(&mut self, of: settle::Unanswered) -> Result<settle::Settled, WriteError> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            let fate = Server::connect(&self.address)
-                .ok()
-                .and_then(|server| self.fate(&server, &of).inspect(|_| self.keep(server)));
-            match fate {
-                Some(settle::Fate::Recorded(ids)) => return Ok(settle::Settled::Recorded(ids)),
-                Some(settle::Fate::Not) => {
-                    return Ok(settle::Settled::Not(unwritten(&self.address, &of.lost)));
+    fn settle(
+        &self,
+        of: &settle::Unanswered,
+        was_silent: bool,
+    ) -> Result<settle::Settled, WriteError> {
+        match settled(&self.address, |server| self.fate(server, of)) {
+            Some(settle::Fate::Recorded(ids)) => Ok(settle::Settled::Recorded(ids)),
+            Some(settle::Fate::Not) => {
+                let fault = unwritten(&self.address, &of.lost);
+                match of.lost {
+                    // Begun anew once: it may be silent again.
+                    Lost::Silent if was_silent => Err(fault.into()),
+                    _ => Ok(settle::Settled::Not(fault)),
                 }
-                Some(settle::Fate::Unknown) => break,
-                None => {}
             }
-            // The server is not back yet, or the transaction is not over.
-            thread::sleep(Duration::from_millis(100));
+            Some(settle::Fate::Unknown) | None => Err(settle::unknown(&self.address, &of.lost)),
         }
-        Err(settle::unknown(&self.address))
     }
 }
 

@@ -41,20 +41,9 @@ impl Wire {
     /// # Panics
     /// When loopback has no free port.
     pub fn to(server: u16) -> Wire {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let port = listener.local_addr().expect("it has an address").port();
         let state: Arc<Mutex<State>> = Arc::default();
         let shared = Arc::clone(&state);
-        thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                let shared = Arc::clone(&shared);
-                thread::spawn(move || {
-                    if let Ok(server) = TcpStream::connect(("127.0.0.1", server)) {
-                        let _ = pass(client, server, &shared);
-                    }
-                });
-            }
-        });
+        let port = opened(server, move |client, server| pass(client, server, &shared));
         Wire { port, state }
     }
 
@@ -81,23 +70,44 @@ impl Wire {
     }
 }
 
-/// Reads one message of a client; the first of a connection has no kind.
-fn message(client: &mut TcpStream, first: bool) -> io::Result<Vec<u8>> {
+/// Listens on a free port of 127.0.0.1, and has each connection passed on to the server at that port; returns the port.
+pub(crate) fn opened(
+    server: u16,
+    pass: impl Fn(TcpStream, TcpStream) -> io::Result<()> + Send + Sync + 'static,
+) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    let port = listener.local_addr().expect("it has an address").port();
+    let pass = Arc::new(pass);
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let pass = Arc::clone(&pass);
+            thread::spawn(move || {
+                if let Ok(server) = TcpStream::connect(("127.0.0.1", server)) {
+                    let _ = client.set_nodelay(true);
+                    let _ = server.set_nodelay(true);
+                    let _ = pass(client, server);
+                }
+            });
+        }
+    });
+    port
+}
+
+/// Reads one message; the first of a client has no kind.
+pub(crate) fn message(from: &mut impl Read, first: bool) -> io::Result<Vec<u8>> {
     let head = if first { 4 } else { 5 };
     let mut bytes = vec![0; head];
-    client.read_exact(&mut bytes)?;
+    from.read_exact(&mut bytes)?;
     let len: [u8; 4] = bytes[head - 4..]
         .try_into()
         .expect("four bytes are an array");
     let body = (u32::from_be_bytes(len) as usize).saturating_sub(4);
     bytes.resize(head + body, 0);
-    client.read_exact(&mut bytes[head..])?;
+    from.read_exact(&mut bytes[head..])?;
     Ok(bytes)
 }
 
 fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> io::Result<()> {
-    let _ = client.set_nodelay(true);
-    let _ = server.set_nodelay(true);
     let (mut answers, mut back) = (server.try_clone()?, client.try_clone()?);
     let muted = Arc::new(AtomicBool::new(false));
     let mute = Arc::clone(&muted);

@@ -1,0 +1,160 @@
+//! The cells of a row, where the statement put them.
+
+use std::borrow::Cow;
+
+use prosescope_core::database::{Cell, DecodeError, Row, Value, Want};
+use prosescope_core::model::Stored;
+use tokio_postgres::types::{FromSql, Type};
+
+use crate::fault;
+use crate::rows::{get, without_zone};
+use crate::shape::{Kind, Shape};
+
+/// Where a wanted cell stands in the statement's rows: its length, then its value.
+pub(super) struct Slot {
+    pub(super) sql: String,
+    kind: Kind,
+    most: usize,
+    /// The place of the length; the value is the next. `None` without such a column.
+    at: Option<usize>,
+}
+
+impl Slot {
+    pub(super) fn of(shape: &Shape, want: &Want<'_>) -> Slot {
+        let mut slot = Slot {
+            sql: String::new(),
+            kind: Kind::Text,
+            most: want.most as usize,
+            at: None,
+        };
+        let Some(column) = shape.found.column(want.column) else {
+            slot.sql = ", NULL::bigint, NULL::text".to_owned();
+            return slot;
+        };
+        let value = shape.expression(column);
+        slot.kind = shape.kind(column);
+        slot.at = Some(0);
+        slot.sql = match slot.kind {
+            Kind::Whole | Kind::Real => format!(", octet_length(({value})::text)::bigint, {value}"),
+            _ if want.most == 0 => format!(", octet_length({value})::bigint, NULL::text"),
+            kind => {
+                let most = want.most.min(i32::MAX as u32);
+                let beginning = match (kind, want.within.is_some() && !want.sized) {
+                    (_, true) => String::new(),
+                    (Kind::Bytes | Kind::Kept, _) => {
+                        format!(" ELSE substring({value} FROM 1 FOR {most})")
+                    }
+                    _ => format!(" ELSE left({value}, {most})"),
+                };
+                format!(
+                    ", octet_length({value})::bigint, CASE WHEN octet_length({value}) <= {most} THEN {value}{beginning} END"
+                )
+            }
+        };
+        slot
+    }
+}
+
+/// The bytes of a text or of bytes, as they come.
+pub(super) struct Raw<'a>(pub(super) &'a [u8]);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(
+        _: &Type,
+        raw: &'a [u8],
+    ) -> Result<Raw<'a>, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Raw(raw))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
+/// A row of a statement with slots.
+pub(super) struct OfStatement<'a> {
+    pub(super) row: &'a tokio_postgres::Row,
+    pub(super) slots: &'a [Slot],
+    pub(super) at: i64,
+}
+
+impl OfStatement<'_> {
+    /// A wanted column, and its place in the row.
+    fn slot(&self, i: usize) -> Option<(&Slot, usize)> {
+        let slot = self.slots.get(i)?;
+        slot.at?;
+        Some((slot, 1 + 2 * i))
+    }
+
+    fn len(&self, at: usize) -> Option<u64> {
+        let len = get::<Option<i64>>(self.row, at).ok().flatten()?;
+        len.try_into().ok()
+    }
+}
+
+impl Row for OfStatement<'_> {
+    fn at(&self) -> i64 {
+        self.at
+    }
+
+    fn cell(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
+        let Some((slot, at)) = self.slot(i) else {
+            return Ok(Cell::NULL);
+        };
+        if slot.most == 0 {
+            return Ok(Cell::NULL);
+        }
+        let wrong = |error: tokio_postgres::Error| DecodeError::Server(fault::words(&error));
+        match slot.kind {
+            Kind::Whole => {
+                let n: Option<i64> = get(self.row, at + 1).map_err(wrong)?;
+                Ok(n.map_or(Cell::NULL, |n| Cell::whole(Value::Integer(n))))
+            }
+            Kind::Real => {
+                let x: Option<f64> = get(self.row, at + 1).map_err(wrong)?;
+                Ok(x.map_or(Cell::NULL, |x| Cell::whole(Value::Real(x))))
+            }
+            Kind::Text | Kind::Time | Kind::Bytes | Kind::Kept => {
+                let raw: Option<Raw<'_>> = get(self.row, at + 1).map_err(wrong)?;
+                let Some(Raw(bytes)) = raw else {
+                    return Ok(Cell::NULL);
+                };
+                let cut = bytes.get(..slot.most).unwrap_or(bytes);
+                let len = self.len(at).unwrap_or(cut.len() as u64);
+                Ok(match slot.kind {
+                    Kind::Bytes => Cell {
+                        value: Value::Blob(Cow::Borrowed(cut)),
+                        len,
+                    },
+                    Kind::Time => {
+                        let text = std::str::from_utf8(cut)
+                            .map_or(cut, |text| without_zone(text).as_bytes());
+                        Cell::whole(Value::Text(Cow::Borrowed(text)))
+                    }
+                    _ => Cell {
+                        value: Value::Text(Cow::Borrowed(cut)),
+                        len,
+                    },
+                })
+            }
+        }
+    }
+
+    fn size(&self, i: usize) -> (Stored, Option<u64>) {
+        let Some((slot, at)) = self.slot(i) else {
+            return (Stored::Null, None);
+        };
+        match (self.len(at), slot.kind) {
+            (None, _) => (Stored::Null, None),
+            (len, Kind::Whole) => (Stored::Integer, len),
+            (len, Kind::Real) => (Stored::Real, len),
+            (len, Kind::Bytes) => (Stored::Blob, len),
+            (len, Kind::Text | Kind::Time | Kind::Kept) => (Stored::Text, len),
+        }
+    }
+
+    fn reached(&self) -> bool {
+        // A large value lies beside its row, and is in nobody's way.
+        true
+    }
+}

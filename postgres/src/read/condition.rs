@@ -1,0 +1,58 @@
+//! Which rows a statement is to give, and in which order.
+
+use prosescope_core::database::{Key, Rows};
+
+use crate::of::{Of, USER};
+use crate::server::{Bound, int, owned, text};
+use crate::shape::{Kind, Shape, declared, quoted};
+
+/// Which rows, in which order; values from `$2` on.
+pub(super) fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
+    const ORDER: &str = "ORDER BY t.\"*at*\"";
+    match rows {
+        Rows::All => (ORDER.to_owned(), Vec::new()),
+        // The run of a store of many is the one that it is opened for.
+        Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
+            (ORDER.to_owned(), Vec::new())
+        }
+        Rows::OfRun(_) => ("WHERE false".to_owned(), Vec::new()),
+        Rows::At(at) => ("WHERE t.\"*at*\" = $2".to_owned(), vec![int(at)]),
+        Rows::Page(from, len) => (
+            format!("{ORDER} LIMIT $2 OFFSET $3"),
+            vec![
+                int(i64::from(len)),
+                int(i64::try_from(from).unwrap_or(i64::MAX)),
+            ],
+        ),
+        Rows::Holding(column, key) => {
+            let Some(column) = shape.found.column(column) else {
+                return ("WHERE false".to_owned(), Vec::new());
+            };
+            let name = quoted(column);
+            let of = declared(&shape.found, column);
+            let word = match key {
+                Key::Text(word) if shape.prefixed == Some(column) => {
+                    let stored = owned(format!("{USER}{word}"));
+                    return (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![stored]);
+                }
+                key => key,
+            };
+            match (word, Kind::of(of)) {
+                (Key::Int(n), Kind::Whole) => {
+                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![int(n)])
+                }
+                (Key::Int(n), _) => {
+                    let n = owned(n.to_string());
+                    (format!("WHERE t.{name}::text = $2 {ORDER}"), vec![n])
+                }
+                (Key::Text(word), _) if of == "text" => {
+                    (format!("WHERE t.{name} = $2 {ORDER}"), vec![text(word)])
+                }
+                (Key::Text(word), _) => (
+                    format!("WHERE t.{name}::text = $2 {ORDER}"),
+                    vec![text(word)],
+                ),
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A way to a PostgreSQL server on which one question of a client fails, or each from there on.
+//!
+//! A question is a simple query, or an extended one up to its Sync; the first of a connection is its start. A question that fails
+//! is replaced by one that raises the error, so that the server itself keeps the protocol and its transaction in step.
+
+use std::collections::VecDeque;
+use std::io::{self, BufReader, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+use crate::wire::{message, opened};
+
+/// How a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It fails with this SQLSTATE instead of being carried out.
+    Error(&'static str),
+    /// It is carried out, and fails with this SQLSTATE after its first row: so its transaction fails, too.
+    Midway(&'static str),
+    /// The session ends with this SQLSTATE before the question is carried out.
+    Ended(&'static str),
+    /// The session ends with this SQLSTATE after the question was carried out.
+    EndedAfter(&'static str),
+    /// The question gets lost, and what follows it.
+    Silence,
+    /// It is carried out, and no answer comes, nor one of what follows.
+    SilenceAfter,
+    /// It is carried out, and the answer begins with what is no message.
+    Garbage,
+    /// It is carried out, and its rows have no columns.
+    Torn,
+    /// It is carried out, and its first row comes again without end.
+    Endless,
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// The number of the question, from 1 on, counted over all connections since the way was armed.
+    pub question: usize,
+    /// How it is answered.
+    pub answer: Answer,
+    /// Whether each question after it is answered so, too.
+    pub for_good: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    fault: Option<Fault>,
+    /// What was asked since the way was armed.
+    asked: Vec<String>,
+    /// How many of them failed.
+    struck: usize,
+    /// Whether a row was sent without end.
+    was_endless: bool,
+}
+
+impl State {
+    /// A question comes; returns how it fails, if it does.
+    fn ask(&mut self, question: String) -> Option<Answer> {
+        self.asked.push(question);
+        let fault = self.fault?;
+        let n = self.asked.len();
+        let fails = n == fault.question || fault.for_good && n > fault.question;
+        self.struck += usize::from(fails);
+        fails.then_some(fault.answer)
+    }
+}
+
+/// A way to a server.
+#[derive(Debug)]
+pub struct Faulty {
+    port: u16,
+    state: Arc<Mutex<State>>,
+}
+
+impl Faulty {
+    /// Opens a way to the server at this port of 127.0.0.1.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub fn to(server: u16) -> Faulty {
+        let state: Arc<Mutex<State>> = Arc::default();
+        let shared = Arc::clone(&state);
+        let port = opened(server, move |client, server| pass(client, server, &shared));
+        Faulty { port, state }
+    }
+
+    /// The port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Counts questions anew, of which this one fails.
+    pub fn arm(&self, fault: Option<Fault>) {
+        *locked(&self.state) = State {
+            fault,
+            ..State::default()
+        };
+    }
+
+    /// Lets no question fail any more; returns how many did.
+    pub fn disarm(&self) -> usize {
+        let mut state = locked(&self.state);
+        state.fault = None;
+        state.struck
+    }
+
+    /// Whether a row was sent without end since the way was armed: an answer may have none.
+    pub fn was_endless(&self) -> bool {
+        locked(&self.state).was_endless
+    }
+
+    /// What was asked since the way was armed: the text of each question.
+    pub fn asked(&self) -> Vec<String> {
+        locked(&self.state).asked.clone()
+    }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().expect("no holder of the lock panics")
+}
+
+/// What becomes of the server's answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    Whole,
+    /// What comes before its second row, and not that it ended.
+    FirstRow,
+    /// Nothing, and then the session ends.
+    Ended(&'static str),
+    Nothing,
+    Garbage,
+    Torn,
+    Endless,
+}
+
+fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>) -> io::Result<()> {
+    let answers: Arc<Mutex<VecDeque<Passed>>> = Arc::default();
+    let (from, to, due) = (server.try_clone()?, client.try_clone()?, answers.clone());
+    let shared = Arc::clone(state);
+    let answering = thread::spawn(move || {
+        let back = to.try_clone();
+        let _ = answer(from, to, &due, &shared);
+        let _ = back.map(|back| back.shutdown(Shutdown::Both));
+    });
+    let mut reader = BufReader::new(client.try_clone()?);
+    let mut question = Vec::new();
+    let mut is_silent = false;
+    let mut first = true;
+    while let Ok(bytes) = message(&mut reader, first) {
+        let kind = if first { 0 } else { bytes[0] };
+        // Asks to stop what another connection does.
+        let is_cancel = first && bytes.get(4..8) == Some(&[4, 210, 22, 46]);
+        first = false;
+        question.extend(bytes);
+        if is_cancel || matches!(kind, b'p' | b'X') {
+            server.write_all(&std::mem::take(&mut question))?;
+            continue;
+        }
+        if !matches!(kind, 0 | b'Q' | b'S') {
+            continue;
+        }
+        let question = std::mem::take(&mut question);
+        let text = shown(&question, kind == 0);
+        let fails = locked(state).ask(text.clone());
+        if is_silent {
+            continue;
+        }
+        let (send, due): (Vec<u8>, &[Passed]) = match fails {
+            None => (question, &[Passed::Whole]),
+            Some(Answer::Silence) => {
+                is_silent = true;
+                continue;
+            }
+            Some(Answer::SilenceAfter) => (question, &[Passed::Nothing]),
+            Some(Answer::Ended(code) | Answer::Error(code)) if kind == 0 => {
+                end(&mut client, code)?;
+                break;
+            }
+            Some(Answer::Ended(code)) => {
+                // What was asked before is answered first.
+                while !locked(&answers).is_empty() && !answering.is_finished() {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                end(&mut client, code)?;
+                break;
+            }
+            Some(Answer::Error(code)) => (raise(code, &text), &[Passed::Whole]),
+            // A COMMIT that was carried out does not fail.
+            Some(Answer::Midway(code))
+                if text.contains("COMMIT") && !text.contains("READ COMM") =>
+            {
+                (raise(code, &text), &[Passed::Whole])
+            }
+            Some(Answer::Midway(code)) if kind != 0 => {
+                let both = [question, raise(code, "")].concat();
+                (both, &[Passed::FirstRow, Passed::Whole])
+            }
+            Some(Answer::EndedAfter(code) | Answer::Midway(code)) => {
+                (question, &[Passed::Ended(code)])
+            }
+            Some(Answer::Garbage) => (question, &[Passed::Garbage]),
+            Some(Answer::Torn) => (question, &[Passed::Torn]),
+            Some(Answer::Endless) => (question, &[Passed::Endless]),
+        };
+        locked(&answers).extend(due);
+        server.write_all(&send)?;
+    }
+    let _ = server.shutdown(Shutdown::Both);
+    let _ = answering.join();
+    Ok(())
+}
+
+/// Passes the server's answers on, each as it is due.
+fn answer(
+    server: TcpStream,
+    mut client: TcpStream,
+    due: &Mutex<VecDeque<Passed>>,
+    state: &Mutex<State>,
+) -> io::Result<()> {
+    let mut server = BufReader::new(server);
+    let mut is_silent = false;
+    let mut rows = 0;
+    loop {
+        let mut bytes = message(&mut server, false)?;
+        let kind = bytes[0];
+        let is_end = kind == b'Z';
+        let now = {
+            let mut due = locked(due);
+            let now = due.front().copied().unwrap_or(Passed::Whole);
+            if is_end {
+                due.pop_front();
+            }
+            now
+        };
+        rows += usize::from(kind == b'D');
+        let passes = match now {
+            Passed::Whole => true,
+            Passed::FirstRow => !is_end && kind != b'C' && (kind != b'D' || rows == 1),
+            Passed::Nothing => {
+                is_silent = true;
+                false
+            }
+            Passed::Ended(code) if is_end => return end(&mut client, code),
+            Passed::Ended(_) => false,
+            Passed::Garbage => {
+                client.write_all(&[b'~', 0, 0, 0, 8, 1, 2, 3, 4])?;
+                true
+            }
+            Passed::Torn => {
+                if kind == b'D' {
+                    bytes = vec![b'D', 0, 0, 0, 6, 0, 0];
+                }
+                true
+            }
+            Passed::Endless if kind == b'D' => loop {
+                locked(state).was_endless = true;
+                client.write_all(&bytes.repeat(1 + 65_536 / bytes.len()))?;
+            },
+            Passed::Endless => true,
+        };
+        if passes && !is_silent {
+            client.write_all(&bytes)?;
+        }
+        if is_end {
+            rows = 0;
+        }
+    }
+}
+
+/// Ends a session as a server does.
+fn end(client: &mut TcpStream, code: &str) -> io::Result<()> {
+    let said = format!("SFATAL\0VFATAL\0C{code}\0Mthe test ends the session\0\0");
+    let mut bytes = vec![b'E'];
+    bytes.extend((said.len() as u32 + 4).to_be_bytes());
+    bytes.extend(said.bytes());
+    client.write_all(&bytes)?;
+    client.shutdown(Shutdown::Both)
+}
+
+/// A question that fails. A COMMIT that fails ends its transaction.
+fn raise(code: &str, instead_of: &str) -> Vec<u8> {
+    let before = match instead_of {
+        "COMMIT" | "END" => "ROLLBACK; ",
+        _ => "",
+    };
+    let sql = format!(
+        "{before}DO $$ BEGIN RAISE EXCEPTION 'the test lets it fail' USING ERRCODE = '{code}'; END $$\0"
+    );
+    let mut bytes = vec![b'Q'];
+    bytes.extend((sql.len() as u32 + 4).to_be_bytes());
+    bytes.extend(sql.bytes());
+    bytes
+}
+
+/// The text of a question: what is parsed first, or the query.
+fn shown(question: &[u8], is_start: bool) -> String {
+    if is_start {
+        return "(start)".to_owned();
+    }
+    let text = match question.first() {
+        // The name of the statement comes first, which has none.
+        Some(b'P') => question.get(6..).unwrap_or_default(),
+        _ => question.get(5..).unwrap_or_default(),
+    };
+    let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
