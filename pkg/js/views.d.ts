@@ -394,6 +394,8 @@ export type GateView = {
   execution_id: number | null;
   /** Its node in the trace. */
   node: number | null;
+  /** What it means that no sealed row of the log records its creation, where the run's log seals creations. */
+  unsealed: string | null;
   /** Its history, by id. */
   history: Array<AuditRow>;
   /** `metadata` as recorded. */
