@@ -93,10 +93,10 @@ impl<'a> Rows<'a> {
             Column::Content(content) => content,
             _ => Content::Values,
         };
-        if matches!(kind, Column::Content(_)) || len > super::LONG {
-            if let Err(note) = self.redactor.whole(content, len) {
-                return Some(Value::text(&note));
-            }
+        if (matches!(kind, Column::Content(_)) || len > super::LONG)
+            && let Err(note) = self.redactor.whole(content, len)
+        {
+            return Some(Value::text(&note));
         }
         let Ok(text) = std::str::from_utf8(bytes) else {
             if self.redactor.raw {

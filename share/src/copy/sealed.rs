@@ -130,7 +130,7 @@ impl Redactor {
             };
             // As long as nothing changed, the rows keep their links.
             if same && !self.sealed.changed {
-                *last = Some(chain.clone());
+                *last = Some(chain);
                 *row = before;
                 return;
             }

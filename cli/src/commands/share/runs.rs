@@ -23,7 +23,7 @@ pub(super) struct Runs {
 enum One {
     Run(Box<Opened>),
     Workflows {
-        disk: Disk,
+        disk: Box<Disk>,
         file: String,
         dir: PathBuf,
     },
@@ -43,7 +43,7 @@ impl Runs {
                 let named = path.file_name().unwrap_or_default().to_string_lossy();
                 let file = file.unwrap_or_else(|| named.into_owned());
                 all.push(One::Workflows {
-                    disk,
+                    disk: Box::new(disk),
                     file,
                     dir: path.parent().map(Path::to_owned).unwrap_or_default(),
                 });
@@ -140,7 +140,7 @@ impl One {
             },
             One::Workflows { disk, file, .. } => Shared {
                 session: None,
-                source: disk,
+                source: disk.as_ref(),
                 root: String::new(),
                 database: Some(file.clone()),
                 alone: true,
