@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     (
         "aws-access-key-id",
         "docs.aws.amazon.com/IAM, unique identifiers",

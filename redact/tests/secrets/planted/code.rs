@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     (
         "github-personal",
         "docs.github.com, About authentication; github.blog 2021-04-05",

@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     ("jwt", "RFC 7519", "⟦eyJ{A:33}.eyJ{A:60}.{w:43}⟧"),
     (
         "jwt-unsigned",

@@ -13,10 +13,10 @@ mod models;
 mod services;
 
 /// A kind of secret: its name, where its format is published, its shape.
-pub type Kind = (&'static str, &'static str, &'static str);
+pub(crate) type Kind = (&'static str, &'static str, &'static str);
 
 /// Every kind, in a fixed order.
-pub fn kinds() -> impl Iterator<Item = &'static Kind> {
+pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
     [
         models::KINDS,
         code::KINDS,
@@ -29,15 +29,15 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
 }
 
 /// A text with a secret in it.
-pub struct Planted {
+pub(crate) struct Planted {
     /// The text, without the marks.
-    pub text: String,
+    pub(crate) text: String,
     /// What may not remain.
-    pub secret: String,
+    pub(crate) secret: String,
 }
 
 /// Makes a secret of this kind; another `seed` makes another one.
-pub fn plant(kind: &Kind, seed: u64) -> Planted {
+pub(crate) fn plant(kind: &Kind, seed: u64) -> Planted {
     let filled = prosescope_redact::shape::fill(kind.2, seed);
     let (before, rest) = filled.split_once('⟦').expect("a shape marks its secret");
     let (secret, after) = rest

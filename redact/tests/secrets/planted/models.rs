@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     (
         "anthropic-api",
         "docs.anthropic.com, API keys; gitleaks anthropic-api-key",

@@ -2,7 +2,7 @@
 
 use super::Kind;
 
-pub const KINDS: &[Kind] = &[
+pub(crate) const KINDS: &[Kind] = &[
     (
         "slack-bot",
         "api.slack.com, token types",

@@ -1,0 +1,195 @@
+//! Exact values: what a caller knows to be secret, from `.env`, from the environment, from `--redact TEXT`.
+
+use std::fmt;
+
+use crate::rule::Kind;
+use crate::words::names_secret;
+
+/// The fewest characters of an exact value that the user did not ask for: shorter ones occur by chance and would corrupt what is
+/// shared (`USER=mm`).
+pub const SHORTEST: usize = 8;
+
+/// A value that is replaced wherever it stands, in each of its forms ([`crate::Remains`] lists them).
+#[derive(Clone)]
+pub struct Exact {
+    pub(crate) value: String,
+    pub(crate) stem: String,
+    pub(crate) kind: Kind,
+    pub(crate) word: bool,
+    pub(crate) asked: bool,
+}
+
+impl Exact {
+    /// A secret of this name: `API_TOKEN`. The name, cleaned of other signs, is a part of each replacement.
+    pub fn secret(name: &str, value: &str) -> Self {
+        Exact {
+            value: value.to_owned(),
+            stem: stem(name),
+            kind: Kind::Secret,
+            word: false,
+            asked: false,
+        }
+    }
+
+    /// A name of a person or a machine, such as `user` or `host`: replaced only where it stands as a whole word.
+    pub fn personal(name: &str, value: &str) -> Self {
+        Exact {
+            kind: Kind::Personal,
+            word: true,
+            ..Self::secret(name, value)
+        }
+    }
+
+    /// Says that the user named this value: it may be short.
+    pub fn asked(mut self) -> Self {
+        self.asked = true;
+        self
+    }
+
+    /// Whether the value is long enough to be searched for.
+    pub fn usable(&self) -> bool {
+        let length = self.value.trim().chars().take(SHORTEST).count();
+        length >= SHORTEST || self.asked && length > 0
+    }
+}
+
+/// Shows the name alone.
+impl fmt::Debug for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exact({})", self.stem)
+    }
+}
+
+/// The part of a name that a replacement can show.
+fn stem(name: &str) -> String {
+    let clean: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .take(48)
+        .collect();
+    let clean = clean.trim_matches(['-', '_']);
+    if clean.is_empty() {
+        "secret".to_owned()
+    } else {
+        clean.to_owned()
+    }
+}
+
+/// A variable of an `.env` file.
+#[derive(Clone)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its value, without quotes.
+    pub value: String,
+}
+
+impl fmt::Debug for Variable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Variable({})", self.name)
+    }
+}
+
+impl Variable {
+    /// Whether the value is to be searched for: every value of an `.env` file, but for a setting that no name calls secret and that
+    /// stands in many texts (a word, a number, a path, an address without a password).
+    pub fn is_secret(&self) -> bool {
+        names_secret(&self.name) || !setting(&self.value)
+    }
+}
+
+/// Whether a value is an ordinary setting.
+fn setting(value: &str) -> bool {
+    let word = |word: &str| {
+        word.bytes().all(|b| {
+            b.is_ascii_lowercase() || matches!(b, b'-' | b'_' | b'.' | b',' | b' ' | b':' | b'/')
+        }) || word.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+            || word
+                .bytes()
+                .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b':' | b'-'))
+    };
+    let url = value
+        .split_once("://")
+        .is_some_and(|(_, rest)| !rest.contains(['@', '?', '=']) && rest.len() < 64);
+    word(value) || url || value.starts_with(['/', '~', '.']) && !value.contains(['=', '@', '+'])
+}
+
+/// Reads the variables of an `.env` file: `NAME=value`, `export NAME="value"`, comments, values of several lines in quotes.
+pub fn variables(text: &str) -> Vec<Variable> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        let bare = line.trim();
+        let bare = bare.strip_prefix("export ").unwrap_or(bare).trim_start();
+        let Some((name, value)) = bare.split_once('=').filter(|_| !bare.starts_with('#')) else {
+            rest = after;
+            continue;
+        };
+        let value = value.trim_start();
+        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let value = match quote {
+            Some(quote) => {
+                // The value in the text itself: it may go on over several lines.
+                let at = line.find(value).unwrap_or(0) + 1;
+                let inside = &rest[at..];
+                match closing(inside, quote) {
+                    Some(end) => {
+                        rest = inside[end + 1..]
+                            .split_once('\n')
+                            .map_or("", |(_, after)| after);
+                        unescape(&inside[..end], quote)
+                    }
+                    None => {
+                        rest = after;
+                        value[1..].to_owned()
+                    }
+                }
+            }
+            None => {
+                rest = after;
+                value
+                    .split(" #")
+                    .next()
+                    .unwrap_or_default()
+                    .trim_end()
+                    .to_owned()
+            }
+        };
+        let name = name.trim();
+        if !name.is_empty() && !value.is_empty() {
+            found.push(Variable {
+                name: name.to_owned(),
+                value,
+            });
+        }
+    }
+    found
+}
+
+/// Where a quoted value ends.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    text.char_indices().find_map(|(at, c)| {
+        let end = c == quote && !escaped;
+        escaped = c == '\\' && !escaped && quote == '"';
+        end.then_some(at)
+    })
+}
+
+fn unescape(value: &str, quote: char) -> String {
+    if quote == '\'' {
+        value.to_owned()
+    } else {
+        value
+            .replace("\\\"", "\"")
+            .replace("\\n", "\n")
+            .replace("\\\\", "\\")
+    }
+}

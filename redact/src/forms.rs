@@ -1,0 +1,194 @@
+//! The forms in which a value can stand: as it is, encoded, escaped.
+
+const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// A form of a value.
+pub(crate) struct Form {
+    /// Its name in reports.
+    pub(crate) name: &'static str,
+    /// The bytes to look for.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the character before, and the one behind, hold a part of the value too (base64).
+    pub(crate) partial: (bool, bool),
+}
+
+/// Returns every form of a value that differs from the others; the value itself first.
+pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
+    let mut forms = vec![form("plain", value.as_bytes().to_vec())];
+    for alignment in 0..3 {
+        if let Some((bytes, partial)) = base64(value.as_bytes(), alignment) {
+            let url = bytes
+                .iter()
+                .map(|b| match b {
+                    b'+' => b'-',
+                    b'/' => b'_',
+                    other => *other,
+                })
+                .collect();
+            forms.push(Form {
+                name: "base64",
+                bytes,
+                partial,
+            });
+            forms.push(Form {
+                name: "base64",
+                bytes: url,
+                partial,
+            });
+        }
+    }
+    for (upper, plus, all) in [
+        (true, false, false),
+        (false, false, false),
+        (true, true, false),
+        (true, false, true),
+    ] {
+        forms.push(form("URL-encoded", url(value, upper, plus, all)));
+    }
+    for (slash, unicode) in [(false, false), (true, false), (false, true), (true, true)] {
+        forms.push(form("JSON-escaped", json(value, slash, unicode)));
+    }
+    // JSON in JSON.
+    let once = String::from_utf8_lossy(&json(value, false, false)).into_owned();
+    forms.push(form("JSON-escaped", json(&once, false, false)));
+    for upper in [false, true] {
+        forms.push(form("JSON-escaped", escapes(value, upper)));
+        forms.push(form("hexadecimal", hex(value.as_bytes(), upper)));
+    }
+    forms.push(form("HTML-escaped", html(value)));
+    if wide {
+        forms.push(form(
+            "UTF-16",
+            value.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        ));
+        forms.push(form(
+            "UTF-16",
+            value.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        ));
+    }
+    let mut kept: Vec<Form> = Vec::new();
+    for form in forms {
+        if !form.bytes.is_empty() && !kept.iter().any(|kept| kept.bytes == form.bytes) {
+            kept.push(form);
+        }
+    }
+    kept
+}
+
+fn form(name: &'static str, bytes: Vec<u8>) -> Form {
+    Form {
+        name,
+        bytes,
+        partial: (false, false),
+    }
+}
+
+/// Base64 of the value where it begins at byte `alignment` of a group of three: the characters that hold nothing else.
+fn base64(value: &[u8], alignment: usize) -> Option<(Vec<u8>, (bool, bool))> {
+    let bits = |at: usize| -> bool {
+        let byte = at / 8;
+        byte >= alignment
+            && value
+                .get(byte - alignment)
+                .is_some_and(|b| b >> (7 - at % 8) & 1 == 1)
+    };
+    let first = (alignment * 8).div_ceil(6);
+    let last = (alignment + value.len()) * 8 / 6;
+    if last < first + 6 {
+        return None;
+    }
+    let bytes = (first..last)
+        .map(|char| {
+            let index = (0..6).fold(0, |sum, bit| sum << 1 | usize::from(bits(char * 6 + bit)));
+            STANDARD[index]
+        })
+        .collect();
+    Some((
+        bytes,
+        (
+            !(alignment * 8).is_multiple_of(6),
+            !((alignment + value.len()) * 8).is_multiple_of(6),
+        ),
+    ))
+}
+
+/// Percent-encoded: all but what RFC 3986 leaves, or each byte.
+fn url(value: &str, upper: bool, plus: bool, all: bool) -> Vec<u8> {
+    let mut out = Vec::new();
+    for byte in value.bytes() {
+        match byte {
+            b' ' if plus => out.push(b'+'),
+            _ if !all
+                && (byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')) =>
+            {
+                out.push(byte)
+            }
+            _ if upper => out.extend(format!("%{byte:02X}").into_bytes()),
+            _ => out.extend(format!("%{byte:02x}").into_bytes()),
+        }
+    }
+    out
+}
+
+/// As in a JSON string; `slash` escapes slashes too, `unicode` everything that is not ASCII.
+fn json(value: &str, slash: bool, unicode: bool) -> Vec<u8> {
+    let mut out = String::new();
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '/' if slash => out.push_str("\\/"),
+            c if c.is_control()
+                || unicode && (!c.is_ascii() || matches!(c, '<' | '>' | '&' | '\'')) =>
+            {
+                unit(c, false, &mut out)
+            }
+            c => out.push(c),
+        }
+    }
+    out.into_bytes()
+}
+
+/// Each character as `\u0041`.
+fn escapes(value: &str, upper: bool) -> Vec<u8> {
+    let mut out = String::new();
+    value.chars().for_each(|c| unit(c, upper, &mut out));
+    out.into_bytes()
+}
+
+fn unit(c: char, upper: bool, out: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        out.push_str(&if upper {
+            format!("\\u{unit:04X}")
+        } else {
+            format!("\\u{unit:04x}")
+        });
+    }
+}
+
+fn hex(value: &[u8], upper: bool) -> Vec<u8> {
+    value
+        .iter()
+        .flat_map(|b| {
+            if upper {
+                format!("{b:02X}")
+            } else {
+                format!("{b:02x}")
+            }
+            .into_bytes()
+        })
+        .collect()
+}
+
+fn html(value: &str) -> Vec<u8> {
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+        .into_bytes()
+}

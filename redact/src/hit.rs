@@ -1,0 +1,125 @@
+//! What was found in a text, and the text without it.
+
+use std::ops::Range;
+
+use crate::rule::Kind;
+
+/// One place in one text that is to be replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The bytes of the text that are replaced.
+    pub range: Range<usize>,
+    /// The rule's id; `exact` for an exact value, `pattern` for a pattern of the user's.
+    pub rule: &'static str,
+    /// Whether it is a secret or personal.
+    pub kind: Kind,
+    /// What the secret is called in the whole file, without brackets: `github-token #1`.
+    pub name: String,
+    /// The form in which an exact value stands there: `plain`, `base64`, …
+    pub form: &'static str,
+}
+
+impl Hit {
+    /// Returns what replaces it: `[github-token #1]`.
+    pub fn replacement(&self) -> String {
+        format!("[{}]", self.name)
+    }
+
+    /// Returns the line of the place, from 1.
+    pub fn line(&self, text: &str) -> usize {
+        let before = text.as_bytes().get(..self.range.start).unwrap_or_default();
+        1 + before.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
+
+/// Returns the text with each hit replaced. The number of lines stays: where a hit has line breaks, they follow its replacement,
+/// each with the indentation of the next line.
+///
+/// The hits are those of one scan of this text, in order; without those that are kept.
+pub fn replace(text: &str, hits: &[Hit]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for hit in hits {
+        // A caller can hand over the hits of another text: what does not fit is left out, and never a panic.
+        let (Some(before), Some(secret)) =
+            (text.get(at..hit.range.start), text.get(hit.range.clone()))
+        else {
+            continue;
+        };
+        out.push_str(before);
+        out.push_str(&hit.replacement());
+        breaks(secret, &mut out);
+        at = hit.range.end;
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out
+}
+
+/// Writes the line breaks of a secret, and the blanks behind each.
+fn breaks(secret: &str, out: &mut String) {
+    let mut blank = false;
+    for c in secret.chars() {
+        match c {
+            '\r' | '\n' => blank = true,
+            ' ' | '\t' if blank => {}
+            _ => {
+                blank = false;
+                continue;
+            }
+        }
+        out.push(c);
+    }
+}
+
+/// Returns up to `width` characters before and behind a hit on its own line, with every hit in them replaced: what a report may
+/// show of a place.
+pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (String, String) {
+    let Some(hit) = hits.get(index) else {
+        return Default::default();
+    };
+    let (start, end) = (hit.range.start, hit.range.end);
+    if !text.is_char_boundary(start) || !text.is_char_boundary(end) || start > end {
+        return Default::default();
+    }
+    // Four bytes a character, and a hit is not cut: whatever of it is in the window stands for all of it.
+    let from = text[..start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1)
+        .max(floor(text, start.saturating_sub(width * 4)));
+    let to = text[end..]
+        .find(['\n', '\r'])
+        .map_or(text.len(), |at| end + at)
+        .min(floor(text, end.saturating_add(width * 4)));
+    let before = masked(text, &hits[..index], from..start);
+    let behind = masked(text, &hits[index + 1..], end..to.max(end));
+    let skip = before.chars().count().saturating_sub(width);
+    (
+        before.chars().skip(skip).collect(),
+        behind.chars().take(width).collect(),
+    )
+}
+
+/// Returns a part of the text in which hits are replaced, those that are cut too.
+fn masked(text: &str, hits: &[Hit], part: Range<usize>) -> String {
+    let mut out = String::new();
+    let mut at = part.start;
+    for hit in hits
+        .iter()
+        .filter(|hit| hit.range.end > part.start && hit.range.start < part.end)
+    {
+        out.push_str(text.get(at..hit.range.start.max(at)).unwrap_or_default());
+        out.push_str(&hit.replacement());
+        at = hit.range.end.max(at);
+    }
+    out.push_str(text.get(at..part.end).unwrap_or_default());
+    out
+}
+
+/// The nearest place at or before `at` where a character begins.
+pub(crate) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

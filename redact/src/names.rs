@@ -1,0 +1,83 @@
+//! The names that secrets get within one file.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What each secret is called: equal secrets get equal names, numbered by first place, so that a trace stays understandable.
+///
+/// One value serves all texts of one shared file, in the order in which a reader meets them. It holds the secrets themselves:
+/// nothing of it may be written. Its `Debug` shows names alone.
+#[derive(Default, Clone)]
+pub struct Names {
+    by_secret: BTreeMap<String, Named>,
+    counts: BTreeMap<String, usize>,
+}
+
+#[derive(Clone)]
+struct Named {
+    stem: String,
+    number: usize,
+    replaced: bool,
+}
+
+impl Named {
+    fn name(&self) -> String {
+        format!("{} #{}", self.stem, self.number)
+    }
+}
+
+impl Names {
+    /// Returns an empty set of names.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the name of this secret: `github-token #1`.
+    pub(crate) fn name(&mut self, secret: &str, stem: &str) -> String {
+        if let Some(named) = self.by_secret.get(secret) {
+            return named.name();
+        }
+        let count = self.counts.entry(stem.to_owned()).or_default();
+        *count += 1;
+        let named = Named {
+            stem: stem.to_owned(),
+            number: *count,
+            replaced: false,
+        };
+        let name = named.name();
+        self.by_secret.insert(secret.to_owned(), named);
+        name
+    }
+
+    /// Notes that this secret is replaced somewhere.
+    pub(crate) fn replaced(&mut self, secret: &str) {
+        if let Some(named) = self.by_secret.get_mut(secret) {
+            named.replaced = true;
+        }
+    }
+
+    /// Returns each secret that was replaced, with its name: what [`crate::Remains`] searches for.
+    pub fn replacements(&self) -> impl Iterator<Item = (&str, String)> {
+        self.by_secret
+            .iter()
+            .filter(|(_, named)| named.replaced)
+            .map(|(secret, named)| (secret.as_str(), named.name()))
+    }
+
+    /// Returns how many different secrets were replaced, by the stem of their names.
+    pub fn counts(&self) -> BTreeMap<&str, usize> {
+        let mut counts = BTreeMap::new();
+        for named in self.by_secret.values().filter(|named| named.replaced) {
+            *counts.entry(named.stem.as_str()).or_default() += 1;
+        }
+        counts
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.by_secret.values().map(Named::name))
+            .finish()
+    }
+}

@@ -1,0 +1,190 @@
+//! Finds many exact values at once, in all of their forms, also where a line break splits them.
+
+use std::ops::Range;
+
+use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, Input};
+
+use crate::forms::{Form, forms};
+
+/// The forms of some values, ready to be searched for.
+pub(crate) struct Needles {
+    automaton: Option<NFA>,
+    /// By pattern: the value's index and its form.
+    owners: Vec<(usize, Form)>,
+    /// The values' shortest lengths, below which a split value is not looked for.
+    words: Vec<bool>,
+}
+
+/// A place of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) range: Range<usize>,
+    pub(crate) value: usize,
+    pub(crate) form: &'static str,
+}
+
+impl Needles {
+    /// Prepares the values; `word` demands that one stands as a whole word, `wide` looks for UTF-16 too.
+    pub(crate) fn new<'a>(values: impl Iterator<Item = (&'a str, bool)>, wide: bool) -> Self {
+        let mut owners = Vec::new();
+        let mut words = Vec::new();
+        for (index, (value, word)) in values.enumerate() {
+            // A name is looked for as it is written: `mm` in base64 is chance.
+            let found = forms(value, wide)
+                .into_iter()
+                .filter(|form| !word || form.name == "plain" || value.len() >= 8);
+            owners.extend(found.map(|form| (index, form)));
+            words.push(word);
+        }
+        let automaton = NFA::builder()
+            .prefilter(false)
+            .build(owners.iter().map(|(_, form)| &form.bytes))
+            .ok();
+        Needles {
+            automaton: automaton.filter(|_| !owners.is_empty()),
+            owners,
+            words,
+        }
+    }
+
+    /// Returns every place, overlapping ones as one, in order of their ends; stops once `enough` says so.
+    pub(crate) fn find(&self, text: &[u8], enough: &mut dyn FnMut(&Found) -> bool) -> Vec<Found> {
+        let mut found = Vec::new();
+        if self.pass(text, &mut found, None, enough) {
+            return found;
+        }
+        let squeezed = Squeezed::of(text);
+        if !squeezed.cuts.is_empty() {
+            self.pass(&squeezed.bytes, &mut found, Some(&squeezed), enough);
+        }
+        found
+    }
+
+    /// One pass; returns whether it was enough.
+    fn pass(
+        &self,
+        text: &[u8],
+        found: &mut Vec<Found>,
+        squeezed: Option<&Squeezed>,
+        enough: &mut dyn FnMut(&Found) -> bool,
+    ) -> bool {
+        let Some(automaton) = &self.automaton else {
+            return false;
+        };
+        let input = Input::new(text).anchored(Anchored::No);
+        let mut state = OverlappingState::start();
+        let first = found.len();
+        while automaton.try_find_overlapping(&input, &mut state).is_ok() {
+            let Some(hit) = state.get_match() else { break };
+            let Some((value, form)) = self.owners.get(hit.pattern().as_usize()) else {
+                continue;
+            };
+            let mut range = hit.start()..hit.end();
+            if let Some(squeezed) = squeezed {
+                // What no break splits was found before.
+                let Some(split) = squeezed.split(&range) else {
+                    continue;
+                };
+                range = split;
+            } else {
+                if self.words[*value] && !whole(text, &range) {
+                    continue;
+                }
+                let base64 = |at: Option<&u8>| {
+                    at.is_some_and(|b| b.is_ascii_alphanumeric() || b"+/-_".contains(b))
+                };
+                if form.partial.0 && range.start > 0 && base64(text.get(range.start - 1)) {
+                    range.start -= 1;
+                }
+                if form.partial.1 && base64(text.get(range.end)) {
+                    range.end += 1;
+                }
+            }
+            match found[first..].last_mut() {
+                // Equal letters in a row are one place.
+                Some(last)
+                    if last.value == *value
+                        && last.form == form.name
+                        && range.start < last.range.end
+                        && range.start >= last.range.start =>
+                {
+                    last.range.end = last.range.end.max(range.end);
+                }
+                _ => {
+                    found.push(Found {
+                        range,
+                        value: *value,
+                        form: form.name,
+                    });
+                    if found.last().is_some_and(&mut *enough) {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Whether no letter and no digit stands directly beside.
+fn whole(text: &[u8], range: &Range<usize>) -> bool {
+    let letter = |at: Option<&u8>| at.is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
+    !(range
+        .start
+        .checked_sub(1)
+        .is_some_and(|at| letter(text.get(at)))
+        || letter(text.get(range.end)))
+}
+
+/// A text without its line breaks, the blanks around them, and their escapes (`\n` as two characters).
+struct Squeezed {
+    bytes: Vec<u8>,
+    /// Where something is missing: the place in `bytes`, and how much was left out up to there.
+    cuts: Vec<(usize, usize)>,
+}
+
+impl Squeezed {
+    fn of(text: &[u8]) -> Self {
+        let mut squeezed = Squeezed {
+            bytes: Vec::with_capacity(text.len()),
+            cuts: Vec::new(),
+        };
+        let mut at = 0;
+        while at < text.len() {
+            let mut end = at;
+            loop {
+                let rest = &text[end..];
+                end += match rest {
+                    [b'\n' | b'\r', ..] => 1,
+                    [b'\\', b'\n' | b'\r', ..] => 2,
+                    [b'\\', b'n' | b'r', ..] => 2,
+                    [b' ' | b'\t', ..] if end > at => 1,
+                    _ => break,
+                };
+            }
+            if end > at {
+                squeezed
+                    .cuts
+                    .push((squeezed.bytes.len(), end - squeezed.bytes.len()));
+                at = end;
+            } else {
+                squeezed.bytes.push(text[at]);
+                at += 1;
+            }
+        }
+        squeezed
+    }
+
+    /// The range in the text of a range that a cut splits.
+    fn split(&self, range: &Range<usize>) -> Option<Range<usize>> {
+        let inside = self.cuts.partition_point(|(at, _)| *at <= range.start);
+        let cut = self.cuts.get(inside).is_some_and(|(at, _)| *at < range.end);
+        cut.then(|| {
+            let shift = |before: usize| before.checked_sub(1).map_or(0, |n| self.cuts[n].1);
+            let last = self.cuts.partition_point(|(at, _)| *at < range.end);
+            range.start + shift(inside)..range.end + shift(last)
+        })
+    }
+}

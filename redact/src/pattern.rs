@@ -1,0 +1,72 @@
+//! Patterns of the user's: `--redact /regex/`.
+
+use std::fmt;
+
+use regex_lite::{Regex, RegexBuilder};
+
+/// The longest pattern, in bytes.
+const LONGEST: usize = 1000;
+/// The most that a compiled pattern may hold, in bytes. A search takes time in proportion to this and to the text's length:
+/// there is no backtracking, so this limit is one of time too.
+const LARGEST: usize = 16 << 10;
+
+/// Why a pattern, or an exact value, is not used: what is wrong, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// No regular expression.
+    #[error(
+        "the pattern is not a regular expression: {0}. Next: correct it, or name the text itself without slashes"
+    )]
+    NoPattern(String),
+    /// Too long, or too large once its repetitions are unrolled.
+    #[error(
+        "the pattern is too large: at most {LONGEST} bytes, and about 250 steps once its repetitions are unrolled. Next: shorten its repetitions such as {{1,500}}"
+    )]
+    TooLarge,
+    /// It is found in the empty text, so everywhere.
+    #[error(
+        "the pattern matches the empty text, so it is found everywhere. Next: let it match at least one character"
+    )]
+    Empty,
+    /// An exact value that is too short and that nobody asked for.
+    #[error(
+        "a text of fewer than {} characters occurs by chance. Next: name a longer one",
+        crate::exact::SHORTEST
+    )]
+    TooShort,
+}
+
+/// A compiled pattern.
+#[derive(Clone)]
+pub(crate) struct Pattern(pub(crate) Regex);
+
+impl Pattern {
+    pub(crate) fn new(pattern: &str) -> Result<Self, Refused> {
+        if pattern.len() > LONGEST {
+            return Err(Refused::TooLarge);
+        }
+        let built = RegexBuilder::new(pattern)
+            .size_limit(LARGEST)
+            .nest_limit(50)
+            .build();
+        let regex = built.map_err(|e| {
+            let why = e.to_string();
+            if why.contains("size") {
+                Refused::TooLarge
+            } else {
+                Refused::NoPattern(why)
+            }
+        })?;
+        if regex.is_match("") {
+            Err(Refused::Empty)
+        } else {
+            Ok(Pattern(regex))
+        }
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({})", self.0.as_str())
+    }
+}

@@ -1,0 +1,180 @@
+//! Whether a value can be a secret, or is what people write in the place of one.
+
+/// Words that stand for a secret in examples.
+const PLACEHOLDERS: [&str; 24] = [
+    "example",
+    "placeholder",
+    "changeme",
+    "change-me",
+    "change_me",
+    "redacted",
+    "your-",
+    "your_",
+    "yourpass",
+    "yourtoken",
+    "yourkey",
+    "my-secret",
+    "my_secret",
+    "mysecret",
+    "dummy",
+    "insert",
+    "replace",
+    "not-a-real",
+    "fake",
+    "xxxx",
+    "****",
+    "....",
+    "todo",
+    "<secret",
+];
+
+/// Values that are nobody's secret.
+const ORDINARY: [&str; 34] = [
+    "password",
+    "passwd",
+    "pass",
+    "pw",
+    "pwd",
+    "secret",
+    "token",
+    "string",
+    "null",
+    "none",
+    "true",
+    "false",
+    "undefined",
+    "required",
+    "optional",
+    "hidden",
+    "masked",
+    "default",
+    "prompt",
+    "test",
+    "user",
+    "username",
+    "postgres",
+    "root",
+    "admin",
+    "guest",
+    "empty",
+    "unset",
+    "missing",
+    "invalid",
+    "unknown",
+    "bearer",
+    "basic",
+    "password123",
+];
+
+/// Any match is one.
+pub(crate) fn any(_: &str) -> bool {
+    true
+}
+
+/// A token is random: examples made of one letter, of `x` or of a word in capitals are not.
+pub(crate) fn token(value: &str) -> bool {
+    distinct(value) >= 8
+        && !value.contains("EXAMPLE")
+        && !value.to_ascii_lowercase().contains("xxxxxx")
+        && !marked(value)
+}
+
+/// A value that stands where a secret is expected.
+pub(crate) fn value(value: &str) -> bool {
+    !placeholder(value)
+}
+
+/// A value that is random by its letters: no word, no identifier, no path.
+pub(crate) fn random(value: &str) -> bool {
+    if placeholder(value)
+        || distinct(value) < 6
+        || value.contains("0123456789")
+        || value.contains("abcdefghij")
+    {
+        return false;
+    }
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let letters = value.bytes().filter(u8::is_ascii_alphabetic).count();
+    (digits >= 1 && letters >= 1 && (digits >= 2 || turns(value) * 4 >= value.len()))
+        || turns(value) * 3 >= value.len()
+}
+
+/// Whether this is what people write in the place of a secret.
+pub(crate) fn placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let first = value.bytes().next().unwrap_or(b' ');
+    marked(value)
+        || matches!(
+            first,
+            b'$' | b'<' | b'{' | b'[' | b'(' | b'%' | b'@' | b'&' | b'|' | b'`'
+        )
+        || value.starts_with("...")
+        || value.contains("${")
+        || value.contains("{{")
+        || value.contains("…")
+        || value.contains("$(")
+        || distinct(value) < 3
+        || ORDINARY.contains(&lower.as_str())
+        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+        || [
+            "env.", "env[", "environ", "getenv", "config.", "self.", "this.", "process.",
+            "secrets.", "vault:", "var.",
+        ]
+        .iter()
+        .any(|source| {
+            lower.starts_with(source) || lower.starts_with("os.") && lower.contains(source)
+        })
+}
+
+/// Whether a replacement of this crate is inside.
+pub(crate) fn marked(value: &str) -> bool {
+    value.contains(" #")
+        && value
+            .match_indices('[')
+            .any(|(at, _)| marker(&value[at..]).is_some())
+}
+
+/// Returns the length of the replacement that the text begins with: `[github-token #1]`.
+pub(crate) fn marker(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.first() != Some(&b'[') || !bytes.get(1)?.is_ascii_alphanumeric() {
+        return None;
+    }
+    let name = bytes[1..]
+        .iter()
+        .take(80)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+        .count();
+    let rest = bytes.get(1 + name..)?.strip_prefix(b" #")?;
+    let digits = rest
+        .iter()
+        .take(12)
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    (digits > 0 && rest.get(digits) == Some(&b']')).then_some(1 + name + 2 + digits + 1)
+}
+
+/// How many different bytes there are.
+pub(crate) fn distinct(value: &str) -> usize {
+    let mut seen = [false; 256];
+    value
+        .bytes()
+        .filter(|byte| !std::mem::replace(&mut seen[usize::from(*byte)], true))
+        .count()
+}
+
+/// How often a small letter, a capital, a digit and a sign follow one another: random texts turn at every second character,
+/// words and names at every fifth.
+fn turns(value: &str) -> usize {
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let bytes = value.as_bytes();
+    bytes
+        .windows(2)
+        .filter(|two| class(two[0]) != class(two[1]))
+        .count()
+}

@@ -1,0 +1,165 @@
+//! Keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and JWT (RFC 7519).
+
+use std::ops::Range;
+
+use crate::hit::floor;
+use crate::plausible;
+use crate::rule::Rule;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::code(
+        "private-key",
+        "Private keys in PEM, OpenSSH, SSH2 and OpenPGP blocks, whole or cut",
+        &["PRIVATE KEY"],
+        block,
+        [
+            "-----BEGIN RSA PRIVATE KEY-----\n{line:3}{b:30}==\n-----END RSA PRIVATE KEY-----",
+            "\"⟦-----BEGIN PRIVATE KEY-----\\n{b:64}\\n{b:64}\\n-----END PRIVATE KEY-----⟧\\n\"",
+        ],
+        [
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+            "-----BEGIN PUBLIC KEY-----\n{line:3}-----END PUBLIC KEY-----",
+        ],
+    ),
+    Rule::code(
+        "putty-key",
+        "Private parts of PuTTY's key files",
+        &["Private-Lines:"],
+        putty,
+        [
+            "Public-Lines: 1\n{line:1}⟦Private-Lines: 1\n{b:60}==\nPrivate-MAC: {h:64}⟧\n",
+            "⟦Private-Lines: 2\n{line:2}Private-MAC: {h:40}⟧",
+        ],
+        [
+            "Private-Lines: says how many lines follow",
+            "Private-Lines:",
+        ],
+    ),
+    Rule::token(
+        "jwt",
+        "JSON Web Tokens, and sessions that are signed the same way",
+        &["eyJ"],
+        r"eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}|[\w-]{20,})(?:\.[\w-]*)*",
+        [
+            "eyJ{A:33}.eyJ{A:60}.{w:43}",
+            "Bearer eyJ{A:33}.eyJ{A:60}.{w:43}",
+        ],
+        ["eyJ{A:33}", "eyJ.eyJ.x"],
+    )
+    .begin(),
+    Rule::token(
+        "jwt-payload",
+        "A payload of a JSON Web Token without its header",
+        &["eyJzdWIi", "eyJpc3Mi", "eyJhdWQi", "eyJleHAi"],
+        r"eyJ(?:zdWIi|pc3Mi|hdWQi|leHAi)[\w-]{30,}(?:\.[\w-]*)*",
+        ["eyJzdWIi{A:60}", "payload eyJpc3Mi{A:60}"],
+        ["eyJzdWIi", "eyJuYW1l{A:60}"],
+    )
+    .begin(),
+];
+
+/// The longest block that is looked for, in bytes: an RSA key of 16384 bits has 13 KB.
+const LONGEST: usize = 64 << 10;
+
+/// From `-----BEGIN …` to `-----END …-----`; where the end is missing, as far as the text could belong to a key.
+fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+    let line = floor(text, keyword.start.saturating_sub(60));
+    let before = &text[line..keyword.start];
+    let begin = before.rfind("BEGIN ")?;
+    let label = &before[begin + 6..];
+    if !label
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-'))
+    {
+        return None;
+    }
+    let dashes = before[..begin]
+        .trim_end_matches(' ')
+        .trim_end_matches('-')
+        .len();
+    if begin - dashes < 4 {
+        return None;
+    }
+    let head = text[keyword.end..]
+        .strip_prefix(" BLOCK")
+        .unwrap_or(&text[keyword.end..]);
+    let body = head.trim_start_matches(' ').trim_start_matches('-');
+    let from = text.len() - body.len();
+    let window = &text[from..floor(text, from + LONGEST)];
+    // A body has no four dashes, so that the first ones are its end's, or another block's beginning.
+    let (length, end) = match window.find("----") {
+        Some(at)
+            if window[at..]
+                .trim_start_matches('-')
+                .trim_start()
+                .starts_with("END") =>
+        {
+            let tail = window[at..].trim_start_matches('-');
+            let close = tail
+                .find("--")
+                .map_or(tail, |close| tail[close..].trim_start_matches('-'));
+            let same = tail.len() - close.len() < 80;
+            (at, if same { window.len() - close.len() } else { at })
+        }
+        Some(at) => (cut(&window[..at]), cut(&window[..at])),
+        None => (cut(window), cut(window)),
+    };
+    let written = window[..length]
+        .bytes()
+        .filter(|b| b.is_ascii_alphanumeric())
+        .count();
+    let real = written >= 32
+        && plausible::distinct(&window[..length]) >= 12
+        && !plausible::marked(&window[..length]);
+    real.then_some(line + dashes..from + end)
+}
+
+/// How far a text without an end can belong to a block: characters of base64, headers, blanks and escaped line breaks.
+fn cut(text: &str) -> usize {
+    let mut end = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim().replace("\\n", "").replace("\\r", "");
+        let body = bare
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='));
+        let header = bare.split_once(": ").is_some_and(|(name, _)| {
+            ["Proc-Type", "DEK-Info", "Comment", "Version"].contains(&name)
+        });
+        if !(body || header) {
+            // The last line of a text that is cut, or one that goes on with something else.
+            let run = line.len() - line.trim_start().len();
+            let run = run
+                + line[run..]
+                    .bytes()
+                    .take_while(|b| b.is_ascii_alphanumeric() || b"+/=\\".contains(b))
+                    .count();
+            return if run >= 16 { at + run } else { end };
+        }
+        at += line.len();
+        if !bare.is_empty() {
+            end = at - (line.len() - line.trim_end().len());
+        }
+    }
+    end
+}
+
+/// From `Private-Lines: n` to the line of `Private-MAC`, or over the n lines.
+fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
+    let window = &text[keyword.start..floor(text, keyword.start + LONGEST)];
+    let mut lines = window.split_inclusive('\n');
+    let first = lines.next()?;
+    let count: usize = first.split_once(':')?.1.trim().parse().ok()?;
+    let mut length = first.len();
+    for line in lines.take(count.min(1000) + 1) {
+        if line.starts_with("Private-") || length < window.len() {
+            length += line.len();
+        }
+        if line.starts_with("Private-") {
+            break;
+        }
+    }
+    let range = keyword.start..keyword.start + window[..length].trim_end().len();
+    (count > 0 && range.len() > first.len() + 16 && !plausible::marked(&text[range.clone()]))
+        .then_some(range)
+}
