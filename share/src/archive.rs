@@ -93,6 +93,9 @@ pub struct Archive<R> {
     entries: Vec<Entry>,
 }
 
+/// Bytes of a file that tell what it is.
+pub const HEAD: usize = 64;
+
 /// Whether a file that begins so is a zip.
 pub fn is_zip(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
