@@ -42,14 +42,15 @@ const prosescopeBytes = (text, length) => {
     worker.postMessage(module);
     return worker;
   };
-  // The run in this page, as a file of such a page: it is opened as one that is dropped. The text is asked for once.
+  // The run in this page, as a file of such a page: it is opened as one that is dropped. It is asked for once.
+  let run = document.getElementById("prosescope-run");
+  run?.remove();
   globalThis.prosescopeRun = () => {
-    const run = document.getElementById("prosescope-run");
     if (!run || +run.dataset.bytes === 0) return null;
     const element = run.cloneNode().outerHTML;
     const end = element.lastIndexOf("<");
     const parts = ["<!doctype html>", element.slice(0, end), run.textContent, element.slice(end)];
-    run.remove();
+    run = null;
     let name = "";
     try {
       name = decodeURIComponent(location.pathname.split("/").pop());
