@@ -220,6 +220,7 @@ impl Desk {
                 })
             }
             Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
+            Request::SaveShared => Err(Trouble::defect("a shared run was asked for as text")),
             Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
             Request::Table {

@@ -143,7 +143,7 @@ impl Desk {
                 timeline: OnceCell::new(),
             });
         }
-        self.source = Some(source);
+        self.source = Some(Rc::clone(&source));
         self.open_workflows = None;
         self.list = list.clone();
         self.workflows = workflows.clone();
@@ -158,6 +158,7 @@ impl Desk {
             workflows,
             left: self.left.len() as u32,
             overview: overview.transpose().unwrap_or_default(),
+            shared: source.shared(),
         })
     }
 
@@ -184,6 +185,7 @@ impl Desk {
             workflows: self.workflows.clone(),
             left: self.left.len() as u32,
             overview: None,
+            shared: source.shared(),
         })
     }
 

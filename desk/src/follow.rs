@@ -83,6 +83,7 @@ impl Desk {
                 workflows,
                 left: 0,
                 overview: None,
+                shared: later.shared(),
             },
             folded,
             ..Followed::default()

@@ -263,6 +263,8 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// The shared run that is open, as a file of its own ([`Shared::save`]): its bytes, which come beside the answer.
+    SaveShared,
     /// Goes on with the list of runs, where the answer before left some of them unread: an [`Opened`] that holds those
     /// that were read now.
     MoreRuns,
@@ -387,6 +389,20 @@ pub struct Opened {
     pub left: u32,
     /// Of a single run that was read already, the answer to [`Page::Overview`], which is asked next.
     pub overview: Option<String>,
+    /// What is to be said where it comes of shared files.
+    #[serde(default)]
+    pub shared: Option<Shared>,
+}
+
+/// What is to be said of shared files that are open.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    /// When they were shared, and whether they are still the same; empty where nothing says so.
+    pub words: String,
+    /// Whether one of them is not what was shared.
+    pub changed: bool,
+    /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
+    pub save: Option<String>,
 }
 
 /// A database of workflows.

@@ -6,7 +6,7 @@ use prosescope_core::database::Limits;
 use prosescope_core::source::{Source, SourceError};
 use prosescope_core::workflow::Rows;
 
-use crate::protocol::Counters;
+use crate::protocol::{Counters, Shared};
 
 /// A source that a page may keep open for long: it tells two listings of the same files apart.
 pub trait DeskSource: Source {
@@ -27,6 +27,11 @@ pub trait DeskSource: Source {
 
     /// Returns why the last read failed, once. Lists leave out what cannot be read, so the failure is lost elsewhere.
     fn take_fault(&self) -> Option<SourceError>;
+
+    /// Returns what is to be said of shared files among what is open.
+    fn shared(&self) -> Option<Shared> {
+        None
+    }
 
     /// Returns how much was read so far, where the source counts.
     fn counters(&self) -> Counters {

@@ -17,7 +17,10 @@ export interface FileBytes {
   modified?: number | Date;
 }
 
-/** A `state.db`, or all files of a run folder or a `.prose` folder. */
+/**
+ * A `state.db`, all files of a run folder or a `.prose` folder, or one shared file: the page or zip that `prosescope share` wrote, or a
+ * zip of a run's folder. What a file is, its content says.
+ */
 export type Files = ArrayBufferView | ArrayBufferLike | Iterable<FileBytes> | Record<string, Bytes>;
 
 /** A browser's file or files: of an `<input type=file webkitdirectory>`, a drop. */

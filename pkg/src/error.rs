@@ -66,6 +66,14 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// A shared file that cannot be unpacked.
+    pub(crate) fn packed(path: &str, error: &dyn std::fmt::Display, hint: &str) -> Problem {
+        let message = format!("{path}: {error}");
+        Problem::open("unreadable", message, hint, path.to_owned())
+    }
+}
+
 impl From<Problem> for JsValue {
     fn from(p: Problem) -> JsValue {
         problem(p.class, p.code, &p.message, &p.hint, p.file)

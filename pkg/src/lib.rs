@@ -24,6 +24,8 @@ pub mod functions;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub mod open;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+mod packed;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub mod run;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod source;

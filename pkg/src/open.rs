@@ -9,6 +9,7 @@ use prosescope_core::time::Stamp;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
+use crate::packed::{Unpacked, unpacked};
 use crate::path::clean;
 use crate::run::{Run, clock, json};
 use crate::source::JsSource;
@@ -99,5 +100,10 @@ fn source(
             "give each file its path inside of the folder, not its name alone",
         ));
     }
-    Ok(Rc::new(JsSource::new(label, pairs)))
+    if let [(file, bytes)] = pairs.as_slice()
+        && let Some(Unpacked { files, issue }) = unpacked(&file.path, bytes)?
+    {
+        return Ok(Rc::new(JsSource::new(label, files, issue)));
+    }
+    Ok(Rc::new(JsSource::new(label, pairs, None)))
 }

@@ -14,16 +14,23 @@ pub(crate) struct JsSource {
     label: String,
     files: Rc<JsFiles>,
     mount: Mount,
+    /// What is to be said of where they come from.
+    listed: Option<Issue>,
 }
 
 impl JsSource {
-    /// A source of these files, each path once.
-    pub(crate) fn new(label: String, mut pairs: Vec<(FileEntry, Uint8Array)>) -> JsSource {
+    /// A source of these files, each path once, and what is to be said of where they come from.
+    pub(crate) fn new(
+        label: String,
+        mut pairs: Vec<(FileEntry, Uint8Array)>,
+        listed: Option<Issue>,
+    ) -> JsSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
         let (entries, bytes) = pairs.into_iter().unzip();
         let files = Rc::new(JsFiles { entries, bytes });
         JsSource {
             label,
+            listed,
             mount: Mount::new(Rc::<JsFiles>::clone(&files)),
             files,
         }
@@ -53,6 +60,10 @@ impl Source for JsSource {
 
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError> {
         Sqlite::of_source(self.mount.open(path)?, path, limits)
+    }
+
+    fn listed(&self) -> Vec<Issue> {
+        self.listed.iter().cloned().collect()
     }
 
     fn notes(&self, path: &str) -> Vec<Issue> {

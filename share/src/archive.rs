@@ -39,6 +39,14 @@ pub enum ArchiveError {
         /// What is wrong with it.
         why: String,
     },
+    /// The bytes of an entry are not what the zip says of them.
+    #[error("{path} is damaged: {why}")]
+    Damaged {
+        /// The entry's path.
+        path: String,
+        /// What is wrong with them.
+        why: String,
+    },
     /// It would unpack to more than is allowed.
     #[error("{0}")]
     TooLarge(String),
@@ -51,8 +59,8 @@ impl ArchiveError {
     /// What to do next.
     pub fn next_step(&self) -> &'static str {
         match self {
-            ArchiveError::Malformed(_) => {
-                "Ask for the file again: it may have been cut off on its way."
+            ArchiveError::Malformed(_) | ArchiveError::Damaged { .. } => {
+                "Ask for the file again: it was changed or cut off on its way."
             }
             ArchiveError::Entry { .. } => {
                 "Do not unpack it with another tool unless you know who made it; ask for the run's folder."
@@ -92,6 +100,9 @@ pub struct Archive<R> {
     zip: rawzip::ZipArchive<R>,
     entries: Vec<Entry>,
 }
+
+/// Bytes of a file that tell what it is.
+pub const HEAD: usize = 64;
 
 /// Whether a file that begins so is a zip.
 pub fn is_zip(head: &[u8]) -> bool {
@@ -140,8 +151,9 @@ impl<R: ReaderAt> Archive<R> {
         entry: &Entry,
         each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> Result<(), ArchiveError> {
-        let wrong = |error: &dyn std::fmt::Display| {
-            ArchiveError::entry(&entry.path, format!("is damaged: {error}"))
+        let wrong = |error: &dyn std::fmt::Display| ArchiveError::Damaged {
+            path: entry.path.clone(),
+            why: error.to_string(),
         };
         let packed = self.zip.get_entry(entry.way).map_err(|e| wrong(&e))?;
         let mut checked = packed.verifying_reader(match entry.deflated {

@@ -33,30 +33,76 @@ pub fn encode(bytes: &[u8]) -> String {
 /// Reads what [`encode`] wrote of `len` bytes; `None` where the text is something else.
 pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len.min(text.len()));
-    let (mut held, mut bits) = (0u32, 0);
-    let mut groups = 0_usize;
-    let mut put = |group: u32| {
-        groups += 1;
-        held = (held << 7 | group) & 0x7fff;
-        bits += 7;
-        if bits >= 8 && bytes.len() < len {
-            bits -= 8;
-            bytes.push((held >> bits & 0xff) as u8);
-        }
-    };
-    for c in text.chars() {
-        let code = u32::from(c);
-        match code.checked_sub(TWO) {
-            None => put(code),
-            Some(two) => {
-                put(u32::from(*ODD.get((two >> 7) as usize)?));
-                put(two & 0x7f);
-            }
+    let mut decoder = Decoder::new(len as u64);
+    decoder.feed(text.as_bytes(), &mut bytes)?;
+    decoder.end()?;
+    Some(bytes)
+}
+
+/// Reads such a text in pieces, which may end in the middle of a character.
+#[derive(Debug)]
+pub struct Decoder {
+    /// Bytes that are still to come.
+    left: u64,
+    held: u32,
+    bits: u32,
+    /// Bits beyond the last byte.
+    spare: u32,
+    /// The first byte of a character whose second one is still to come.
+    lead: Option<u8>,
+}
+
+impl Decoder {
+    /// A reader of a text of `len` bytes.
+    pub fn new(len: u64) -> Decoder {
+        Decoder {
+            left: len,
+            held: 0,
+            bits: 0,
+            spare: 0,
+            lead: None,
         }
     }
-    // A character of two bytes at the end may carry a group of nothing.
-    let most = len.checked_mul(8)?.div_ceil(7) + 1;
-    (bytes.len() == len && groups <= most).then_some(bytes)
+
+    /// Reads a piece of the text; `None` where it is something else.
+    pub fn feed(&mut self, text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
+        for byte in text {
+            match (self.lead.take(), byte) {
+                (None, 0..=0x7f) => self.put(u32::from(*byte), bytes),
+                (None, 0xc2..=0xc7) => self.lead = Some(*byte),
+                (Some(lead), 0x80..=0xbf) => {
+                    let code = u32::from(lead & 0x1f) << 6 | u32::from(byte & 0x3f);
+                    let two = code.checked_sub(TWO)?;
+                    self.put(u32::from(*ODD.get((two >> 7) as usize)?), bytes);
+                    self.put(two & 0x7f, bytes);
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// Ends the text; `None` where it is shorter or longer than it is said to be.
+    pub fn end(self) -> Option<()> {
+        // The last group is filled up, and an odd one takes another with it.
+        let whole = self.left == 0 && self.lead.is_none();
+        (whole && self.spare < 14).then_some(())
+    }
+
+    fn put(&mut self, group: u32, bytes: &mut Vec<u8>) {
+        if self.left == 0 {
+            self.spare = self.spare.saturating_add(7);
+            return;
+        }
+        self.held = (self.held << 7 | group) & 0x7fff;
+        self.bits += 7;
+        if self.bits >= 8 {
+            self.bits -= 8;
+            bytes.push((self.held >> self.bits & 0xff) as u8);
+            self.left -= 1;
+            self.spare = self.bits;
+        }
+    }
 }
 
 /// Bytes in groups of seven bits, the last one filled up with zeros.
@@ -107,6 +153,24 @@ mod tests {
         #[test]
         fn bytes_come_back(bytes: Vec<u8>) {
             prop_assert_eq!(decode(&encode(&bytes), bytes.len()), Some(bytes));
+        }
+
+        #[test]
+        fn bytes_come_back_of_a_text_in_pieces(bytes: Vec<u8>, piece in 1usize..9) {
+            let (mut decoder, mut read) = (Decoder::new(bytes.len() as u64), Vec::new());
+            for part in encode(&bytes).as_bytes().chunks(piece) {
+                prop_assert!(decoder.feed(part, &mut read).is_some());
+            }
+            prop_assert!(decoder.end().is_some());
+            prop_assert_eq!(read, bytes);
+        }
+
+        #[test]
+        fn another_length_is_refused(bytes: Vec<u8>, other in 0usize..200) {
+            let text = encode(&bytes);
+            // One byte less may be the bits that fill up the last group.
+            prop_assume!(other != bytes.len() && other + 1 != bytes.len());
+            prop_assert_eq!(decode(&text, other), None);
         }
 
         #[test]

@@ -1,5 +1,11 @@
 //! What a packed run says of itself.
 
+use std::collections::BTreeMap;
+use std::io;
+
+use prosescope_core::issue::Issue;
+use prosescope_core::text::counted;
+use prosescope_core::time::Stamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -12,6 +18,8 @@ pub const MANIFEST: &str = "prosescope-share.json";
 pub const FORMAT: &str = "prosescope-share-1";
 /// A longer manifest is not read.
 const LONGEST: u64 = 64 << 20;
+/// Differences that are said one by one.
+const SAID: usize = 20;
 
 /// What was shared, and what was changed for it. Holds no secret, and no hash of one: a short secret can be guessed from its hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -110,47 +118,134 @@ impl Manifest {
         let read = serde_json::from_slice(&bytes);
         Some(read.map_err(|error| format!("{MANIFEST} cannot be read: {error}")))
     }
-}
 
-/// Compares every part of a zip with its manifest. Who changes both goes unnoticed: a manifest tells what happened on the way, not who
-/// made it.
-pub fn verify<R: ReaderAt>(archive: &Archive<R>) -> Verified {
-    let manifest = match Manifest::of(archive) {
-        None => return Verified::NoManifest,
-        Some(Err(why)) => return Verified::Changed(vec![why]),
-        Some(Ok(manifest)) => manifest,
-    };
-    let mut wrong = Vec::new();
-    for part in &manifest.parts {
-        match sum(archive, &part.path) {
-            Ok(None) => wrong.push(format!("{} is missing", part.path)),
-            Ok(Some(sum)) if sum == part.sha256 => {}
-            Ok(Some(_)) => wrong.push(format!("{} was changed", part.path)),
-            Err(error) => wrong.push(error.to_string()),
+    fn compared(self, mut sums: BTreeMap<&str, String>) -> Verified {
+        let mut wrong = Vec::new();
+        for part in &self.parts {
+            match sums.remove(part.path.as_str()) {
+                None => wrong.push(format!("{} is missing", part.path)),
+                Some(sum) if sum == part.sha256 => {}
+                Some(_) => wrong.push(format!("{} was changed", part.path)),
+            }
+        }
+        let added = sums.keys().map(|path| format!("{path} was added"));
+        wrong.extend(added);
+        let more = wrong.len().saturating_sub(SAID);
+        wrong.truncate(SAID);
+        if more > 0 {
+            wrong.push(format!("{more} more differ"));
+        }
+        match wrong.is_empty() {
+            true => Verified::Unchanged(Box::new(self)),
+            false => Verified::Changed(wrong),
         }
     }
+}
+
+impl Verified {
+    /// When it was shared and whether it is still the same, in a sentence; empty for what nobody's `share` made.
+    pub fn words(&self) -> String {
+        match self {
+            Verified::NoManifest => String::new(),
+            Verified::Unchanged(manifest) => {
+                let counts = manifest.redactions.iter().map(|one| one.count);
+                let replaced = match counts.fold(0, u64::saturating_add) {
+                    0 => "nothing in it was".to_owned(),
+                    n => counted(n, "text in it was", "texts in it were"),
+                };
+                let when = when(&manifest.made_at);
+                format!("As shared on {when}, unchanged; {replaced} replaced.")
+            }
+            Verified::Changed(what) => {
+                format!("Changed since it was shared: {}.", what.join("; "))
+            }
+        }
+    }
+
+    /// What differs from what was shared; nothing where that is not known.
+    pub fn changed(&self) -> &[String] {
+        match self {
+            Verified::Changed(what) => what,
+            Verified::NoManifest | Verified::Unchanged(_) => &[],
+        }
+    }
+
+    /// What a check of the run says of it.
+    pub fn issue(&self) -> Option<Issue> {
+        let issue = match self {
+            Verified::NoManifest => return None,
+            Verified::Unchanged(_) => Issue::info("shared-copy", self.words()).hint(
+                "What was replaced stands in brackets, and what was left out is named where it was. A manifest tells what happened on the way, not who made the copy.",
+            ),
+            Verified::Changed(_) => Issue::error("share-changed", self.words())
+                .hint("Ask whoever shared it for the file again, and do not rely on this one."),
+        };
+        Some(issue)
+    }
+}
+
+/// Takes the files of a zip, one after the other.
+pub trait Sink {
+    /// A file begins, of so many bytes.
+    ///
+    /// # Errors
+    /// When there is no place for it; unpacking then ends.
+    fn begin(&mut self, path: &str, len: u64) -> io::Result<()>;
+
+    /// Its bytes, in pieces, never more than were told.
+    ///
+    /// # Errors
+    /// As [`Sink::begin`].
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// All of them were handed out.
+    ///
+    /// # Errors
+    /// As [`Sink::begin`].
+    fn end(&mut self) -> io::Result<()>;
+}
+
+/// Unpacks all files of a zip but its manifest, and compares each with that. Who changes both goes unnoticed: a manifest tells what
+/// happened on the way, not who made it.
+///
+/// # Errors
+/// When a file is not what the zip says of it, or `sink` fails.
+pub fn unpack<R: ReaderAt>(
+    archive: &Archive<R>,
+    sink: &mut dyn Sink,
+) -> Result<Verified, ArchiveError> {
+    let failed = |error: io::Error| ArchiveError::Failed(error.to_string());
+    let manifest = Manifest::of(archive);
+    let mut sums = BTreeMap::new();
     for entry in archive.entries() {
-        let is_part = manifest.parts.iter().any(|part| part.path == entry.path);
-        if !is_part && entry.path != MANIFEST {
-            wrong.push(format!("{} was added", entry.path));
+        if entry.path == MANIFEST {
+            continue;
         }
+        let mut hasher = manifest.is_some().then(Sha256::new);
+        sink.begin(&entry.path, entry.len).map_err(failed)?;
+        archive.unpack(entry, &mut |bytes| {
+            if let Some(hasher) = &mut hasher {
+                hasher.update(bytes);
+            }
+            sink.bytes(bytes)
+        })?;
+        sink.end().map_err(failed)?;
+        let sum = hasher.map(|hasher| hex(&hasher.finalize()));
+        sums.insert(entry.path.as_str(), sum.unwrap_or_default());
     }
-    match wrong.is_empty() {
-        true => Verified::Unchanged(Box::new(manifest)),
-        false => Verified::Changed(wrong),
-    }
+    Ok(match manifest {
+        None => Verified::NoManifest,
+        Some(Err(why)) => Verified::Changed(vec![why]),
+        Some(Ok(manifest)) => manifest.compared(sums),
+    })
 }
 
-fn sum<R: ReaderAt>(archive: &Archive<R>, path: &str) -> Result<Option<String>, ArchiveError> {
-    let Some(entry) = archive.entry(path) else {
-        return Ok(None);
-    };
-    let mut hasher = Sha256::new();
-    archive.unpack(entry, &mut |bytes| {
-        hasher.update(bytes);
-        Ok(())
-    })?;
-    Ok(Some(hex(&hasher.finalize())))
+/// A manifest's time as a person reads it, and nothing else: it comes from whoever made the file.
+fn when(at: &str) -> String {
+    match Stamp::parse(at) {
+        stamp @ Stamp::At(_) => format!("{} UTC", stamp.minute()),
+        _ => "a day that it does not say".to_owned(),
+    }
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -1,17 +1,23 @@
 //! A page that holds a packed run: the viewer, a summary that needs no script, and the run as text of an element.
 
+use std::io;
+
 use prosescope_core::text::escape;
 
-use crate::dense;
+use crate::ReaderAt;
+use crate::dense::{self, Decoder};
 
 /// What stands before the run's text in a page; its length in bytes and `">` follow. `<` is in no such text, nor in a summary.
 const RUN: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes=""#;
-/// What is in each page that holds a viewer.
+/// What is in the head of each page that holds a viewer: its run comes behind it.
 const VIEWER: &[u8] = br#"<meta name="prosescope-served""#;
 /// Where the viewer takes a run, a summary and a title: each is in its page exactly once.
 const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#;
 const SUMMARY_SLOT: &str = r#"<div id="prosescope-summary"></div>"#;
 const TITLE_SLOT: &str = "<title>Prosescope</title>";
+
+/// Bytes of a page that are read at a time.
+const PIECE: usize = 256 << 10;
 
 /// Why a page is not made, or the run in it not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,6 +28,26 @@ pub enum PageError {
     /// The page was changed, or cut off on its way.
     #[error("the run in this page cannot be read: {0}")]
     Damaged(&'static str),
+    /// It is the viewer as it is built.
+    #[error("this page is the viewer alone: there is no run in it")]
+    Empty,
+    /// The page itself, or the place that the pieces go to, failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl PageError {
+    /// What to do next.
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            PageError::Viewer(_) => "Use the viewer that belongs to this program.",
+            PageError::Damaged(_) => {
+                "Ask for the file again: it was changed or cut off on its way."
+            }
+            PageError::Empty => "Name a page that `prosescope share` wrote, or a run.",
+            PageError::Failed(_) => "Try again; look at the file and at the free disk space.",
+        }
+    }
 }
 
 /// Makes a page of the viewer, a title, a summary (plain text) and a packed run.
@@ -55,18 +81,32 @@ pub fn write(viewer: &str, title: &str, summary: &str, packed: &[u8]) -> Result<
     Ok(page)
 }
 
-/// The packed run in a page; `None` where the bytes are no page that holds one.
+/// Hands out the packed run of a page in pieces, and returns its length; `None` where the page holds none. No more than a piece is held.
 ///
 /// # Errors
-/// When there is one, and it cannot be read.
+/// When there is one, and it cannot be read, or `each` fails.
+pub fn unpack<R: ReaderAt>(
+    page: &R,
+    each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> Option<Result<u64, PageError>> {
+    let found = begin(page).and_then(|at| match at {
+        Some(at) => run(page, at, each).map(Some),
+        None => Ok(None),
+    });
+    found.transpose()
+}
+
+/// The packed run in a page that is in memory; as [`unpack`].
+///
+/// # Errors
+/// As [`unpack`].
 pub fn packed(page: &[u8]) -> Option<Result<Vec<u8>, PageError>> {
-    let Some(at) = find(page, RUN.as_bytes()) else {
-        // The viewer of a shared page comes before its run.
-        let is_cut = find(page, VIEWER).is_some();
-        return is_cut.then_some(Err(PageError::Damaged("the page ends before it")));
-    };
-    let rest = page.get(at + RUN.len()..)?;
-    Some(read(rest))
+    let mut whole = Vec::new();
+    let unpacked = unpack(&page, &mut |bytes| {
+        whole.extend_from_slice(bytes);
+        Ok(())
+    });
+    Some(unpacked?.map(|_| whole))
 }
 
 /// Whether what begins so may be a page.
@@ -76,24 +116,81 @@ pub fn is_page(head: &[u8]) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
-fn read(rest: &[u8]) -> Result<Vec<u8>, PageError> {
+/// Where the length of the run stands.
+fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
+    let mut piece = vec![0; PIECE];
+    let mut at = 0;
+    let mut is_ours = false;
+    loop {
+        let read = fill(page, &mut piece, at)?;
+        is_ours |= at == 0 && find(read, VIEWER).is_some();
+        if let Some(found) = find(read, RUN.as_bytes()) {
+            return Ok(Some(at + (found + RUN.len()) as u64));
+        }
+        if read.len() < PIECE {
+            return match is_ours {
+                true => Err(PageError::Damaged("the page ends before it")),
+                false => Ok(None),
+            };
+        }
+        at += (PIECE - RUN.len()) as u64;
+    }
+}
+
+fn run<R: ReaderAt>(
+    page: &R,
+    at: u64,
+    each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> Result<u64, PageError> {
     let damaged = PageError::Damaged;
-    let head = rest.get(..40.min(rest.len())).unwrap_or_default();
+    let mut piece = vec![0; PIECE];
+    let head = fill(page, piece.get_mut(..40).unwrap_or_default(), at)?;
     let end = find(head, br#"">"#).ok_or(damaged("its length is missing"))?;
-    let len = rest
+    let len = head
         .get(..end)
         .and_then(|len| std::str::from_utf8(len).ok());
-    let len: usize = len
+    let len: u64 = len
         .and_then(|len| len.parse().ok())
         .ok_or(damaged("its length is no number"))?;
     if len == 0 {
-        return Err(damaged("this page holds no run"));
+        return Err(PageError::Empty);
     }
-    let text = rest.get(end + 2..).unwrap_or_default();
-    let end = find(text, b"</script>").ok_or(damaged("its end is missing"))?;
-    let text = text.get(..end).unwrap_or_default();
-    let text = std::str::from_utf8(text).map_err(|_| damaged("it is no text"))?;
-    dense::decode(text, len).ok_or(damaged("it is shorter or longer than the page says"))
+    let (mut at, mut decoder, mut bytes) = (at + end as u64 + 2, Decoder::new(len), Vec::new());
+    loop {
+        let read = fill(page, &mut piece, at)?;
+        let text = memchr::memchr(b'<', read).map_or(read, |end| read.get(..end).unwrap_or(read));
+        decoder
+            .feed(text, &mut bytes)
+            .ok_or(damaged("it is not what a page holds"))?;
+        each(&bytes).map_err(|error| PageError::Failed(error.to_string()))?;
+        bytes.clear();
+        at += text.len() as u64;
+        if text.len() < PIECE {
+            break;
+        }
+    }
+    let end = fill(page, piece.get_mut(..9).unwrap_or_default(), at)?;
+    if end != b"</script>" {
+        return Err(damaged("its end is missing"));
+    }
+    decoder
+        .end()
+        .ok_or(damaged("it is shorter or longer than the page says"))?;
+    Ok(len)
+}
+
+/// Fills a piece from a place on, as far as the page goes.
+fn fill<'a, R: ReaderAt>(page: &R, piece: &'a mut [u8], at: u64) -> Result<&'a [u8], PageError> {
+    let mut read = 0;
+    while let Some(rest) = piece.get_mut(read..).filter(|rest| !rest.is_empty()) {
+        match page.read_at(rest, at + read as u64) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(PageError::Failed(error.to_string())),
+        }
+    }
+    Ok(piece.get(..read).unwrap_or_default())
 }
 
 fn find(bytes: &[u8], sought: &[u8]) -> Option<usize> {
@@ -135,15 +232,31 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_found_wherever_it_lies_and_however_long_it_is() {
+        let bytes: Vec<u8> = (0..PIECE * 3).map(|at| (at * 7 % 251) as u8).collect();
+        for before in [0, PIECE - 70, PIECE - 1, PIECE * 2 + 3] {
+            for len in [1, 1000, PIECE * 7 / 8 - 1, PIECE * 7 / 8, bytes.len()] {
+                let style = format!("<style>{}</style></head><body>", " ".repeat(before));
+                let viewer = viewer().replace("<body>", &style);
+                let bytes = bytes.get(..len).unwrap();
+                let page = write(&viewer, "t", "s", bytes).unwrap();
+                assert_eq!(packed(page.as_bytes()), Some(Ok(bytes.to_vec())));
+            }
+        }
+    }
+
+    #[test]
     fn what_is_no_run_is_told() {
         assert_eq!(packed(b"PK\x03\x04"), None);
         let none = packed(viewer().as_bytes()).unwrap();
-        assert_eq!(none, Err(PageError::Damaged("this page holds no run")));
+        assert_eq!(none, Err(PageError::Empty));
         let page = write(&viewer(), "t", "s", b"some bytes").unwrap();
         let cut = page.split_once("</script><script>").unwrap().0;
         for damaged in [
             cut.to_owned(),
             page.replace("\"10\"", "\"8\""),
+            page.replace("\"10\"", "\"11\""),
+            page.replace("\"10\"", "\"18446744073709551615\""),
             page.replace("\"10\"", "\"x\""),
         ] {
             assert!(

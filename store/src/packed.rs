@@ -1,11 +1,11 @@
 //! A shared file: a zip of runs, or a page that holds one. It is unpacked where only this user can look, for as long as it is open.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-use prosescope_share::archive::{Archive, ArchiveError, is_zip};
-use prosescope_share::manifest::{MANIFEST, Verified, verify};
+use prosescope_share::archive::{Archive, ArchiveError, HEAD, is_zip};
+use prosescope_share::manifest::{self, Sink, Verified};
 use prosescope_share::{FileReader, ReaderAt, page};
 use tempfile::TempDir;
 
@@ -13,8 +13,6 @@ use crate::error::StoreError;
 
 /// Bytes that a zip may unpack to.
 const MOST: u64 = 16 << 30;
-/// Bytes of the longest page that is read: it is held whole.
-const LONGEST_PAGE: u64 = 512 << 20;
 
 /// What was unpacked.
 pub(crate) struct Packed {
@@ -30,7 +28,7 @@ pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     let mut file = File::open(path).map_err(failed)?;
     let len = file.metadata().map_err(failed)?.len();
     let mut head = Vec::new();
-    let mut beginning = (&mut file).take(64);
+    let mut beginning = (&mut file).take(HEAD as u64);
     beginning.read_to_end(&mut head).map_err(failed)?;
     if is_zip(&head) {
         return unpack(path, FileReader::from(file), len).map(Some);
@@ -38,62 +36,82 @@ pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     if !page::is_page(&head) {
         return Ok(None);
     }
-    if len > LONGEST_PAGE {
-        let cause = format!("the page has {len} bytes, and is held whole");
-        return Err(wrong(path, cause, "Ask for the run as a zip."));
-    }
-    let mut whole = Vec::new();
-    file.rewind().map_err(failed)?;
-    file.read_to_end(&mut whole).map_err(failed)?;
-    match page::packed(&whole) {
+    let mut zip = tempfile::tempfile().map_err(|cause| no_room(path, &cause))?;
+    let found = page::unpack(&FileReader::from(file), &mut |bytes| zip.write_all(bytes));
+    match found {
         None => Ok(None),
-        Some(Err(error)) => Err(wrong(
-            path,
-            error.to_string(),
-            "Ask for the file again: it was changed or cut off on its way.",
-        )),
-        Some(Ok(packed)) => {
-            drop(whole);
-            let len = packed.len() as u64;
-            unpack(path, packed, len).map(Some)
-        }
+        Some(Err(error)) => Err(wrong(path, error.to_string(), error.next_step())),
+        Some(Ok(len)) => unpack(path, FileReader::from(zip), len).map(Some),
     }
 }
 
 fn unpack<R: ReaderAt>(path: &Path, reader: R, len: u64) -> Result<Packed, StoreError> {
     let refused = |error: ArchiveError| wrong(path, error.to_string(), error.next_step());
     let archive = Archive::open(reader, len, MOST).map_err(refused)?;
-    let failed = |cause: io::Error| {
-        let cause = format!(
-            "it cannot be unpacked into {}: {cause}",
-            std::env::temp_dir().display()
-        );
-        wrong(
-            path,
-            cause,
-            "Make room there, or name another place with TMPDIR.",
-        )
-    };
     let folder = tempfile::Builder::new()
         .prefix("prosescope-")
         .tempdir()
-        .map_err(failed)?;
-    for entry in archive.entries() {
-        if entry.path == MANIFEST {
-            continue;
-        }
-        let to = folder.path().join(&entry.path);
-        if let Some(above) = to.parent() {
-            fs::create_dir_all(above).map_err(failed)?;
-        }
-        let mut file = File::create_new(&to).map_err(failed)?;
-        let unpacked = archive.unpack(entry, &mut |bytes| file.write_all(bytes));
-        unpacked.map_err(refused)?;
+        .map_err(|cause| no_room(path, &cause))?;
+    let mut files = Files {
+        folder: folder.path(),
+        file: None,
+        failed: None,
+    };
+    let unpacked = manifest::unpack(&archive, &mut files);
+    let verified = unpacked.map_err(|error| match files.failed.take() {
+        Some(cause) => no_room(path, &cause),
+        None => refused(error),
+    })?;
+    Ok(Packed { folder, verified })
+}
+
+/// Files below a folder.
+struct Files<'a> {
+    folder: &'a Path,
+    /// The one that is being written.
+    file: Option<File>,
+    /// Why the folder takes no more.
+    failed: Option<io::Error>,
+}
+
+impl Files<'_> {
+    fn noted(&mut self, done: io::Result<()>) -> io::Result<()> {
+        done.map_err(|cause| {
+            let said = io::Error::new(cause.kind(), cause.to_string());
+            self.failed = Some(cause);
+            said
+        })
     }
-    Ok(Packed {
-        verified: verify(&archive),
-        folder,
-    })
+}
+
+impl Sink for Files<'_> {
+    fn begin(&mut self, path: &str, _len: u64) -> io::Result<()> {
+        let to = self.folder.join(path);
+        let made = to.parent().map_or(Ok(()), fs::create_dir_all);
+        let made = made.and_then(|()| File::create_new(&to));
+        let made = made.map(|file| self.file = Some(file));
+        self.noted(made)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let written = match &mut self.file {
+            Some(file) => file.write_all(bytes),
+            None => Ok(()),
+        };
+        self.noted(written)
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.file = None;
+        Ok(())
+    }
+}
+
+fn no_room(path: &Path, cause: &io::Error) -> StoreError {
+    let place = std::env::temp_dir();
+    let cause = format!("it cannot be unpacked into {}: {cause}", place.display());
+    let next = "Make room there, or name another place with TMPDIR.";
+    wrong(path, cause, next)
 }
 
 fn wrong(path: &Path, cause: String, next: &'static str) -> StoreError {

@@ -1,11 +1,36 @@
 // Starts the app of the one-file page: unpacks the wasm, compiles it once, and lets the app start workers that share
 // the compiled module. A worker is a classic one from a Blob, because module workers and fetch fail on file://.
+
+// Bytes from a text of seven bits a character: share/src/dense.rs writes it. What is no such text is refused.
+const prosescopeBytes = (text, length) => {
+  const bytes = new Uint8Array(length);
+  let held = 0;
+  let bits = 0;
+  let at = 0;
+  const put = (group) => {
+    held = ((held << 7) | group) & 0x7fff;
+    if ((bits += 7) >= 8) bytes[at++] = held >> (bits -= 8);
+  };
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 128) {
+      put(code);
+      continue;
+    }
+    const odd = [0, 13, 60][(code - 128) >> 7];
+    if (odd === undefined) throw new Error("a part of the page was changed");
+    put(odd);
+    put(code & 127);
+  }
+  // An odd group at the end takes another one with it.
+  if (at < length || (at - length) * 8 + bits > 13) throw new Error("a part of the page is missing, or was changed");
+  return bytes;
+};
+
 (async () => {
   const packed = document.getElementById("prosescope-wasm");
-  const text = atob(packed.textContent);
+  const bytes = prosescopeBytes(packed.textContent, +packed.dataset.bytes);
   packed.remove();
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const response = new Response(stream, { headers: { "content-type": "application/wasm" } });
   const module = await WebAssembly.compileStreaming(response);
@@ -16,6 +41,23 @@
     const worker = new Worker(url);
     worker.postMessage(module);
     return worker;
+  };
+  // The run in this page, as a file of such a page: it is opened as one that is dropped. It is asked for once.
+  let run = document.getElementById("prosescope-run");
+  run?.remove();
+  globalThis.prosescopeRun = () => {
+    if (!run || +run.dataset.bytes === 0) return null;
+    const element = run.cloneNode().outerHTML;
+    const end = element.lastIndexOf("<");
+    const parts = ["<!doctype html>", element.slice(0, end), run.textContent, element.slice(end)];
+    run = null;
+    let name = "";
+    try {
+      name = decodeURIComponent(location.pathname.split("/").pop());
+    } catch {
+      // It is no text then.
+    }
+    return new File(parts, name || "run.html", { type: "text/html" });
   };
   await wasm_bindgen({ module_or_path: module });
 })().catch((error) => {

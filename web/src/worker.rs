@@ -24,16 +24,26 @@ struct Answer {
     blob: Option<web_sys::Blob>,
 }
 
+/// What is open.
+struct Open {
+    desk: Desk,
+    /// A shared run, as a file of its own.
+    save: Option<web_sys::Blob>,
+}
+
 /// Answers from now on; called once, when the wasm finds itself in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
-    let desk = RefCell::new(Desk::new(now));
+    let open = RefCell::new(Open {
+        desk: Desk::new(now),
+        save: None,
+    });
     let reply = scope.clone();
     let on_message = move |event: &Event| {
         let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
         let answer = match serde_json::from_str(&body) {
-            Ok(request) => answer(&mut desk.borrow_mut(), request, &|| files_of(&get("files"))),
+            Ok(request) => answer(&mut open.borrow_mut(), request, &|| files_of(&get("files"))),
             Err(error) => Err(Trouble::defect(&format!(
                 "the question could not be read: {error}"
             ))),
@@ -57,24 +67,36 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
 
 /// Answers a question; `files` gives the files that came with it.
 fn answer(
-    desk: &mut Desk,
+    open: &mut Open,
     request: Request,
     files: &dyn Fn() -> Vec<(String, web_sys::File)>,
 ) -> Result<Answer, Trouble> {
+    let Open { desk, save } = open;
     if let Request::Download { place, of } = &request {
         let blob = Some(download(desk, place, of)?);
         let json = String::from("null");
         return Ok(Answer { json, blob });
     }
+    if request == Request::SaveShared {
+        let blob = save.clone();
+        let json = String::from("null");
+        return Ok(Answer { json, blob });
+    }
     let is_stats = request == Request::Stats;
+    let opens = matches!(request, Request::OpenFiles { .. } | Request::OpenExample);
+    let mut given = None;
     let json = desk.answer(request, &mut |request| match request {
         Request::OpenFiles { label, missing } => {
-            let source = WebSource::of_files(label.clone(), files(), missing);
+            let (source, save) = WebSource::of_files(label.clone(), files(), missing)?;
+            given = save;
             Ok(Rc::new(source) as Rc<dyn DeskSource>)
         }
         Request::OpenExample => Ok(Rc::new(example::source())),
         _ => Err(Trouble::defect("a worker reaches no server")),
     })?;
+    if opens {
+        *save = given;
+    }
     let json = match is_stats {
         true => with_memory(desk),
         false => json,

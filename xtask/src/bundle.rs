@@ -1,7 +1,7 @@
 //! Builds the viewer: one HTML file that opens from `file://` and from a server.
 //!
 //! ```text
-//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► gzip + base64 ──► target/viewer/viewer.html
+//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► gzip, as text ──► target/viewer/viewer.html
 //! ```
 //!
 //! The page holds everything: style, glue, the compiled app. Its content security policy allows nothing but
@@ -9,7 +9,7 @@
 //! (`prosescope view`) turns two places into their opposite, see [`SERVED`].
 
 use std::fs;
-use std::io::Write as _;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
@@ -17,6 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
+use crate::dense;
 use crate::view::target;
 use crate::wasm;
 
@@ -28,6 +29,13 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
         r#"<meta name="prosescope-served" content="no">"#,
         r#"<meta name="prosescope-served" content="yes">"#,
     ),
+];
+
+/// What `prosescope share` fills in the page, each exactly once and in this order (share/src/page.rs).
+const SHARED: [&str; 3] = [
+    "<title>Prosescope</title>",
+    r#"<div id="prosescope-summary"></div>"#,
+    r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#,
 ];
 
 /// The style, in order; `index.html` names the same files for Trunk.
@@ -84,9 +92,7 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
         "the style would end its element"
     );
 
-    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    gzip.write_all(wasm)?;
-    let packed = BASE64.encode(gzip.finish()?);
+    let packed = packed(wasm)?;
 
     let html = fill(
         &template,
@@ -97,18 +103,39 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
                 &format!("data:image/svg+xml;base64,{}", BASE64.encode(icon)),
             ),
             ("@STYLE@", &style),
-            ("@WASM@", &packed),
+            ("@BYTES@", &packed.len().to_string()),
+            ("@WASM@", &dense::encode(&packed)),
             ("@GLUE@", glue),
             ("@BOOT@", &boot),
         ],
     )?;
-    for (from, _) in SERVED {
+    for slot in SERVED.iter().map(|(from, _)| from).chain(&SHARED) {
         ensure!(
-            html.matches(from).count() == 1,
-            "the page must hold `{from}` exactly once"
+            html.matches(slot).count() == 1,
+            "the page must hold `{slot}` exactly once"
         );
     }
+    ensure!(
+        html.matches(r#"id="prosescope-run" data-bytes=""#).count() == 1,
+        "a reader of shared pages would take something else for the run"
+    );
+    ensure!(
+        SHARED.map(|slot| html.find(slot)).is_sorted(),
+        "the places that a run is put in are not in order"
+    );
     Ok(html)
+}
+
+/// Packs the wasm as gzip does at its best, 4 % smaller: a browser unpacks it by itself.
+fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
+    let mut packed = Vec::new();
+    // Each further round takes as long as the first.
+    let options = zopfli::Options {
+        iteration_count: NonZeroU64::MIN,
+        ..zopfli::Options::default()
+    };
+    zopfli::compress(options, zopfli::Format::Gzip, wasm, &mut packed)?;
+    Ok(packed)
 }
 
 /// Puts the parts in the place of their names, each of which stands in the template once. What a part holds is

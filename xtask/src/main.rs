@@ -7,6 +7,9 @@
 mod bench;
 mod bundle;
 mod cargo;
+#[path = "../../share/src/dense.rs"]
+#[allow(dead_code, unreachable_pub)] // who reads it is elsewhere
+mod dense;
 mod fuzz;
 mod install;
 mod lint;

@@ -10,6 +10,8 @@ use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
+use prosescope_desk::protocol::Shared;
+use prosescope_share::manifest::Verified;
 use prosescope_store::{Claim, Disk};
 
 /// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
@@ -263,6 +265,17 @@ impl DeskSource for Listing {
 
     fn take_fault(&self) -> Option<SourceError> {
         self.fault.take()
+    }
+
+    fn shared(&self) -> Option<Shared> {
+        let all = self.disks.iter().filter_map(|(_, disk)| disk.verified());
+        let words: Vec<String> = all.clone().map(Verified::words).collect();
+        let words = words.join(" ");
+        (!words.trim().is_empty()).then(|| Shared {
+            changed: all.clone().any(|verified| !verified.changed().is_empty()),
+            words,
+            save: None,
+        })
     }
 }
 

@@ -12,3 +12,4 @@ pub mod pooler;
 pub mod run;
 pub mod wire;
 pub mod work;
+pub mod zip;

@@ -13,7 +13,7 @@ use prosescope_tests::rule_scan::rules_in;
 fn every_rule_of_the_sources_is_registered_and_every_registered_rule_is_used() {
     let root = needs::root();
     let mut files = Vec::new();
-    for crate_ in ["core", "store", "postgres", "cli", "web", "pkg"] {
+    for crate_ in ["core", "store", "postgres", "share", "cli", "web", "pkg"] {
         let folder = root.join(crate_).join("src");
         if folder.is_dir() {
             sources(root, &folder, &mut files);

@@ -5,13 +5,15 @@
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
 //!
-//! `apart` gives files that were given together their places.
+//! `apart` gives files that were given together their places; `packed` opens shared files among them.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
 mod ahead;
 pub(crate) mod apart;
 mod cache;
+#[cfg(target_family = "wasm")]
+mod packed;
 #[cfg(target_family = "wasm")]
 mod source;
 

@@ -8,7 +8,7 @@ use prosescope_core::database::{Database, Limits};
 use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
-use prosescope_desk::protocol::{Counters, Missing};
+use prosescope_desk::protocol::{Counters, Missing, Shared, Trouble};
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -18,14 +18,17 @@ use prosescope_core::time::Stamp;
 
 use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};
+use super::packed::{Bytes, Unpacked};
 
 /// Files of one place that are fetched together with those of others, at most.
 const OF_A_PLACE: usize = 200;
 
 /// Where a file's bytes are.
 enum Place {
-    /// A file that a person dropped or picked.
-    Browser(web_sys::File),
+    /// A file that a person dropped or picked, or a large one of a shared file.
+    Browser(web_sys::Blob),
+    /// Of a shared file, outside of our memory.
+    Held(js_sys::Uint8Array),
     /// Bytes that the page itself carries: the example.
     Memory(Rc<[u8]>),
 }
@@ -57,15 +60,44 @@ pub(crate) struct WebSource {
     listed: Vec<Issue>,
     /// Single files were given, and no folder.
     loose: bool,
+    /// What is to be said of shared files among them.
+    shared: Option<Shared>,
 }
 
+/// A source, and what of it is given back as a file of its own.
+pub(crate) type Given = (WebSource, Option<web_sys::Blob>);
+
 impl WebSource {
-    /// A source of files that a person gave, each with its path, and of what is not among them.
+    /// A source of files that a person gave, each with its path, and of what is not among them. Shared files are unpacked.
+    ///
+    /// # Errors
+    /// When a shared file cannot be unpacked.
     pub(crate) fn of_files(
         label: String,
         files: Vec<(String, web_sys::File)>,
         missing: &Missing,
-    ) -> WebSource {
+    ) -> Result<Given, Trouble> {
+        let given = Unpacked::of(files)?;
+        let shared = given.shared();
+        let Unpacked {
+            files,
+            unpacked,
+            verified,
+            saved,
+        } = given;
+        let is_folder = !verified.is_empty();
+        let unpacked = unpacked.into_iter().map(|(path, len, bytes)| {
+            let entry = FileEntry {
+                path,
+                len,
+                modified: None,
+            };
+            let place = match bytes {
+                Bytes::Held(bytes) => Place::Held(bytes),
+                Bytes::Browser(blob) => Place::Browser(blob),
+            };
+            (entry, place)
+        });
         let pairs = files.into_iter().map(|(path, file)| {
             let modified = Some(Stamp::At(file.last_modified() as i64));
             (
@@ -74,19 +106,26 @@ impl WebSource {
                     len: file.size() as u64,
                     modified,
                 },
-                Place::Browser(file),
+                Place::Browser(file.into()),
             )
         });
+        let pairs = pairs.chain(unpacked).collect();
+        let verified = verified
+            .into_iter()
+            .filter_map(|(_, verified)| verified.issue());
         let hidden = missing.hidden.iter().map(|folder| names_hidden(folder));
         let listed = left_out(&missing.skipped)
             .into_iter()
             .chain(not_given(&missing.not_given))
             .chain(hidden)
+            .chain(verified)
             .collect();
-        WebSource {
-            loose: missing.loose,
-            ..WebSource::new(label, pairs.collect(), listed)
-        }
+        let source = WebSource {
+            loose: missing.loose && !is_folder,
+            shared,
+            ..WebSource::new(label, pairs, listed)
+        };
+        Ok((source, saved.map(|(_, blob)| blob)))
     }
 
     /// A source of bytes in memory.
@@ -119,6 +158,7 @@ impl WebSource {
             files,
             listed,
             loose: false,
+            shared: None,
         }
     }
 }
@@ -139,6 +179,10 @@ impl DeskSource for WebSource {
 
     fn take_fault(&self) -> Option<SourceError> {
         self.files.fault.take()
+    }
+
+    fn shared(&self) -> Option<Shared> {
+        self.shared.clone()
     }
 
     fn counters(&self) -> Counters {
@@ -216,6 +260,10 @@ impl Files {
     fn fetch(&self, index: usize, range: Range<u64>) -> Result<Part, SourceError> {
         match self.places.get(index) {
             Some(Place::Browser(file)) => self.slice(file, self.path(index), range),
+            Some(Place::Held(bytes)) => {
+                let part = bytes.subarray(range.start as u32, range.end as u32);
+                Ok(Part::Browser(part))
+            }
             Some(Place::Memory(bytes)) => {
                 let range = range.start as usize..range.end as usize;
                 Ok(Part::Memory(Rc::clone(bytes), range))
@@ -294,7 +342,7 @@ impl Files {
     }
 
     /// A file of the browser that is small, and not empty.
-    fn small(&self, index: usize) -> Option<&web_sys::File> {
+    fn small(&self, index: usize) -> Option<&web_sys::Blob> {
         match self.places.get(index) {
             Some(Place::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => Some(file),
             _ => None,
@@ -303,7 +351,7 @@ impl Files {
 
     fn slice(
         &self,
-        file: &web_sys::File,
+        file: &web_sys::Blob,
         path: &str,
         range: Range<u64>,
     ) -> Result<Part, SourceError> {

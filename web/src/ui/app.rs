@@ -31,6 +31,8 @@ pub(crate) fn App() -> impl IntoView {
     follow::watch(app);
     if is_served() {
         app.open(What::Served);
+    } else if let Some(file) = super::opening::own_run() {
+        app.open(What::Own(file.name(), file));
     } else {
         // Behind the first picture of the page.
         set_timeout(move || app.warm(), Duration::ZERO);
@@ -48,6 +50,8 @@ pub(crate) fn App() -> impl IntoView {
     // What is a page of its own says its name itself.
     Effect::new(move || {
         let title = match &*shown.read() {
+            // A page with a run in it has its title before the run is read.
+            Shown::Home if matches!(app.what(), Some(What::Own(..))) => return,
             Shown::Home => "Prosescope".to_owned(),
             Shown::Runs => {
                 let runs = app.desk.with(|desk| match desk {
@@ -89,7 +93,7 @@ pub(crate) fn App() -> impl IntoView {
             Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
         <div class="dropzone" class:on=dragging aria-hidden="true">
-            <p>"Drop to open"<small>"A state.db, a run folder, a workflows.db, or a .prose folder"</small></p>
+            <p>"Drop to open"<small>"A state.db, a run folder, a .prose folder, a workflows.db, or a shared page or zip"</small></p>
         </div>
         <super::load::NoticeBar/>
         <Help/>

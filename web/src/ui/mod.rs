@@ -30,7 +30,11 @@ mod value;
 mod workflow;
 mod workflows;
 
-/// Mounts the app.
+/// Mounts the app, in place of what the page says without it.
 pub(crate) fn start() {
     leptos::mount::mount_to_body(app::App);
+    let summary = leptos::prelude::document().get_element_by_id("prosescope-summary");
+    if let Some(summary) = summary {
+        summary.remove();
+    }
 }

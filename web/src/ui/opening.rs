@@ -4,6 +4,7 @@
 //! `getAsFileSystemHandle`. Both must be asked for during the drop itself, before anything is awaited.
 
 use prosescope_core::source::is_listed;
+use wasm_bindgen::JsCast as _;
 
 mod drop;
 mod pick;
@@ -11,6 +12,17 @@ pub(crate) mod recent;
 
 pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use pick::{Picker, pick_files, pick_folder};
+
+/// The run in this page, as a file: once.
+pub(crate) fn own_run() -> Option<web_sys::File> {
+    let function = js_sys::Reflect::get(&js_sys::global(), &"prosescopeRun".into()).ok()?;
+    let function: js_sys::Function = function.dyn_into().ok()?;
+    function
+        .call0(&wasm_bindgen::JsValue::NULL)
+        .ok()?
+        .dyn_into()
+        .ok()
+}
 
 /// More files than this are not listed: somebody dropped a whole disk.
 const MOST: usize = 200_000;

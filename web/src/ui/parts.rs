@@ -296,6 +296,37 @@ pub(crate) fn Download(
     }
 }
 
+/// What is to be said of a shared file that is open, and the way to have its run as a file: where one begins to read. That it was
+/// changed is said everywhere.
+#[component]
+pub(crate) fn SharedNote(
+    /// Whether one begins to read here.
+    on_overview: Signal<bool>,
+) -> impl IntoView {
+    let app = App::get();
+    live(move || {
+        let shared = app.shared.get()?;
+        if shared.changed {
+            return Some(
+                view! {
+                    <section class="unread" role="alert">
+                        <p><b>"This is not what was shared"</b></p>
+                        <p>{shared.words}</p>
+                        <p class="soft">"Ask whoever shared it for the file again, and do not rely on this one."</p>
+                    </section>
+                }
+                .into_any(),
+            );
+        }
+        on_overview.get().then(|| {
+            let save = shared.save.map(|name| {
+                view! { <Download request=Request::SaveShared name label="Save the run"/> }
+            });
+            view! { <p class="shared"><span>{shared.words}</span>{save}</p> }.into_any()
+        })
+    })
+}
+
 fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     let url = ObjectUrl::from(blob.clone());
     let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;

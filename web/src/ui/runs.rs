@@ -13,7 +13,7 @@ use super::icons;
 use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
-use super::parts::{Empty, Pill, When, live};
+use super::parts::{Empty, Pill, SharedNote, When, live};
 use super::shell::SILENT;
 use super::state::{App, Desk, key};
 use super::theme::ThemeButton;
@@ -48,7 +48,8 @@ pub(crate) fn Runs() -> impl IntoView {
             <Gathering/>
             <Reading/>
             <Lists/>
-            {move || list.with(|list| list.issues.iter().map(|issue| view! {
+            <SharedNote on_overview=Signal::from(true)/>
+            {move || list.with(|list| list.issues.iter().filter(|issue| !is_of_shared(&issue.rule)).map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view())}
             {live(move || if nothing.get() && !app.workflows.read().is_empty() {
@@ -60,6 +61,11 @@ pub(crate) fn Runs() -> impl IntoView {
             })}
         </main>
     }
+}
+
+/// Whether a rule is about shared files, of which the list speaks in a place of its own.
+fn is_of_shared(rule: &str) -> bool {
+    matches!(rule, "shared-copy" | "share-changed")
 }
 
 /// How the folder is listed that what is shown is a part of, and what stops that.

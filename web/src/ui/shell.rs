@@ -10,7 +10,7 @@ use super::icons;
 use super::load::ask;
 use super::opening::pick_files;
 use super::pages;
-use super::parts::{Go, Pill};
+use super::parts::{Go, Pill, SharedNote};
 use super::state::{App, Desk, Run};
 use super::theme::ThemeButton;
 use crate::protocol::Request;
@@ -58,6 +58,7 @@ pub(crate) fn RunShell(
             <Pages page/>
             <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
                 <UnreadNote/>
+                <SharedNote on_overview=Signal::derive(move || page.get() == Page::Overview)/>
                 {move || pages::draw(page.get())}
             </main>
         </div>

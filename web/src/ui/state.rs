@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
 use crate::client::Client;
-use crate::protocol::{Folds, Missing, Opened, Request, Trouble, WorkflowsIn};
+use crate::protocol::{Folds, Missing, Opened, Request, Shared, Trouble, WorkflowsIn};
 use crate::route::{Page, Route, query, with_query};
 
 use super::choice::Choice;
@@ -34,6 +34,8 @@ pub(crate) enum What {
         /// has no such thing.
         handles: Vec<JsValue>,
     },
+    /// The run in the page, as a file, and its name.
+    Own(String, web_sys::File),
     /// What the local server offers.
     Served,
     /// The run that the viewer carries.
@@ -43,7 +45,7 @@ pub(crate) enum What {
 impl What {
     fn label(&self) -> String {
         match self {
-            What::Files { label, .. } => label.clone(),
+            What::Files { label, .. } | What::Own(label, _) => label.clone(),
             What::Served => "the local server".to_owned(),
             What::Example => "the examples".to_owned(),
         }
@@ -86,6 +88,8 @@ pub(crate) struct App {
     pub(crate) desk: RwSignal<Desk>,
     /// Databases of workflows among what is open.
     pub(crate) workflows: RwSignal<Vec<WorkflowsIn>>,
+    /// What is to be said where what is open comes of shared files.
+    pub(crate) shared: RwSignal<Option<Shared>>,
     /// Where one is.
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
@@ -170,6 +174,7 @@ impl App {
         App {
             desk: RwSignal::new(Desk::Empty),
             workflows: RwSignal::new(Vec::new()),
+            shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
             finder: RwSignal::new(false),
@@ -366,6 +371,17 @@ impl App {
                 };
                 client.ask_with(&request, files.clone()).await
             }
+            What::Own(label, file) => {
+                let request = Request::OpenFiles {
+                    label: label.clone(),
+                    missing: Missing {
+                        loose: true,
+                        ..Missing::default()
+                    },
+                };
+                let file = (label.clone(), file.clone());
+                client.ask_with(&request, vec![file]).await
+            }
             What::Served => client.ask(&Request::OpenServed).await,
             What::Example => client.ask(&Request::OpenExample).await,
         }
@@ -399,6 +415,7 @@ impl App {
             workflows,
             left,
             overview,
+            shared,
         } = opened;
         if let ([only], Some(overview)) = (list.runs.as_slice(), overview) {
             let asked = Request::Page {
@@ -441,6 +458,7 @@ impl App {
         self.gathering
             .set(so_far.then(|| ("Listing files".to_owned(), false)));
         self.workflows.set(workflows);
+        self.shared.set(shared);
         self.desk.set(Desk::Open(list));
         match route {
             Some(Route::Home) => self.put(Route::Home),

@@ -55,6 +55,14 @@ pub(super) const RULES: &[Rule] = &[
         .fix("Nothing has to be done. Name such a folder to look into it.")
         .source("dialects, runs without a state file")
         .told("A project with a `node_modules` beside its `.prose`.", "core/src/source.rs"),
+    Rule::error("share-changed", "A shared file is not what its manifest says: something was changed, added or removed on the way.")
+        .fix("Ask whoever shared it for the file again, and do not rely on this one.")
+        .source("share, the file")
+        .told("A shared page of which one byte of a value was changed.", "share/src/manifest.rs"),
+    Rule::info("shared-copy", "The run was read from a file that `prosescope share` wrote, and each part of it has the bytes that were shared.")
+        .fix("Nothing has to be done. The manifest tells what happened on the way, not who made the copy.")
+        .source("share, the file")
+        .told("`prosescope check run.html`.", "share/src/manifest.rs"),
     Rule::info("names-hidden", "A browser was given a folder and may have kept files with unusual names back.")
         .fix("Use \u{201c}Open folder\u{2026}\u{201d} or `prosescope view` where files are missing.")
         .source("measured in Chromium")

@@ -25,6 +25,16 @@ fn any_input_is_opened_or_refused() {
 }
 
 #[test]
+fn shared_files_are_opened() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    if needs::prose().is_some() && needs::viewer().is_some() {
+        project.must(&["shared.test.mjs"]);
+    }
+}
+
+#[test]
 fn memory_is_given_back_and_a_trap_is_no_end() {
     let Some(project) = Project::new() else {
         return;

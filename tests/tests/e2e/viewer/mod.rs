@@ -11,6 +11,7 @@ mod large;
 mod live;
 mod opening;
 mod screenshots;
+mod shared;
 mod tasks;
 mod timeline;
 mod told;

@@ -228,8 +228,12 @@ impl App {
             list,
             workflows,
             left,
+            shared,
             ..
         } = followed.opened;
+        if *self.shared.read_untracked() != shared {
+            self.shared.set(shared);
+        }
         if *self.workflows.read_untracked() != workflows {
             self.workflows.set(workflows);
         }

@@ -1,0 +1,110 @@
+//! Zips by hand: sound ones, and such as no tool writes.
+
+/// An entry. Each part of it may say something else than the others.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Its name in the list.
+    pub name: Vec<u8>,
+    /// Its name beside its bytes.
+    pub local: Vec<u8>,
+    /// Its bytes, as they lie there.
+    pub bytes: Vec<u8>,
+    /// How they are packed: 0 stored, 8 deflated.
+    pub method: u16,
+    /// Flags: 1 encrypted.
+    pub flags: u16,
+    /// The checksum that is declared.
+    pub crc: u32,
+    /// How long it is said to be when it is unpacked.
+    pub len: u32,
+    /// The kind and rights of a Unix file.
+    pub mode: u32,
+    /// Where its bytes are said to lie, instead of where they do.
+    pub at: Option<u32>,
+}
+
+impl Entry {
+    /// A sound entry, stored.
+    pub fn stored(name: &str, bytes: &[u8]) -> Entry {
+        Entry {
+            name: name.into(),
+            local: name.into(),
+            bytes: bytes.to_vec(),
+            method: 0,
+            flags: 0,
+            crc: crc(bytes),
+            len: bytes.len() as u32,
+            mode: 0o100_644,
+            at: None,
+        }
+    }
+}
+
+/// Writes a zip of these entries.
+pub fn zip(entries: &[Entry]) -> Vec<u8> {
+    zip_listing(entries, entries.len() as u16)
+}
+
+/// The same, which says that it lists so many entries.
+pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
+    let (mut zip, mut list) = (Vec::new(), Vec::new());
+    for entry in entries {
+        let at = entry.at.unwrap_or(zip.len() as u32);
+        let put = |to: &mut Vec<u8>, name: &[u8]| {
+            for half in [20, entry.flags, entry.method, 0, 33] {
+                to.extend(u16::to_le_bytes(half));
+            }
+            for word in [entry.crc, entry.bytes.len() as u32, entry.len] {
+                to.extend(u32::to_le_bytes(word));
+            }
+            to.extend(u16::to_le_bytes(name.len() as u16));
+            to.extend([0, 0]);
+        };
+        zip.extend(b"PK\x03\x04");
+        put(&mut zip, &entry.local);
+        zip.extend(&entry.local);
+        zip.extend(&entry.bytes);
+        // Made by Unix, whose rights are in the upper half.
+        list.extend(b"PK\x01\x02\x14\x03");
+        put(&mut list, &entry.name);
+        list.extend([0; 6]);
+        list.extend(u32::to_le_bytes(entry.mode << 16));
+        list.extend(u32::to_le_bytes(at));
+        list.extend(&entry.name);
+    }
+    let (start, len) = (zip.len() as u32, list.len() as u32);
+    zip.extend(list);
+    zip.extend(b"PK\x05\x06\0\0\0\0");
+    zip.extend(u16::to_le_bytes(listed));
+    zip.extend(u16::to_le_bytes(listed));
+    zip.extend(u32::to_le_bytes(len));
+    zip.extend(u32::to_le_bytes(start));
+    zip.extend([0, 0]);
+    zip
+}
+
+/// A zip that says that it lists a million entries, as the long form of zips can.
+pub fn zip_of_a_million() -> Vec<u8> {
+    let mut zip = Vec::new();
+    zip.extend(b"PK\x06\x06");
+    zip.extend(u64::to_le_bytes(44));
+    zip.extend([45, 0, 45, 0]);
+    zip.extend([0; 8]);
+    for long in [1_000_000, 1_000_000, 46_000_000, 0] {
+        zip.extend(u64::to_le_bytes(long));
+    }
+    zip.extend(b"PK\x06\x07\0\0\0\0");
+    zip.extend(u64::to_le_bytes(0));
+    zip.extend(u32::to_le_bytes(1));
+    zip.extend(b"PK\x05\x06\0\0\0\0");
+    zip.extend([0xff; 12]);
+    zip.extend([0, 0]);
+    zip
+}
+
+/// The checksum of a zip's entry.
+pub fn crc(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+    let all = bytes.iter();
+    !all.fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}

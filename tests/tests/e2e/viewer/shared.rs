@@ -1,0 +1,279 @@
+//! Runs in one file: the page that `prosescope share` writes opens by itself, and pages and zips open as a folder does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use prosescope_test_support::zip::{Entry, zip};
+use prosescope_tests::hostile::{Fill, database, web};
+use prosescope_tests::needs;
+use serde_json::json;
+
+use super::screenshots::shoot;
+use super::{FAILED, FOLDER, PAGES, Viewer, WAITING, example};
+
+/// Shares runs as a file of this name.
+fn share(dir: &Path, name: &str, runs: &[&Path], options: &[&str]) -> Option<PathBuf> {
+    let (prose, _) = (needs::prose()?, needs::viewer()?);
+    let file = dir.join(name);
+    let mut command = Command::new(prose);
+    command.current_dir(dir).env("HOME", dir).arg("share");
+    let out = command
+        .args(runs)
+        .arg("-o")
+        .arg(&file)
+        .args(options)
+        .output();
+    let out = out.unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.success(), "{name}: {said}");
+    Some(file)
+}
+
+/// A page that was opened from disk, with its run.
+fn opened(page: &Path) -> Option<Viewer> {
+    let chromium = needs::chromium()?;
+    let page = prosescope_tests::browser::Page::open_file(&chromium, page);
+    Some(Viewer::begun(page))
+}
+
+#[test]
+fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(file) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+        return;
+    };
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("<meta name=\"robots\" content=\"noindex\">"));
+    let mut check = Command::new(needs::prose().unwrap());
+    let checked = check.arg("check").arg(&file).output().unwrap();
+    let checked = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.contains("shared-copy"), "{checked}");
+    let Some(mut viewer) = opened(&file) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.wait_main("as shared on");
+    viewer.wait_main("unchanged");
+    assert_eq!(
+        viewer.eval("!!document.querySelector('#prosescope-summary')"),
+        false
+    );
+    shoot(&mut viewer, "shared-run");
+    for (title, key) in PAGES {
+        viewer.key(key);
+        viewer.wait_page(title);
+    }
+    viewer.wait_main("shared-copy");
+    viewer.key("1");
+    viewer.wait_page("Overview");
+    viewer.click_text("main button", "Save the run");
+    // A database and its program are a folder.
+    let zip = viewer.downloaded("run.zip");
+    viewer.assert_quiet();
+    // What was saved is what was shared.
+    viewer.eval("location.hash = '#/'");
+    viewer.drop_run(&[&zip]);
+    viewer.wait_main("unchanged");
+    viewer.key("0");
+    viewer.wait_page("Issues");
+    viewer.wait_main("shared-copy");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn shared_files_are_dropped_as_folders_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let both = [example(WAITING), example(FAILED)];
+    let both = both.each_ref().map(PathBuf::as_path);
+    let Some(page) = share(dir.path(), "two.html", &both, &[]) else {
+        return;
+    };
+    let packed = share(dir.path(), "one.zip", &[&example(FOLDER)], &["--raw"]).unwrap();
+    // What a file is, its content says.
+    let named = dir.path().join("a letter.txt");
+    fs::rename(packed, &named).unwrap();
+    let Some(mut viewer) = opened(&page) else {
+        return;
+    };
+    // Several runs are a list first.
+    viewer.wait_text("As shared on");
+    assert_eq!(viewer.rows(), 2);
+    shoot(&mut viewer, "shared-runs");
+    viewer.drop_files(&[&named]);
+    viewer.wait_page("Overview");
+    viewer.wait("document.querySelector('.bar .id').innerText.includes('h5n2ye')");
+    // Several at once, and mixed with others.
+    viewer.eval("location.hash = '#/'");
+    viewer.drop_files(&[&named, &page, &example(FAILED).join("state.db")]);
+    viewer.wait("document.querySelector('main .rows')");
+    assert_eq!(viewer.rows(), 4);
+    viewer.wait_main("two.html: as shared on");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn what_was_altered_or_does_harm_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+        return;
+    };
+    let text = fs::read_to_string(&page).unwrap();
+    let at = text.find("id=\"prosescope-run\"").unwrap() + 4000;
+    let mut bytes = text.clone().into_bytes();
+    // A letter stands for itself, so that the length stays.
+    let letter = (at..).find(|at| bytes[*at].is_ascii_lowercase()).unwrap();
+    bytes[letter] = if bytes[letter] == b'a' { b'b' } else { b'a' };
+    let altered = dir.path().join("altered.html");
+    fs::write(&altered, bytes).unwrap();
+    let Some(mut viewer) = opened(&altered) else {
+        return;
+    };
+    viewer.wait("document.querySelector('.trouble')");
+    viewer.wait_text("altered.html cannot be shown");
+    viewer.wait_text("is damaged");
+    shoot(&mut viewer, "shared-altered");
+    let cut = dir.path().join("cut.html");
+    fs::write(&cut, &text[..text.ceil_char_boundary(at)]).unwrap();
+    let mut viewer = Viewer::from_disk().unwrap();
+    let viewer_itself = needs::viewer().unwrap();
+    let manifest = "{\"format\":\"prosescope-share-1\",\"made_by\":\"\",\"made_at\":\"\",\"raw\":false,\"runs\":[],\"parts\":[{\"path\":\"state.md\",\"bytes\":1,\"sha256\":\"\"}],\"redactions\":[],\"left_out\":[],\"sealed_anew\":[]}";
+    let state = "# Execution State\n\nrun: y\n";
+    let zips = [
+        (
+            "up.zip",
+            zip(&[Entry::stored("../state.md", state.as_bytes())]),
+            "no plain path",
+        ),
+        (
+            "twice.zip",
+            zip(&[Entry::stored("a", b""), Entry::stored("a", b"")]),
+            "is there twice",
+        ),
+        (
+            "bomb.zip",
+            zip(&[Entry {
+                len: 500 << 20,
+                ..Entry::stored("a", b"b")
+            }]),
+            "no run packs so well",
+        ),
+        (
+            "large.zip",
+            zip(&[Entry {
+                len: 600 << 20,
+                ..Entry::stored("a", b"b")
+            }]),
+            "536870912 are unpacked at most",
+        ),
+    ];
+    let made = zips.map(|(name, bytes, why)| {
+        let file = dir.path().join(name);
+        fs::write(&file, bytes).unwrap();
+        (name.to_owned(), file, why)
+    });
+    let pages = [
+        ("cut.html".to_owned(), cut, "its end is missing"),
+        (
+            "viewer.html".to_owned(),
+            viewer_itself,
+            "there is no run in it",
+        ),
+    ];
+    for (name, file, why) in made.into_iter().chain(pages) {
+        viewer.drop_files(&[&file]);
+        viewer.wait_text(&format!("{name} cannot be shown"));
+        viewer.wait_text(why);
+    }
+    // Who changes a part, and makes a sound zip of it, is told by the manifest.
+    let changed = dir.path().join("changed.zip");
+    let parts = [
+        Entry::stored("state.md", state.as_bytes()),
+        Entry::stored("prosescope-share.json", manifest.as_bytes()),
+    ];
+    fs::write(&changed, zip(&parts)).unwrap();
+    viewer.drop_run(&[&changed]);
+    viewer.wait_main("this is not what was shared");
+    viewer.wait_main("state.md was changed");
+    shoot(&mut viewer, "shared-changed");
+    viewer.key("0");
+    viewer.wait_page("Issues");
+    viewer.wait_main("share-changed");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn nothing_of_a_hostile_run_acts_in_its_page() {
+    let dir = tempfile::tempdir().unwrap();
+    if needs::sqlite3().is_none() {
+        return;
+    }
+    let run = dir
+        .path()
+        .join("20260116-143052-<img src=x onerror=alert(1)>");
+    let mut texts = web::texts();
+    let marker = "id=\"prosescope-run\" data-bytes=\"9\">";
+    for end in ["</script>", "</template>", "]]>", "<!--", marker] {
+        texts.push(end.into());
+    }
+    database::run(&run, &mut Fill::new(texts, 50));
+    let Some(file) = share(dir.path(), "run.html", &[&run], &["--raw"]) else {
+        return;
+    };
+    let Some(mut viewer) = opened(&file) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    for (title, key) in PAGES {
+        viewer.key(key);
+        viewer.wait_page(title);
+    }
+    viewer.assert_quiet();
+    let own = json!(["run.html"]);
+    let scripts = "performance.getEntriesByType('resource').map(e => e.name).concat(['run.html'])";
+    assert_eq!(viewer.eval(scripts), own, "nothing was asked for");
+}
+
+/// Without JavaScript, and where the viewer cannot start, the summary is what there is to read.
+#[test]
+fn a_page_that_cannot_start_still_says_what_happened() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(page) = share(dir.path(), "run.html", &[&example(FAILED)], &[]) else {
+        return;
+    };
+    let text = fs::read_to_string(&page).unwrap();
+    let broken = text.replacen(
+        "id=\"prosescope-wasm\" data-bytes=\"",
+        "id=\"prosescope-wasm\" data-bytes=\"9",
+        1,
+    );
+    let file = dir.path().join("broken.html");
+    fs::write(&file, broken).unwrap();
+    let Some(chromium) = needs::chromium() else {
+        return;
+    };
+    let mut page = prosescope_tests::browser::Page::open_file(&chromium, &file);
+    page.wait_text("The viewer could not start");
+    page.wait_text("a part of the page is missing, or was changed");
+    page.wait_text("Failed at line 38");
+    assert!(
+        page.eval("document.title")
+            .as_str()
+            .unwrap()
+            .contains(FAILED)
+    );
+    // What `prosescope show` would print of it, in both schemes and on a narrow screen.
+    let folder = prosescope_tests::build::target().join("screenshots");
+    page.screenshot(
+        &folder.join("shared-summary-400-light.png"),
+        400,
+        820,
+        false,
+    );
+    page.screenshot(
+        &folder.join("shared-summary-1280-dark.png"),
+        1280,
+        860,
+        true,
+    );
+}

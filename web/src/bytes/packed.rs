@@ -1,0 +1,385 @@
+//! Shared files among what a person gave: a zip of runs, or a page that holds one, unpacked as if its folder had been given.
+//!
+//! Neither the zip nor what it holds goes through our memory whole: pieces of both become the browser's.
+
+use std::cell::RefCell;
+use std::io;
+
+use js_sys::{Array, Uint8Array};
+use prosescope_core::text::counted;
+use prosescope_desk::protocol::{Shared, Trouble};
+use prosescope_share::archive::{Archive, HEAD, is_zip};
+use prosescope_share::manifest::{self, Sink, Verified};
+use prosescope_share::{ReaderAt, page};
+use web_sys::{Blob, File, FileReaderSync};
+
+/// Bytes that all shared files together may unpack to.
+const MOST: u64 = 512 << 20;
+/// Bytes of files that are held where they are read in place; the others are the browser's, which may keep them on disk.
+const HELD: u64 = 64 << 20;
+/// Bytes that are handed to the browser at a time, and that are asked of it.
+const PIECE: usize = 4 << 20;
+const WINDOW: u64 = 1 << 20;
+/// Files that are given one by one and looked at. Whoever gives more gives a folder's content.
+const LOOKED_AT: usize = 400;
+
+/// Where the bytes of an unpacked file are.
+pub(super) enum Bytes {
+    /// With us, outside of the wasm's memory.
+    Held(Uint8Array),
+    /// With the browser.
+    Browser(Blob),
+}
+
+/// What a person gave, with the shared files among it unpacked.
+#[derive(Default)]
+pub(super) struct Unpacked {
+    /// Files that are no shared ones.
+    pub(super) files: Vec<(String, File)>,
+    /// Those of shared files, by path.
+    pub(super) unpacked: Vec<(String, u64, Bytes)>,
+    /// Of each shared file, whether it is what was shared.
+    pub(super) verified: Vec<(String, Verified)>,
+    /// What is given back of the one shared file, and what it is called.
+    pub(super) saved: Option<(String, Blob)>,
+}
+
+impl Unpacked {
+    /// Looks for shared files among those that were given one by one, by what they hold, and unpacks them.
+    ///
+    /// # Errors
+    /// When one cannot be unpacked: which, what was found, why, and what to do.
+    pub(super) fn of(files: Vec<(String, File)>) -> Result<Unpacked, Trouble> {
+        let Ok(reader) = FileReaderSync::new() else {
+            return Ok(Unpacked {
+                files,
+                ..Unpacked::default()
+            });
+        };
+        let alone = files.len() == 1;
+        let packed = packed_among(&files, &reader);
+        let mut all = Unpacked::default();
+        let mut left = MOST;
+        for (at, (path, file)) in files.into_iter().enumerate() {
+            let zip = match packed.get(at) {
+                Some(Some(Form::Zip)) => Blob::from(file),
+                Some(Some(Form::Page)) => match run_of(&path, &file, &reader)? {
+                    Some(zip) => zip,
+                    None => {
+                        all.files.push((path, file));
+                        continue;
+                    }
+                },
+                _ => {
+                    all.files.push((path, file));
+                    continue;
+                }
+            };
+            let folder = match (alone, path.split_once('/')) {
+                (true, None) => String::new(),
+                (_, None) => format!("{path}/"),
+                (_, Some((folder, _))) => format!("{folder}/"),
+            };
+            let before = all.unpacked.len();
+            let verified = all.unpack(&path, &folder, &zip, &reader, left)?;
+            let unpacked = all.unpacked.get(before..).unwrap_or_default();
+            left = left.saturating_sub(unpacked.iter().map(|(_, len, _)| *len).sum());
+            if alone {
+                all.saved = Some(saved(&path, unpacked, zip));
+            }
+            all.verified.push((path, verified));
+        }
+        all.put_together();
+        Ok(all)
+    }
+
+    fn unpack(
+        &mut self,
+        path: &str,
+        folder: &str,
+        zip: &Blob,
+        reader: &FileReaderSync,
+        most: u64,
+    ) -> Result<Verified, Trouble> {
+        let len = zip.size() as u64;
+        let found = format!("A zip of {}.", counted(len, "byte", "bytes"));
+        let refused = |error: prosescope_share::archive::ArchiveError| {
+            trouble(path, &found, &error.to_string(), error.next_step())
+        };
+        let archive = Archive::open(BlobReader::new(zip, reader), len, most).map_err(refused)?;
+        let held = self.unpacked.iter().map(|(_, len, bytes)| match bytes {
+            Bytes::Held(_) => *len,
+            Bytes::Browser(_) => 0,
+        });
+        let mut files = Files {
+            folder,
+            held: held.sum(),
+            all: Vec::new(),
+            now: None,
+        };
+        let verified = manifest::unpack(&archive, &mut files).map_err(refused)?;
+        self.unpacked.append(&mut files.all);
+        Ok(verified)
+    }
+
+    /// Beside the folders of shared files, what else was given one by one goes into a folder of its own: it is a run, or is none.
+    fn put_together(&mut self) {
+        if self.verified.is_empty() {
+            return;
+        }
+        let mut loose = self.files.iter().map(|(path, _)| path);
+        let database = loose.clone().find(|path| path.ends_with(".db"));
+        let Some(folder) = database.or_else(|| loose.find(|path| !path.contains('/'))) else {
+            return;
+        };
+        let folder = folder.clone();
+        for (path, _) in &mut self.files {
+            if !path.contains('/') {
+                *path = format!("{folder}/{path}");
+            }
+        }
+    }
+
+    /// What the page says of the shared files.
+    pub(super) fn shared(&self) -> Option<Shared> {
+        let words = self.verified.iter().filter_map(|(path, verified)| {
+            let words = verified.words();
+            match (words.is_empty(), self.verified.len()) {
+                (true, _) => None,
+                (false, 1) => Some(words),
+                (false, _) => Some(format!("{path}: {words}")),
+            }
+        });
+        let words: Vec<String> = words.collect();
+        let changed = |(_, verified): &(String, Verified)| !verified.changed().is_empty();
+        let save = self.saved.as_ref().map(|(name, _)| name.clone());
+        (save.is_some() || !words.is_empty()).then(|| Shared {
+            words: words.join(" "),
+            changed: self.verified.iter().any(changed),
+            save,
+        })
+    }
+}
+
+/// What a shared file is.
+enum Form {
+    Zip,
+    Page,
+}
+
+/// Which of the files that were given one by one may be shared ones, by how they begin.
+fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option<Form>> {
+    let given: Vec<bool> = files.iter().map(|(path, _)| is_given_alone(path)).collect();
+    if given.iter().filter(|given| **given).count() > LOOKED_AT {
+        return Vec::new();
+    }
+    let head = |(file, given): (&(String, File), &bool)| {
+        let head = file
+            .1
+            .slice_with_f64_and_f64(0.0, HEAD as f64)
+            .ok()
+            .filter(|_| *given)?;
+        let buffer = reader.read_as_array_buffer(&head).ok()?;
+        let head = Uint8Array::new(&buffer).to_vec();
+        match (is_zip(&head), page::is_page(&head)) {
+            (true, _) => Some(Form::Zip),
+            (_, true) => Some(Form::Page),
+            _ => None,
+        }
+    };
+    files.iter().zip(&given).map(head).collect()
+}
+
+/// Whether a file was given itself, and not its folder. One of several of a name lies in a folder of that name.
+fn is_given_alone(path: &str) -> bool {
+    match path.split_once('/') {
+        None => true,
+        Some((folder, name)) => {
+            folder == name
+                || folder
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with(" ("))
+        }
+    }
+}
+
+/// The packed run of a page.
+fn run_of(path: &str, page: &File, reader: &FileReaderSync) -> Result<Option<Blob>, Trouble> {
+    let found = format!(
+        "A page of {}.",
+        counted(page.size() as u64, "byte", "bytes")
+    );
+    let mut zip = Pieces::default();
+    let unpacked = page::unpack(&BlobReader::new(page, reader), &mut |bytes| zip.add(bytes));
+    match unpacked {
+        None => Ok(None),
+        Some(Err(error)) => Err(trouble(path, &found, &error.to_string(), error.next_step())),
+        Some(Ok(_)) => zip.blob().map(Some).map_err(|error| {
+            let next = "Close other tabs, or open it with `prosescope view`.";
+            trouble(path, &found, &error.to_string(), next)
+        }),
+    }
+}
+
+fn trouble(path: &str, found: &str, cause: &str, next: &str) -> Trouble {
+    let mut letters = cause.chars();
+    let first = letters.next().map(|c| c.to_uppercase().collect::<String>());
+    Trouble {
+        file: Some(path.to_owned()),
+        found: found.to_owned(),
+        cause: format!("{}{}.", first.unwrap_or_default(), letters.as_str()),
+        next: next.to_owned(),
+        ..Trouble::default()
+    }
+}
+
+/// What a shared file is given back as: the one file that it holds, else the zip of all.
+fn saved(path: &str, unpacked: &[(String, u64, Bytes)], zip: Blob) -> (String, Blob) {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let stem = if stem.is_empty() { "run" } else { stem };
+    if let [(file, _, bytes)] = unpacked {
+        let blob = match bytes {
+            Bytes::Browser(blob) => Ok(blob.clone()),
+            Bytes::Held(bytes) => Blob::new_with_u8_array_sequence(&Array::of1(bytes)),
+        };
+        let end = file.rsplit_once('.').map_or("db", |(_, end)| end);
+        if let Ok(blob) = blob {
+            return (format!("{stem}.{end}"), blob);
+        }
+    }
+    (format!("{stem}.zip"), zip)
+}
+
+/// A blob as what is read at any place.
+struct BlobReader<'a> {
+    blob: &'a Blob,
+    len: u64,
+    reader: &'a FileReaderSync,
+    /// The part that was fetched last, and where it begins.
+    window: RefCell<(u64, Vec<u8>)>,
+}
+
+impl<'a> BlobReader<'a> {
+    fn new(blob: &'a Blob, reader: &'a FileReaderSync) -> BlobReader<'a> {
+        BlobReader {
+            blob,
+            len: blob.size() as u64,
+            reader,
+            window: RefCell::default(),
+        }
+    }
+}
+
+impl ReaderAt for BlobReader<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.len {
+            return Ok(0);
+        }
+        let mut window = self.window.borrow_mut();
+        let (start, bytes) = &mut *window;
+        if !(*start..*start + bytes.len() as u64).contains(&offset) {
+            let from = offset - offset % (64 << 10);
+            let to = (from + WINDOW).min(self.len);
+            let part = self.blob.slice_with_f64_and_f64(from as f64, to as f64);
+            let read = part.and_then(|part| self.reader.read_as_array_buffer(&part));
+            let buffer = read.map_err(|_| {
+                io::Error::other("the browser does not give it: it may have changed on disk")
+            })?;
+            *start = from;
+            *bytes = Uint8Array::new(&buffer).to_vec();
+        }
+        let part = bytes.get((offset - *start) as usize..).unwrap_or_default();
+        let len = part.len().min(buf.len());
+        buf[..len].copy_from_slice(&part[..len]);
+        Ok(len)
+    }
+}
+
+/// Bytes that become the browser's, piece by piece.
+#[derive(Default)]
+struct Pieces {
+    given: Array,
+    held: Vec<u8>,
+}
+
+impl Pieces {
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.held.extend_from_slice(bytes);
+        match self.held.len() < PIECE {
+            true => Ok(()),
+            false => self.give(),
+        }
+    }
+
+    fn give(&mut self) -> io::Result<()> {
+        let bytes = Array::of1(&Uint8Array::from(self.held.as_slice()));
+        let blob = Blob::new_with_u8_array_sequence(&bytes).map_err(|_| no_room())?;
+        self.given.push(&blob);
+        self.held.clear();
+        Ok(())
+    }
+
+    fn blob(mut self) -> io::Result<Blob> {
+        self.give()?;
+        Blob::new_with_blob_sequence(&self.given).map_err(|_| no_room())
+    }
+}
+
+fn no_room() -> io::Error {
+    io::Error::other("the browser has no room for it")
+}
+
+/// Files as they are unpacked.
+struct Files<'a> {
+    /// What their paths begin with.
+    folder: &'a str,
+    held: u64,
+    all: Vec<(String, u64, Bytes)>,
+    now: Option<(String, u64, Now)>,
+}
+
+/// The file that is being unpacked.
+enum Now {
+    Held(Uint8Array, u32),
+    Browser(Pieces),
+}
+
+impl Sink for Files<'_> {
+    fn begin(&mut self, path: &str, len: u64) -> io::Result<()> {
+        let now = match self.held + len <= HELD {
+            true => {
+                self.held += len;
+                Now::Held(Uint8Array::new_with_length(len as u32), 0)
+            }
+            false => Now::Browser(Pieces::default()),
+        };
+        self.now = Some((format!("{}{path}", self.folder), len, now));
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.now {
+            Some((_, _, Now::Held(array, at))) => {
+                let end = *at + bytes.len() as u32;
+                array.subarray(*at, end).copy_from(bytes);
+                *at = end;
+                Ok(())
+            }
+            Some((_, _, Now::Browser(pieces))) => pieces.add(bytes),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let Some((path, len, now)) = self.now.take() else {
+            return Ok(());
+        };
+        let bytes = match now {
+            Now::Held(array, _) => Bytes::Held(array),
+            Now::Browser(pieces) => Bytes::Browser(pieces.blob()?),
+        };
+        self.all.push((path, len, bytes));
+        Ok(())
+    }
+}
