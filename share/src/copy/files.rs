@@ -1,6 +1,6 @@
 //! Which file of a run is what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
 use prosescope_core::model::ValueAt;
@@ -59,6 +59,7 @@ pub enum FileKind {
 /// The files that leave, and where they go; those that never do are counted by the redactor.
 pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
     let mut files = Vec::new();
+    let mut taken = BTreeSet::new();
     for file in shared.source.below(&shared.root) {
         let inside = file.path.strip_prefix(&shared.root).unwrap_or(&file.path);
         let of_database = shared.database.as_deref();
@@ -81,7 +82,7 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
             .unwrap_or_else(|| inside.to_owned());
         files.push(File {
             path: file.path.clone(),
-            to: format!("{}{name}", shared.to),
+            to: free(&format!("{}{name}", shared.to), &mut taken),
             kind,
             len: file.len,
         });
@@ -90,15 +91,30 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
     files
 }
 
+/// A path that a zip can hold on every system, and that no other file has: without secrets two may be called alike.
+fn free(path: &str, taken: &mut BTreeSet<String>) -> String {
+    let plain = path.replace('\\', "_");
+    let mut free = plain.clone();
+    let mut n = 1;
+    while !taken.insert(free.clone()) {
+        n += 1;
+        let (stem, end) = match plain.rsplit_once('.') {
+            Some((stem, end)) if !end.contains('/') => (stem, format!(".{end}")),
+            _ => (plain.as_str(), String::new()),
+        };
+        free = format!("{stem} ({n}){end}");
+    }
+    free
+}
+
 /// What a file is, by its path inside of the run; `None` for one that never leaves.
 fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
     // What lies in an import's folder is a run of its own.
     let mut inside = path;
-    while let Some((import, rest)) = inside
+    while let Some((_, rest)) = inside
         .strip_prefix("imports/")
         .and_then(|rest| rest.split_once('/'))
     {
-        let _ = import;
         inside = rest;
     }
     let (folder, rest) = inside.split_once('/').unwrap_or(("", inside));
@@ -312,5 +328,27 @@ impl Read for Reading<'_> {
         }
         self.at += read as u64;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_gets_a_path_of_its_own() {
+        let mut taken = BTreeSet::new();
+        let paths = ["r/a\\b.md", "r/a_b.md", "r/a_b.md", "r/[x #1]", "r/[x #1]"];
+        let paths = paths.map(|path| free(path, &mut taken));
+        assert_eq!(
+            paths,
+            [
+                "r/a_b.md",
+                "r/a_b (2).md",
+                "r/a_b (3).md",
+                "r/[x #1]",
+                "r/[x #1] (2)"
+            ]
+        );
     }
 }
