@@ -48,9 +48,6 @@ impl<'a> DiskDatabases<'a> {
         self.made += 1;
         let path = self.folder.path().join(format!("{}.db", self.made));
         let mut to = Connection::open(&path).map_err(|e| failed(&e))?;
-        // Nobody else sees it, and after a crash nobody wants it.
-        to.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")
-            .map_err(|e| failed(&e))?;
         fill(&mut to)?;
         to.close().map_err(|(_, e)| failed(&e))?;
         let file = File::open(&path).map_err(|e| failed(&e))?;

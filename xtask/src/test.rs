@@ -157,11 +157,17 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
 /// As [`run_tests`]; and when more than one recording of a hundred is left.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
     setup::tests(root)?;
-    step("Building prosescope", || {
-        run(cargo(root).args(["build", "-p", "prosescope-cli"]))
+    // Some hundred thousand commands are given: one that is not optimised takes several times as long to start.
+    step("Building prosescope, optimised", || {
+        run(cargo(root).args(["build", "--release", "-p", "prosescope-cli"]))
     })?;
+    let prose = view::target(root)
+        .join("release")
+        .join("prosescope")
+        .with_extension(std::env::consts::EXE_EXTENSION);
     let mut test = cargo(root);
     test.args(["test", "-p", "prosescope-tests", "--test", "sweep"])
+        .env(PROSE, prose)
         // Each test runs two threads of its own.
         .args(["--", "--nocapture", "--test-threads=1"])
         .env(REQUIRE_ALL, "1")

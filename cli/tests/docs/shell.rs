@@ -167,7 +167,7 @@ impl Folder {
         });
         let found = told.1.recv_timeout(PATIENCE).unwrap_or_default();
         let group = format!("-{}", child.id());
-        let _ = Command::new("kill").args(["-INT", "--", &group]).output();
+        let _ = Command::new("kill").args(["-TERM", "--", &group]).output();
         let _ = child.wait();
         let said = reader.join().expect("what it said");
         match found {

@@ -242,9 +242,9 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                     assert!(memory < 256 << 20, "{memory} bytes: {what}");
                     assert!(said.len() < 8000, "{} bytes: {what}", said.len());
                     // One that says nothing is waited for once, and then asked to stop: the limits of a wait are asserted
-                    // where they stand (postgres/src/server.rs).
+                    // where they stand (postgres/src/server.rs). The last one of the command before may be counted late.
                     let connections = connections.load(Ordering::Relaxed);
-                    assert!(connections <= 2, "{connections} connections: {what}");
+                    assert!(connections <= 3, "{connections} connections: {what}");
                 }
             })
         })

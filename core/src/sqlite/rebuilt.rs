@@ -58,7 +58,10 @@ pub fn rebuild(
     })?;
     // The log of the gates records hashes of what they ask.
     tables.sort_by_key(|table| !table.info.name.eq_ignore_ascii_case(GATES));
-    to.execute_batch("PRAGMA foreign_keys = OFF; BEGIN;")?;
+    // Nobody else sees the new one before it is whole, and after a crash nobody wants it.
+    to.execute_batch(
+        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; BEGIN;",
+    )?;
     let mut after = Vec::new();
     for table in &tables {
         if table.info.kind != "table" || !rows.table(table) {

@@ -198,29 +198,30 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
     let whole = place::write(case, folder.path());
     seen.push(measured("folder", || {
         Disk::open(folder.path())
-            .ok()
             .map(|disk| Rc::new(disk) as Rc<dyn Source>)
+            .map_err(|error| error.to_string())
     }));
     // What lies beside a database makes the difference here, and damaged pages make none.
     let file = case.entries.first().filter(|e| e.path.ends_with(".db"));
     if let Some(file) = file.filter(|_| case.outcome != Outcome::Either || case.entries.len() > 1) {
         seen.push(measured("file", || {
             let disk = Disk::open(&folder.path().join(&file.path));
-            disk.ok().map(|disk| Rc::new(disk) as Rc<dyn Source>)
+            disk.map(|disk| Rc::new(disk) as Rc<dyn Source>)
+                .map_err(|error| error.to_string())
         }));
     }
     // What is held in memory is the case's own, and not counted.
     let memory: Rc<dyn Source> = Rc::new(case.in_memory());
-    seen.push(measured("memory", || Some(Rc::clone(&memory))));
+    seen.push(measured("memory", || Ok(Rc::clone(&memory))));
     (seen, whole)
 }
 
-fn measured(way: &'static str, open: impl FnOnce() -> Option<Rc<dyn Source>>) -> Seen {
+fn measured(way: &'static str, open: impl FnOnce() -> Result<Rc<dyn Source>, String>) -> Seen {
     let peak = Peak::start();
     let (visited, took) = spent(|| match open() {
-        Some(source) => visit(&source, &Options::default()),
-        None => Visited {
-            refused: vec!["the store refused it".to_owned()],
+        Ok(source) => visit(&source, &Options::default()),
+        Err(why) => Visited {
+            refused: vec![why],
             ..Visited::default()
         },
     });
