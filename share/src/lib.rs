@@ -13,7 +13,10 @@ pub mod dense;
 pub mod manifest;
 pub mod pack;
 pub mod page;
+pub mod sharing;
+pub mod summary;
 pub mod what;
+pub mod wishes;
 
 pub use prosescope_redact as redact;
 pub use rawzip::{FileReader, ReaderAt};

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::io;
 
 use prosescope_core::issue::Issue;
-use prosescope_core::text::counted;
+use prosescope_core::text::{counted, hex};
 use prosescope_core::time::Stamp;
+use prosescope_core::view::{LeftOutOfShare, LogSealedAnew, SecretsReplaced};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -37,11 +38,11 @@ pub struct Manifest {
     /// The files, in order of path.
     pub parts: Vec<Part>,
     /// What was replaced.
-    pub redactions: Vec<Redaction>,
+    pub redactions: Vec<SecretsReplaced>,
     /// What was left out.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutOfShare>,
     /// The audit logs that were sealed anew, because something in them was replaced.
-    pub sealed_anew: Vec<SealedAnew>,
+    pub sealed_anew: Vec<LogSealedAnew>,
 }
 
 /// A file of the packed run.
@@ -53,41 +54,6 @@ pub struct Part {
     pub bytes: u64,
     /// SHA-256, in hex.
     pub sha256: String,
-}
-
-/// How often a rule replaced something in a place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Redaction {
-    /// The rule.
-    pub rule: String,
-    /// `secret` or `personal`.
-    pub kind: String,
-    /// Where, by kind: `bindings.value`, `program`, …
-    pub place: String,
-    /// How often.
-    pub count: u64,
-}
-
-/// How much of a kind was left out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    /// What.
-    pub what: String,
-    /// How many.
-    pub count: u64,
-    /// Bytes together.
-    pub bytes: u64,
-}
-
-/// The head of an audit log before it was sealed anew.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SealedAnew {
-    /// The run that the log is of.
-    pub run: String,
-    /// How many sealed rows it had.
-    pub count: u64,
-    /// The hash of its last one.
-    pub head: String,
 }
 
 /// Whether a packed run is what its manifest says.
@@ -246,8 +212,4 @@ fn when(at: &str) -> String {
         stamp @ Stamp::At(_) => format!("{} UTC", stamp.minute()),
         _ => "a day that it does not say".to_owned(),
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

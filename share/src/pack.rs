@@ -1,18 +1,21 @@
 //! A zip of what leaves.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use prosescope_core::sqlite::Rebuild;
+use prosescope_core::text::hex;
+use prosescope_core::view::SharedPart;
 use prosescope_redact::Remains;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
-use crate::copy::{FileKind, Redactor, Rows, Shared, files_of, values_of};
-use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, hex};
+use crate::copy::{File, FileKind, Redactor, Rows, Shared, files_of, values_of};
+use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -51,6 +54,12 @@ pub enum ShareError {
 
 /// Databases, as a shell opens and makes them.
 pub trait Databases {
+    /// Shows each row of a database of the source, as it would be built anew, and makes nothing.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError>;
+
     /// Builds a database of the source anew ([`prosescope_core::sqlite::rebuild`]) and gives its bytes.
     ///
     /// # Errors
@@ -77,98 +86,108 @@ pub struct Made {
     pub at: String,
 }
 
-/// Looks through the runs without writing anything: what would be replaced and left out is then known, and [`Redactor::again`] may follow.
+/// Looks through the runs without writing anything: what would be replaced and left out is then known, and [`Redactor::again`] may
+/// follow. Returns the parts; a database counts as it is.
 ///
 /// # Errors
 /// When a part cannot be read.
-pub fn look(
+pub fn look<'a>(
     runs: &[Shared<'_>],
     redactor: &mut Redactor,
-    databases: &mut [&mut dyn Databases],
-) -> Result<(), ShareError> {
-    each(runs, redactor, databases, &mut |_, bytes| {
-        io::copy(bytes, &mut io::sink()).map(|_| ())
-    })
+    databases: &mut [Box<dyn Databases + 'a>],
+) -> Result<Vec<SharedPart>, ShareError> {
+    let mut parts = Vec::new();
+    for (shared, databases) in runs.iter().zip(databases) {
+        let values = values_of(shared.session);
+        for file in files_of(shared, redactor) {
+            let bytes = match file.kind {
+                FileKind::Database => {
+                    databases.look(&file.path, &mut Rows::new(redactor))?;
+                    Some(file.len)
+                }
+                _ => redacted(shared, &file, &values, redactor)?.map(|bytes| bytes.len() as u64),
+            };
+            let path = file.to;
+            parts.extend(bytes.map(|bytes| SharedPart { path, bytes }));
+        }
+    }
+    Ok(parts)
 }
 
-/// Writes a zip of the runs, as they leave, with its manifest; returns the manifest.
+/// Writes a zip of the runs of these ids, as they leave, with its manifest; returns the manifest.
 ///
 /// # Errors
 /// When a part cannot be read, or the zip not be written: it is then not to be used.
-pub fn pack<W: Write>(
+pub fn pack<'a, W: Write>(
     runs: &[Shared<'_>],
+    ids: Vec<String>,
     redactor: &mut Redactor,
-    databases: &mut [&mut dyn Databases],
+    databases: &mut [Box<dyn Databases + 'a>],
     made: &Made,
     out: W,
 ) -> Result<(Manifest, W), ShareError> {
+    let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut zip = ZipArchiveWriter::new(out);
     let mut parts = Vec::new();
-    each(runs, redactor, databases, &mut |path, bytes| {
-        parts.push(add(&mut zip, path, bytes)?);
-        Ok(())
-    })?;
+    for (shared, databases) in runs.iter().zip(databases) {
+        let values = values_of(shared.session);
+        for file in files_of(shared, redactor) {
+            let part = match (file.kind, redactor.is_raw()) {
+                (FileKind::Database, true) => {
+                    add(&mut zip, &file.to, &mut databases.whole(&file.path)?)
+                }
+                (FileKind::Database, false) => {
+                    let mut rows = Rows::new(redactor);
+                    add(
+                        &mut zip,
+                        &file.to,
+                        &mut databases.rebuilt(&file.path, &mut rows)?,
+                    )
+                }
+                _ => match redacted(shared, &file, &values, redactor)? {
+                    Some(bytes) => add(&mut zip, &file.to, &mut bytes.as_slice()),
+                    None => continue,
+                },
+            };
+            parts.push(part.map_err(|error| wrong(&error))?);
+        }
+    }
     parts.sort_by(|a, b| a.path.cmp(&b.path));
-    let ids = runs.iter().map(|run| match run.session {
-        Some(session) => session.run().id.to_string(),
-        None => run.database.clone().unwrap_or_default(),
-    });
-    let ids: Vec<String> = ids.collect();
+    let is_raw = redactor.is_raw();
     let manifest = Manifest {
         format: FORMAT.to_owned(),
         made_by: made.by.clone(),
         made_at: made.at.clone(),
-        raw: redactor.is_raw(),
+        raw: is_raw,
         runs: ids,
         parts,
-        redactions: redactor.redactions(),
+        // What a raw copy holds was not replaced.
+        redactions: if is_raw {
+            Vec::new()
+        } else {
+            redactor.redactions()
+        },
         left_out: redactor.left_out(),
         sealed_anew: redactor.sealed_anew(),
     };
-    let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;
     add(&mut zip, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
     let out = zip.finish().map_err(|e| wrong(&e))?;
     Ok((manifest, out))
 }
 
-/// Gives each part of the runs to `take`, as it leaves.
-fn each(
-    runs: &[Shared<'_>],
+/// A file that is no database, as it leaves; `None` where it is left out.
+fn redacted(
+    shared: &Shared<'_>,
+    file: &File,
+    values: &BTreeMap<String, u64>,
     redactor: &mut Redactor,
-    databases: &mut [&mut dyn Databases],
-    take: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
-) -> Result<(), ShareError> {
-    for (shared, databases) in runs.iter().zip(databases) {
-        let values = values_of(shared.session);
-        for file in files_of(shared, redactor) {
-            let taken = match file.kind {
-                FileKind::Database if redactor.is_raw() => {
-                    // What it would hold is said all the same.
-                    drop(databases.rebuilt(&file.path, &mut Rows::new(redactor))?);
-                    let mut bytes = databases.whole(&file.path)?;
-                    take(&file.to, &mut bytes)
-                }
-                FileKind::Database => {
-                    let mut bytes = databases.rebuilt(&file.path, &mut Rows::new(redactor))?;
-                    take(&file.to, &mut bytes)
-                }
-                _ => {
-                    let bytes = redactor.file(shared, &file, &values);
-                    let bytes = bytes.map_err(|error| ShareError::Read {
-                        path: file.path.clone(),
-                        cause: error.to_string(),
-                    })?;
-                    match bytes {
-                        Some(bytes) => take(&file.to, &mut bytes.as_slice()),
-                        None => Ok(()),
-                    }
-                }
-            };
-            taken.map_err(|error| ShareError::Write(error.to_string()))?;
-        }
-    }
-    Ok(())
+) -> Result<Option<Vec<u8>>, ShareError> {
+    let bytes = redactor.file(shared, file, values);
+    bytes.map_err(|error| ShareError::Read {
+        path: file.path.clone(),
+        cause: error.to_string(),
+    })
 }
 
 /// Adds a file to a zip.
@@ -210,10 +229,7 @@ fn add<W: Write>(
 ///
 /// # Errors
 /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
-pub fn check<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result<(), ShareError> {
-    if redactor.is_raw() {
-        return Ok(());
-    }
+pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result<(), ShareError> {
     let remains = Remains::of(redactor.names());
     let found = |bytes: &[u8], path: &str| match remains.search(bytes) {
         None => Ok(()),

@@ -23,16 +23,6 @@ pub enum Content {
 }
 
 impl Content {
-    /// All of them, in the order in which they are offered.
-    pub const ALL: [Content; 6] = [
-        Content::Values,
-        Content::Prompts,
-        Content::Memories,
-        Content::Program,
-        Content::Attachments,
-        Content::History,
-    ];
-
     /// Its word.
     pub fn word(self) -> &'static str {
         match self {

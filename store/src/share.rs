@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 use prosescope_core::source::SourceError;
-use prosescope_core::sqlite::{Guard, Rebuild, guard, rebuild};
+use prosescope_core::sqlite::{Guard, Rebuild, RebuildError, guard, rebuild};
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
@@ -39,6 +39,20 @@ impl<'a> DiskDatabases<'a> {
         })
     }
 
+    /// Opens a database of which every row is copied, and whole: what bounds a list would cut the copy off.
+    fn whole_rows(&self, path: &str) -> Result<Connection, ShareError> {
+        let mut from = self.open(path)?;
+        let whole = Guard {
+            steps: u64::MAX,
+            heap: None,
+            ..Guard::default()
+        };
+        guard(&mut from, whole).map_err(|error| unread(path, &error))?;
+        from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
+            .map_err(|error| unread(path, &error))?;
+        Ok(from)
+    }
+
     /// Fills a new database by `fill`, and hands out its bytes.
     fn made(
         &mut self,
@@ -58,29 +72,18 @@ impl<'a> DiskDatabases<'a> {
 }
 
 impl Databases for DiskDatabases<'_> {
+    fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError> {
+        let from = self.whole_rows(path)?;
+        rebuild(&from, None, rows).map_err(|error| failed(path, error))
+    }
+
     fn rebuilt(
         &mut self,
         path: &str,
         rows: &mut dyn Rebuild,
     ) -> Result<Box<dyn Read + '_>, ShareError> {
-        let mut from = self.open(path)?;
-        // Every row is copied, and whole: what bounds a list would cut the copy off.
-        let whole = Guard {
-            steps: u64::MAX,
-            heap: None,
-            ..Guard::default()
-        };
-        guard(&mut from, whole).map_err(|error| unread(path, &error))?;
-        from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
-            .map_err(|error| unread(path, &error))?;
-        self.made(|to| {
-            rebuild(&from, to, rows).map_err(|error| match error {
-                prosescope_core::sqlite::RebuildError::Read { .. } => unread(path, &error),
-                prosescope_core::sqlite::RebuildError::Write(error) => {
-                    ShareError::Write(error.to_string())
-                }
-            })
-        })
+        let from = self.whole_rows(path)?;
+        self.made(|to| rebuild(&from, Some(to), rows).map_err(|error| failed(path, error)))
     }
 
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read + '_>, ShareError> {
@@ -90,6 +93,13 @@ impl Databases for DiskDatabases<'_> {
                 .and_then(|backup| backup.run_to_completion(1000, std::time::Duration::ZERO, None));
             copied.map_err(|error| unread(path, &error))
         })
+    }
+}
+
+fn failed(path: &str, error: RebuildError) -> ShareError {
+    match error {
+        RebuildError::Read { .. } => unread(path, &error),
+        RebuildError::Write(error) => ShareError::Write(error.to_string()),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use prosescope_share::what::Content;
+use prosescope_share::wishes::Wishes;
 
 use super::run::{SAME, run_name, several};
 use crate::error::CliError;
@@ -43,7 +45,7 @@ pub(crate) struct ShareArgs {
     pub(crate) report: bool,
     /// Leave this out as a whole; may be given several times, or separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CONTENT")]
-    pub(crate) without: Vec<Content>,
+    without: Vec<LeftOut>,
     /// Put this in
     #[arg(
         long = "with",
@@ -51,19 +53,19 @@ pub(crate) struct ShareArgs {
         value_delimiter = ',',
         value_name = "CONTENT"
     )]
-    pub(crate) with: Vec<Put>,
+    with: Vec<Put>,
     /// Keep what is called so in the report (`github-token #1`), or all that a rule finds (`github-token`)
     #[arg(long, value_name = "NAME")]
-    pub(crate) keep: Vec<String>,
+    keep: Vec<String>,
     /// Replace this text as well, wherever it stands; between slashes, a regular expression
     #[arg(long, value_name = "TEXT")]
-    pub(crate) redact: Vec<String>,
+    redact: Vec<String>,
     /// Leave out values and files that are longer: `500k`, `2M`
     #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub(crate) max_value: Option<u64>,
+    max_value: Option<u64>,
     /// Replace nothing and leave nothing out; says what the file holds
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "max_value"])]
-    pub(crate) raw: bool,
+    raw: bool,
     /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,
@@ -85,7 +87,7 @@ pub(crate) enum Format {
 
 /// A content that is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Content {
+pub(crate) enum LeftOut {
     /// Values of bindings, answers of agents
     Values,
     /// Prompts of agents
@@ -98,6 +100,18 @@ pub(crate) enum Content {
     Attachments,
 }
 
+impl From<LeftOut> for Content {
+    fn from(of: LeftOut) -> Content {
+        match of {
+            LeftOut::Values => Content::Values,
+            LeftOut::Prompts => Content::Prompts,
+            LeftOut::Memories => Content::Memories,
+            LeftOut::Program => Content::Program,
+            LeftOut::Attachments => Content::Attachments,
+        }
+    }
+}
+
 /// A content that is put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Put {
@@ -108,6 +122,19 @@ pub(crate) enum Put {
 }
 
 impl ShareArgs {
+    /// What is to leave.
+    pub(crate) fn wishes(&self) -> Wishes {
+        Wishes {
+            without: self.without.iter().map(|of| (*of).into()).collect(),
+            personal: self.with.contains(&Put::Personal),
+            history: self.with.contains(&Put::History),
+            keep: self.keep.clone(),
+            redact: self.redact.clone(),
+            max_value: self.max_value,
+            raw: self.raw,
+        }
+    }
+
     /// The runs that are shared.
     pub(crate) fn runs(&self) -> Result<Vec<String>, CliError> {
         let runs = several(&self.runs, self.named.as_deref())?;

@@ -20,7 +20,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::model::AgentScope;
-use prosescope_core::session::{Around, Lookup, Options, Session, has_stray_database};
+use prosescope_core::session::{Around, DatabaseAt, Lookup, Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_postgres::PostgresSource;
@@ -198,17 +198,9 @@ fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
     let root = session.run().root.to_string();
     let dir = located.base.join(&root);
     let dir = dir.canonicalize().unwrap_or(dir);
-    let is_file = disk.file(&located.place).is_some();
-    let named = match is_file {
-        true => located.place,
-        false => format!("{root}state.db"),
-    };
-    let stray = !is_file && has_stray_database(disk.as_ref(), root.trim_end_matches('/'));
-    let database = disk.file(&named).filter(|_| !stray);
-    let database = database.map(|file| file.path.clone());
-    let alone = is_file && !named.ends_with("state.db");
+    let DatabaseAt { path, alone } = DatabaseAt::of(disk.as_ref(), &session, &located.place);
     let name = match alone {
-        true => Path::new(&named).file_stem().unwrap_or_default(),
+        true => Path::new(&located.place).file_stem().unwrap_or_default(),
         false => dir.file_name().unwrap_or_default(),
     };
     let name = name.to_string_lossy().into_owned();
@@ -216,7 +208,7 @@ fn opened(located: Located, options: Options) -> Result<Opened, CliError> {
         session,
         disk,
         dir,
-        database,
+        database: path,
         name,
         alone,
     })

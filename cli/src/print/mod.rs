@@ -32,7 +32,7 @@ pub(crate) use node::node;
 pub(crate) use overview::{overview, runs};
 pub(crate) use resume::resume;
 pub(crate) use search::search;
-pub(crate) use share::{shared, summary};
+pub(crate) use share::{shared, shared_file};
 pub(crate) use timeline::timeline;
 pub(crate) use trace::trace;
 pub(crate) use values::{agents, bindings, resolution, state_diff};

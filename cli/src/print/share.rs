@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
-use prosescope_core::session::Session;
 use prosescope_core::text::{count, counted};
-use prosescope_core::view::{Overview, RunShared};
+use prosescope_core::view::RunShared;
 
 use super::bytes;
 use super::style::{BOLD, FAINT, RESET};
@@ -16,20 +15,22 @@ use super::table::{Fit, Table};
 /// Places that are listed; `--json` has more.
 const LISTED: usize = 40;
 
+/// The file that was written, in a line.
+pub(crate) fn shared_file(view: &RunShared) -> String {
+    format!(
+        "{BOLD}{}{RESET}  {}  {}\n",
+        escape(view.file.as_deref().unwrap_or_default(), false),
+        bytes(view.bytes),
+        escape(&view.runs.join(", "), false)
+    )
+}
+
 /// What was shared.
 pub(crate) fn shared(view: &RunShared, width: usize) -> String {
     let mut out = String::new();
     let runs = view.runs.join(", ");
     match &view.file {
-        Some(file) => {
-            let _ = writeln!(
-                out,
-                "{BOLD}{}{RESET}  {}  {}",
-                escape(file, false),
-                bytes(view.bytes),
-                escape(&runs, false)
-            );
-        }
+        Some(_) => out.push_str(&shared_file(view)),
         None => {
             let _ = writeln!(out, "{BOLD}{}{RESET}", escape(&runs, false));
         }
@@ -111,37 +112,5 @@ pub(crate) fn shared(view: &RunShared, width: usize) -> String {
         out,
         "{FAINT}Nobody finds every secret: look at the file before you send it.{RESET}"
     );
-    out
-}
-
-/// A run in plain text, for whoever opens a shared page without scripts.
-pub(crate) fn summary(session: &Session, view: &Overview) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}\n", view.headline);
-    let program = view.program.as_deref().unwrap_or("no program");
-    let _ = writeln!(out, "{program} · {}", view.run);
-    let _ = writeln!(out, "{}", view.story.join(" "));
-    if let Some(failure) = &view.failure {
-        let _ = writeln!(out, "\nWhat failed first:\n  {}", failure.cause.text);
-        if let Some(error) = &failure.error {
-            let _ = writeln!(out, "  {error}");
-        }
-    }
-    for gate in &view.pending_gates {
-        let _ = writeln!(
-            out,
-            "\nWaits for a decision: {}\n  {}",
-            gate.id, gate.prompt
-        );
-    }
-    let run = session.run();
-    if !run.bindings.is_empty() {
-        let names: Vec<&str> = run.bindings.iter().map(|binding| &*binding.name).collect();
-        let _ = writeln!(out, "\nValues: {}", names.join(", "));
-    }
-    if let Some(source) = &run.program.source {
-        let _ = writeln!(out, "\n{source}");
-    }
-    out.push('\n');
     out
 }

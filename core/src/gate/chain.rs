@@ -25,6 +25,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::canonical::{self, parse};
+use crate::database::Value as Cell;
 use crate::text::hex;
 
 /// What a hash is taken over begins with this.
@@ -51,6 +52,19 @@ impl Chain {
     pub fn of_metadata(metadata: &str) -> Option<Chain> {
         let value: serde_json::Value = serde_json::from_str(metadata).ok()?;
         serde_json::from_value(value.get("chain")?.clone()).ok()
+    }
+}
+
+/// A cell as a row's canonical JSON has it: what is no text, or not in UTF-8, as `{"blob":"hex"}`; a number that JSON has not, as text.
+pub fn cell(value: &Cell<'_>) -> Value {
+    let blob = |bytes: &[u8]| serde_json::json!({ "blob": hex(bytes) });
+    match value {
+        Cell::Null => Value::Null,
+        Cell::Integer(n) => (*n).into(),
+        Cell::Real(x) => serde_json::Number::from_f64(*x)
+            .map_or_else(|| Value::String(format!("{x:?}")), Value::Number),
+        Cell::Text(bytes) => std::str::from_utf8(bytes).map_or_else(|_| blob(bytes), Into::into),
+        Cell::Blob(bytes) => blob(bytes),
     }
 }
 

@@ -55,7 +55,7 @@ pub use lookup::{FoundValue, Lookup};
 pub use one_agent::{AgentHome, OneAgent};
 pub use open::OpenError;
 pub use opened::Opened;
-pub use stray::has_stray_database;
+pub use stray::{DatabaseAt, has_stray_database};
 pub use survey::{Found, FoundKind, Survey, survey};
 pub use values::ValueOf;
 

@@ -1,6 +1,7 @@
 //! A `state.db` that is not the run of its folder: an empty file, which `sqlite3 state.db` creates, or tables of another
 //! program.
 
+use super::Session;
 use super::survey::join;
 use crate::database::{DecodeError, Limits};
 use crate::decode::{folder, rows};
@@ -13,6 +14,34 @@ pub fn has_stray_database(source: &dyn Source, dir: &str) -> bool {
     source.file(&path).is_some()
         && kept_in_files(source, &join(dir, ""))
         && holds_no_run(source, &path)
+}
+
+/// Where a run's database is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseAt {
+    /// Its path in the source; `None` where the run is kept in files.
+    pub path: Option<String>,
+    /// Whether the database was named itself, by a name of its own: what is beside it is not the run's.
+    pub alone: bool,
+}
+
+impl DatabaseAt {
+    /// Finds that of a run which was opened at this place.
+    pub fn of(source: &dyn Source, session: &Session, place: &str) -> DatabaseAt {
+        let root = &session.run().root;
+        let is_file = source.file(place).is_some();
+        let path = match is_file {
+            true => place.to_owned(),
+            false => format!("{root}state.db"),
+        };
+        let alone = is_file && !path.ends_with("state.db");
+        let stray = !is_file && has_stray_database(source, root.trim_end_matches('/'));
+        let path = source.file(&path).filter(|_| !stray);
+        DatabaseAt {
+            path: path.map(|file| file.path.clone()),
+            alone,
+        }
+    }
 }
 
 /// Returns whether a folder has files that a run may be kept in: a state file, events, or bindings. `root` ends in `/`, or is

@@ -36,7 +36,8 @@ pub enum RebuildError {
     Write(#[from] rusqlite::Error),
 }
 
-/// Fills `to`, an empty database, with the tables and rows of `from`, which is guarded and only read. A table that is as
+/// Fills `to`, an empty database, with the tables and rows of `from`, which is guarded and only read; without one, `rows` only sees
+/// them. A table that is as
 /// `prosescope` makes it is made as that, with its constraints, indexes and triggers; any other has its columns, its key, and
 /// nothing that acts. Views, computed columns and the tables of extensions are left out.
 ///
@@ -44,7 +45,7 @@ pub enum RebuildError {
 /// [`RebuildError`]; `to` is then not to be used.
 pub fn rebuild(
     from: &Connection,
-    to: &Connection,
+    to: Option<&Connection>,
     rows: &mut dyn Rebuild,
 ) -> Result<(), RebuildError> {
     let unread = |cause: rusqlite::Error| RebuildError::Read {
@@ -58,29 +59,35 @@ pub fn rebuild(
     })?;
     // The log of the gates records hashes of what they ask.
     tables.sort_by_key(|table| !table.info.name.eq_ignore_ascii_case(GATES));
-    // Nobody else sees the new one before it is whole, and after a crash nobody wants it.
-    to.execute_batch(
-        "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; BEGIN;",
-    )?;
+    if let Some(to) = to {
+        // Nobody else sees the new one before it is whole, and after a crash nobody wants it.
+        to.execute_batch(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; BEGIN;",
+        )?;
+    }
     let mut after = Vec::new();
     for table in &tables {
         if table.info.kind != "table" || !rows.table(table) {
             continue;
         }
-        let sql = definition(from, &table.info.name).map_err(unread)?;
-        match ours.objects(&table.info.name, &sql) {
-            Some(objects) => {
-                to.execute_batch(&sql)?;
-                after.extend(objects);
+        if let Some(to) = to {
+            let sql = definition(from, &table.info.name).map_err(unread)?;
+            match ours.objects(&table.info.name, &sql) {
+                Some(objects) => {
+                    to.execute_batch(&sql)?;
+                    after.extend(objects);
+                }
+                None => to.execute_batch(&plain(table))?,
             }
-            None => to.execute_batch(&plain(table))?,
         }
         copy(from, to, table, rows)?;
     }
-    for sql in after {
-        to.execute_batch(&sql)?;
+    if let Some(to) = to {
+        for sql in after {
+            to.execute_batch(&sql)?;
+        }
+        to.execute_batch("COMMIT")?;
     }
-    to.execute_batch("COMMIT")?;
     Ok(())
 }
 
@@ -167,7 +174,7 @@ fn stored(table: &Found) -> Vec<&str> {
 
 fn copy(
     from: &Connection,
-    to: &Connection,
+    to: Option<&Connection>,
     table: &Found,
     rows: &mut dyn Rebuild,
 ) -> Result<(), RebuildError> {
@@ -192,10 +199,13 @@ fn copy(
     };
     let asked = format!("SELECT {} FROM {name}{order}", written.join(", "));
     let marks = vec!["?"; written.len()].join(", ");
-    let mut insert = to.prepare(&format!(
-        "INSERT INTO {name} ({}) VALUES ({marks})",
-        written.join(", ")
-    ))?;
+    let insert = to.map(|to| {
+        to.prepare(&format!(
+            "INSERT INTO {name} ({}) VALUES ({marks})",
+            written.join(", ")
+        ))
+    });
+    let mut insert = insert.transpose()?;
     let mut statement = from.prepare(&asked).map_err(unread)?;
     let mut read = statement.query([]).map_err(unread)?;
     while let Some(row) = read.next().map_err(unread)? {
@@ -204,9 +214,10 @@ fn copy(
             let value = Value::from(row.get_ref(at).map_err(unread)?);
             cells.push(((*column).to_owned(), value.into_owned()));
         }
-        if !rows.row(table, &mut cells) {
+        let stays = rows.row(table, &mut cells);
+        let Some(insert) = insert.as_mut().filter(|_| stays) else {
             continue;
-        }
+        };
         let mut values: Vec<Value<'static>> = cells.into_iter().map(|(_, value)| value).collect();
         if rowid.is_some() {
             let place = row.get_ref(columns.len()).map_err(unread)?;
@@ -256,7 +267,7 @@ mod tests {
         )
         .unwrap();
         let to = Connection::open_in_memory().unwrap();
-        rebuild(&from, &to, &mut Redacting).unwrap();
+        rebuild(&from, Some(&to), &mut Redacting).unwrap();
         let all = |sql: &str| -> Vec<String> {
             let mut all = to.prepare(sql).unwrap();
             let all = all.query_map([], |row| row.get(0)).unwrap();

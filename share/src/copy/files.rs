@@ -1,11 +1,10 @@
 //! Which file of a run is what.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Read};
 
 use prosescope_core::model::ValueAt;
-use prosescope_core::session::Session;
-use prosescope_core::source::Source;
+use prosescope_core::session::{DatabaseAt, Session};
+use prosescope_core::source::{Source, SourceError};
 
 use super::sealed::LogRow;
 use super::{Place, Redactor};
@@ -28,6 +27,49 @@ pub struct Shared<'a> {
     pub alone: bool,
     /// Where it lies in what is shared: a folder, ending in `/`, or empty.
     pub to: String,
+}
+
+impl<'a> Shared<'a> {
+    /// A run at this place of a source. A folder keeps its name; a database that lies alone goes without what lies beside it.
+    pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> Shared<'a> {
+        let at = DatabaseAt::of(source, session, place);
+        let root = session.run().root.to_string();
+        let folder = root.trim_end_matches('/').rsplit('/').next();
+        let folder = folder.filter(|name| !name.is_empty());
+        Shared {
+            to: match (at.alone, folder) {
+                (true, _) => String::new(),
+                (false, Some(name)) => format!("{name}/"),
+                (false, None) => format!("{}/", session.run().id),
+            },
+            session: Some(session),
+            source,
+            root,
+            database: at.path,
+            alone: at.alone,
+        }
+    }
+
+    /// A database of workflows.
+    pub fn workflows(source: &'a dyn Source, database: &str) -> Shared<'a> {
+        Shared {
+            database: Some(database.to_owned()),
+            alone: true,
+            ..Shared::whole(source)
+        }
+    }
+
+    /// All of a source, whatever it is.
+    pub fn whole(source: &'a dyn Source) -> Shared<'a> {
+        Shared {
+            session: None,
+            source,
+            root: String::new(),
+            database: None,
+            alone: false,
+            to: String::new(),
+        }
+    }
 }
 
 /// A file of a run, and what it is.
@@ -164,7 +206,7 @@ impl Redactor {
         shared: &Shared<'_>,
         file: &File,
         values: &BTreeMap<String, u64>,
-    ) -> io::Result<Option<Vec<u8>>> {
+    ) -> Result<Option<Vec<u8>>, SourceError> {
         let FileKind::Content(content) = file.kind else {
             return self.plain(shared, file, values);
         };
@@ -184,13 +226,13 @@ impl Redactor {
         shared: &Shared<'_>,
         file: &File,
         values: &BTreeMap<String, u64>,
-    ) -> io::Result<Option<Vec<u8>>> {
+    ) -> Result<Option<Vec<u8>>, SourceError> {
         if file.len > LONGEST && !self.raw {
             self.leave("files longer than 64 MB", file.len);
             return Ok(None);
         }
-        let mut bytes = Vec::new();
-        Reading::of(shared.source, &file.path, file.len).read_to_end(&mut bytes)?;
+        let whole = usize::try_from(file.len).unwrap_or(usize::MAX);
+        let bytes = shared.source.read(&file.path, 0, whole)?;
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) if self.raw => return Ok(Some(error.into_bytes())),
@@ -275,7 +317,7 @@ impl Redactor {
                 continue;
             };
             let mut row = before.clone();
-            self.log_row(place, &mut row);
+            self.log_row(place, &mut row, false);
             match row == before {
                 true => out.push_str(line),
                 false => {
@@ -294,40 +336,6 @@ fn place_of(file: &File) -> &'static str {
         FileKind::Text => "files",
         FileKind::Content(content) => content.word(),
         FileKind::Log => "gate_audit_log",
-    }
-}
-
-/// A file of a source, as a reader.
-pub(super) struct Reading<'a> {
-    source: &'a dyn Source,
-    path: &'a str,
-    at: u64,
-    len: u64,
-}
-
-impl<'a> Reading<'a> {
-    /// Reads a file of so many bytes.
-    pub(super) fn of(source: &'a dyn Source, path: &'a str, len: u64) -> Reading<'a> {
-        Reading {
-            source,
-            path,
-            at: 0,
-            len,
-        }
-    }
-}
-
-impl Read for Reading<'_> {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let left = self.len.saturating_sub(self.at).min(buf.len() as u64) as usize;
-        let bytes = self.source.read(self.path, self.at, left);
-        let bytes = bytes.map_err(|error| io::Error::other(error.to_string()))?;
-        let read = bytes.len().min(buf.len());
-        if let (Some(to), Some(from)) = (buf.get_mut(..read), bytes.get(..read)) {
-            to.copy_from_slice(from);
-        }
-        self.at += read as u64;
-        Ok(read)
     }
 }
 

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::gate::audit::verify;
 use prosescope_core::model::GateStatus;
 use prosescope_core::session::Session;
+use prosescope_core::view::{LeftOutOfShare, LogSealedAnew, SecretFound, SecretsReplaced};
 use prosescope_redact::{Exact, Hit, Kind, Names, Rules, replace, surroundings};
 
-use crate::manifest::{LeftOut, Redaction, SealedAnew};
 use crate::what::{Content, What};
 
 pub use files::{File, FileKind, Shared, files_of, values_of};
@@ -28,25 +28,6 @@ const LISTED: usize = 10_000;
 const LONG: u64 = 4096;
 /// Characters that are shown on each side of a hit.
 const AROUND: usize = 30;
-
-/// A place where something is replaced.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Finding {
-    /// What the secret is called in the shared file: `github-token #1`. Kept by this name.
-    pub name: String,
-    /// The rule.
-    pub rule: String,
-    /// `secret` or `personal`.
-    pub kind: &'static str,
-    /// The kind of place: `bindings.value`.
-    pub place: String,
-    /// The row or file, and the line in it.
-    pub at: String,
-    /// What stands before it on its line, without secrets.
-    pub before: String,
-    /// What stands behind it.
-    pub after: String,
-}
 
 /// Where a text stands.
 #[derive(Debug, Clone, Copy)]
@@ -64,17 +45,12 @@ pub struct Redactor {
     what: What,
     /// Nothing is replaced.
     raw: bool,
-    people: People,
-    found: Vec<Finding>,
+    /// Names of people that stay wherever they stand.
+    stay: BTreeSet<String>,
+    found: Vec<SecretFound>,
     replaced: BTreeMap<(String, &'static str, String), u64>,
     left: BTreeMap<String, (u64, u64)>,
     sealed: sealed::Seals,
-}
-
-/// Names of people, which are replaced where a column or key says that it holds one.
-#[derive(Debug, Default)]
-struct People {
-    stay: BTreeSet<String>,
 }
 
 /// Words for an approver that name nobody.
@@ -88,7 +64,7 @@ impl Redactor {
             names: Names::new(),
             what,
             raw: false,
-            people: People::default(),
+            stay: BTreeSet::new(),
             found: Vec::new(),
             replaced: BTreeMap::new(),
             left: BTreeMap::new(),
@@ -137,7 +113,7 @@ impl Redactor {
     /// Notes names; those that are long enough are replaced in every text.
     fn met(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
-            if !self.what.people && !self.people.is_nobody(&name) {
+            if !self.what.people && !self.is_nobody(&name) {
                 let _ = self.rules.exact(Exact::personal("person", &name));
             }
         }
@@ -147,7 +123,7 @@ impl Redactor {
     fn stay(&mut self, names: Vec<String>) {
         for name in names {
             self.rules.keep_secret(&name);
-            self.people.stay.insert(name);
+            self.stay.insert(name);
         }
     }
 
@@ -166,7 +142,7 @@ impl Redactor {
     }
 
     /// What is replaced, in order of place (the first 10,000).
-    pub fn found(&self) -> &[Finding] {
+    pub fn found(&self) -> &[SecretFound] {
         &self.found
     }
 
@@ -176,9 +152,9 @@ impl Redactor {
     }
 
     /// How often each rule replaced something, by place.
-    pub fn redactions(&self) -> Vec<Redaction> {
+    pub fn redactions(&self) -> Vec<SecretsReplaced> {
         let all = self.replaced.iter();
-        let all = all.map(|((rule, kind, place), count)| Redaction {
+        let all = all.map(|((rule, kind, place), count)| SecretsReplaced {
             rule: rule.clone(),
             kind: (*kind).to_owned(),
             place: place.clone(),
@@ -188,9 +164,9 @@ impl Redactor {
     }
 
     /// What was left out.
-    pub fn left_out(&self) -> Vec<LeftOut> {
+    pub fn left_out(&self) -> Vec<LeftOutOfShare> {
         let all = self.left.iter();
-        let all = all.map(|(what, (count, bytes))| LeftOut {
+        let all = all.map(|(what, (count, bytes))| LeftOutOfShare {
             what: what.clone(),
             count: *count,
             bytes: *bytes,
@@ -199,27 +175,24 @@ impl Redactor {
     }
 
     /// The logs that were sealed anew.
-    pub fn sealed_anew(&self) -> Vec<SealedAnew> {
+    pub fn sealed_anew(&self) -> Vec<LogSealedAnew> {
         self.sealed.heads()
     }
 
-    /// Notes that something is left out; returns whether it is.
+    /// Notes that something is left out.
     fn leave(&mut self, what: &str, bytes: u64) {
         let left = self.left.entry(what.to_owned()).or_default();
         left.0 += 1;
         left.1 = left.1.saturating_add(bytes);
     }
 
-    /// What stands in the place of a text that is left out.
-    fn note(&mut self, content: Content, bytes: u64) -> String {
-        self.leave(content.word(), bytes);
-        format!("[left out when this run was shared: {bytes} bytes]")
-    }
-
     /// Whether a text of this content and length stays; else the note in its place.
     fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
         if !self.what.has(content) {
-            return Err(self.note(content, bytes));
+            self.leave(content.word(), bytes);
+            return Err(format!(
+                "[left out when this run was shared: {bytes} bytes]"
+            ));
         }
         if self.what.max_value.is_some_and(|most| bytes > most) {
             self.leave("long values", bytes);
@@ -238,7 +211,8 @@ impl Redactor {
 
     /// The same of a value that has a name, which may say that it is secret.
     fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
-        if !prosescope_redact::names_secret(name) || text.len() > 4096 || text.contains('\n') {
+        if !prosescope_redact::names_secret(name) || text.len() as u64 > LONG || text.contains('\n')
+        {
             return self.text(place, text);
         }
         let head = format!("{name}=");
@@ -262,10 +236,10 @@ impl Redactor {
             *self.replaced.entry(key).or_default() += 1;
             if self.found.len() < LISTED {
                 let (before, after) = surroundings(text, hits, index, AROUND);
-                self.found.push(Finding {
+                self.found.push(SecretFound {
                     name: hit.name.clone(),
                     rule: rule.to_owned(),
-                    kind: hit.kind.name(),
+                    kind: hit.kind.name().to_owned(),
                     place: place.of.to_owned(),
                     at: match hit.line(text) {
                         1 => place.at.to_owned(),
@@ -281,7 +255,7 @@ impl Redactor {
 
     /// A name of a person, in a place that holds nothing else.
     pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
-        let stays = self.what.people || self.people.is_nobody(name);
+        let stays = self.what.people || self.is_nobody(name);
         if stays || self.raw {
             return self.text(place, name);
         }
@@ -293,19 +267,11 @@ impl Redactor {
         *self.replaced.entry(key).or_default() += 1;
         Some(format!("[{}]", self.names.name(name, "person")))
     }
-}
 
-impl People {
     fn is_nobody(&self, name: &str) -> bool {
         NOBODY.contains(&name)
             || name.is_empty()
             || self.stay.contains(name)
             || name.starts_with("[person #")
     }
-}
-
-/// A secret that a shell knows of: a value of `.env` or of the environment.
-pub fn known(rules: &mut Rules, name: &str, value: &str) {
-    // One that is too short would be replaced where it only happens to stand.
-    let _ = rules.exact(Exact::secret(name, value));
 }

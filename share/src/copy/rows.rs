@@ -1,8 +1,9 @@
 //! Which column of which table is what.
 
 use prosescope_core::database::{Found, Value};
+use prosescope_core::gate::chain;
 use prosescope_core::sqlite::{Cells, Rebuild};
-use serde_json::{Map, Number};
+use serde_json::Map;
 
 use super::{Place, Redactor};
 use crate::what::Content;
@@ -13,6 +14,16 @@ pub struct Rows<'a> {
     /// Which row of its table it is, from 1.
     nth: u64,
     table: String,
+    /// The columns of its rows, once one was seen.
+    columns: Vec<Known>,
+}
+
+/// A column of the table that is copied.
+struct Known {
+    name: String,
+    /// The kind of place.
+    of: String,
+    column: Column,
 }
 
 /// What the text of a column is.
@@ -54,17 +65,26 @@ impl<'a> Rows<'a> {
             redactor,
             nth: 0,
             table: String::new(),
+            columns: Vec::new(),
         }
     }
 
     /// The audit log's row, as what its seal is taken over.
     fn log(&mut self, at: &str, cells: &mut Cells) {
         let mut row = Map::new();
-        for (name, value) in cells.iter() {
-            row.insert(name.clone(), as_json(value));
+        let mut changed = false;
+        for ((name, value), at_column) in cells.iter_mut().zip(0..) {
+            // What a seal holds as hexadecimal digits cannot be looked through there.
+            if value.as_text().is_none()
+                && let Some(now) = self.cell(at_column, None, at, value)
+            {
+                *value = now;
+                changed = true;
+            }
+            row.insert(name.clone(), chain::cell(value));
         }
         let of = "gate_audit_log";
-        self.redactor.log_row(Place { of, at }, &mut row);
+        self.redactor.log_row(Place { of, at }, &mut row, changed);
         for (name, value) in cells.iter_mut() {
             if let (Value::Text(_), Some(serde_json::Value::String(now))) = (&*value, row.get(name))
             {
@@ -73,27 +93,23 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// A cell of a column; `None` where it stays as it is.
     fn cell(
         &mut self,
-        table: &str,
-        name: &str,
+        column: usize,
         of_name: Option<&str>,
         at: &str,
         value: &Value<'_>,
     ) -> Option<Value<'static>> {
         let bytes = value.bytes();
-        if bytes.is_empty() {
-            return None;
-        }
-        let of = format!("{table}.{name}");
-        let place = Place { of: &of, at };
+        let known = self.columns.get(column).filter(|_| !bytes.is_empty())?;
+        let place = Place { of: &known.of, at };
         let len = bytes.len() as u64;
-        let kind = column(table, name);
-        let content = match kind {
+        let content = match known.column {
             Column::Content(content) => content,
             _ => Content::Values,
         };
-        if (matches!(kind, Column::Content(_)) || len > super::LONG)
+        if (matches!(known.column, Column::Content(_)) || len > super::LONG)
             && let Err(note) = self.redactor.whole(content, len)
         {
             return Some(Value::text(&note));
@@ -107,7 +123,7 @@ impl<'a> Rows<'a> {
                 "[left out when this run was shared: {len} bytes that are no text]"
             )));
         };
-        let now = match kind {
+        let now = match known.column {
             Column::Kept => None,
             Column::People => self.redactor.person(place, text),
             Column::Content(_) => match of_name {
@@ -123,7 +139,7 @@ impl<'a> Rows<'a> {
             }
             Column::Allow => self.redactor.json_under("allow", place, text),
             Column::Text if text.starts_with(['{', '[']) => self.redactor.json(place, text),
-            Column::Text => self.redactor.named(place, name, text),
+            Column::Text => self.redactor.named(place, &known.name, text),
         }?;
         Some(match value {
             Value::Blob(_) => Value::Blob(now.into_bytes().into()),
@@ -134,44 +150,44 @@ impl<'a> Rows<'a> {
 
 impl Rebuild for Rows<'_> {
     fn table(&mut self, table: &Found) -> bool {
-        let name = table.info.name.to_ascii_lowercase();
         self.nth = 0;
-        self.table.clone_from(&name);
-        !name.starts_with("sqlite_")
+        self.columns.clear();
+        self.table = table.info.name.to_ascii_lowercase();
+        !self.table.starts_with("sqlite_")
     }
 
     fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
         self.nth += 1;
-        let table = self.table.clone();
-        let is_history = table.ends_with("_history") && table.starts_with("x_");
+        if self.columns.is_empty() {
+            let table = &self.table;
+            let columns = cells.iter().map(|(name, _)| Known::of(table, name));
+            self.columns = columns.collect();
+        }
+        let is_history = self.table.ends_with("_history") && self.table.starts_with("x_");
         if is_history && !self.redactor.what.has(Content::History) {
             let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
             self.redactor.leave(Content::History.word(), bytes.sum());
             return false;
         }
         let text = |wanted: &str| {
-            let found = cells
-                .iter()
-                .find(|(name, _)| name.eq_ignore_ascii_case(wanted));
-            found
-                .and_then(|(_, value)| value.as_text())
-                .map(str::to_owned)
+            let found = self.columns.iter().position(|known| known.name == wanted);
+            let (_, value) = cells.get(found?)?;
+            value.as_text().map(str::to_owned)
         };
-        let of_name = match table.as_str() {
+        let of_name = match self.table.as_str() {
             "bindings" => text("name"),
             _ => None,
         };
         let at = match of_name.clone().or_else(|| text("id")) {
-            Some(name) => format!("{table}, {name}"),
-            None => format!("{table}, row {}", self.nth),
+            Some(name) => format!("{}, {name}", self.table),
+            None => format!("{}, row {}", self.table, self.nth),
         };
-        if table == "gate_audit_log" {
+        if self.table == "gate_audit_log" {
             self.log(&at, cells);
             return true;
         }
-        for (name, value) in cells.iter_mut() {
-            let name = name.to_ascii_lowercase();
-            if let Some(now) = self.cell(&table, &name, of_name.as_deref(), &at, value) {
+        for (column, (_, value)) in cells.iter_mut().enumerate() {
+            if let Some(now) = self.cell(column, of_name.as_deref(), &at, value) {
                 *value = now;
             }
         }
@@ -179,13 +195,13 @@ impl Rebuild for Rows<'_> {
     }
 }
 
-/// A cell as a seal is taken over it (`gate::chain`).
-fn as_json(value: &Value<'_>) -> serde_json::Value {
-    match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Integer(n) => (*n).into(),
-        Value::Real(x) => Number::from_f64(*x).map_or(serde_json::Value::Null, Into::into),
-        Value::Text(bytes) => String::from_utf8_lossy(bytes).into(),
-        Value::Blob(bytes) => serde_json::json!({ "blob": crate::manifest::hex(bytes) }),
+impl Known {
+    fn of(table: &str, name: &str) -> Known {
+        let name = name.to_ascii_lowercase();
+        Known {
+            of: format!("{table}.{name}"),
+            column: column(table, &name),
+            name,
+        }
     }
 }

@@ -4,35 +4,42 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prosescope_core::gate::chain::{Chain, seal, with_chain};
 use prosescope_core::gate::prompt_hash;
+use prosescope_core::view::LogSealedAnew;
 use serde_json::{Map, Value};
 
 use super::{Place, Redactor};
-use crate::manifest::SealedAnew;
 
 /// What is known of the logs while they are copied.
 #[derive(Default)]
 pub(super) struct Seals {
-    /// By run: the last row that was sealed anew, and the last link before.
-    runs: BTreeMap<String, (Option<Chain>, Option<Chain>)>,
+    logs: BTreeMap<String, Log>,
     /// Hashes of long texts that changed, and what they are now.
     hashes: BTreeMap<String, String>,
     /// Runs whose logs keep the links that they have.
     broken: BTreeSet<String>,
-    /// Whether any row differs from the original.
+}
+
+/// The log of a run.
+#[derive(Default)]
+struct Log {
+    /// The last link of the copy.
+    last: Option<Chain>,
+    /// The last link of the original.
+    head: Option<Chain>,
+    /// Whether the copy is another from some row on.
     changed: bool,
 }
 
 impl Seals {
-    pub(super) fn heads(&self) -> Vec<SealedAnew> {
-        if !self.changed {
-            return Vec::new();
-        }
-        let heads = self.runs.iter().filter_map(|(run, (_, before))| {
-            let before = before.as_ref()?;
-            Some(SealedAnew {
+    /// The logs that are others now, and the heads that they had.
+    pub(super) fn heads(&self) -> Vec<LogSealedAnew> {
+        let changed = self.logs.iter().filter(|(_, log)| log.changed);
+        let heads = changed.filter_map(|(run, log)| {
+            let head = log.head.as_ref()?;
+            Some(LogSealedAnew {
                 run: run.clone(),
-                count: before.seq,
-                head: before.hash.clone(),
+                count: head.seq,
+                head: head.hash.clone(),
             })
         });
         heads.collect()
@@ -51,17 +58,23 @@ impl Seals {
         };
     }
 
-    fn rehash(&self, value: Option<&mut Value>) {
-        if let Some(Value::String(hash)) = value
-            && let Some(now) = self.hashes.get(hash.as_str())
-        {
-            now.clone_into(hash);
-        }
-    }
-
     /// Notes that a run's log contradicts itself: sealing it anew would hide that.
     pub(super) fn broken(&mut self, run: &str) {
         self.broken.insert(run.to_owned());
+    }
+
+    /// Puts the hash of a text that changed in place of the one before; returns whether it did.
+    fn rehash(&self, value: Option<&mut Value>) -> bool {
+        let Some(Value::String(hash)) = value else {
+            return false;
+        };
+        match self.hashes.get(hash.as_str()) {
+            Some(now) => {
+                now.clone_into(hash);
+                true
+            }
+            None => false,
+        }
     }
 }
 
@@ -69,46 +82,24 @@ impl Seals {
 pub(super) type LogRow = Map<String, Value>;
 
 impl Redactor {
-    /// Changes a row of the log as it must be, and seals it behind the one before where it was sealed.
-    pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow) {
-        let before = row.clone();
-        let run = row
-            .get("run_id")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let run = run.to_owned();
-        for (column, value) in row.iter_mut() {
-            let Value::String(text) = value else { continue };
-            let now = match column.as_str() {
-                "principal" => self.person(place, text),
-                "comment" => self.text(place, text),
-                "metadata" | "id" | "run_id" | "gate_id" | "event_type" | "timestamp" => None,
-                _ => self.text(place, text),
-            };
-            if let Some(now) = now {
+    /// Changes a row of the log as it must be, and seals it behind the one before where it was sealed. `changed`: it is another already.
+    pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
+        let run = row.get("run_id").and_then(Value::as_str);
+        let run = run.unwrap_or_default().to_owned();
+        changed |= self.columns(place, row);
+        let is_text = matches!(row.get("metadata"), Some(Value::String(_)));
+        let Some(mut metadata) = object(row.get("metadata")) else {
+            if let Some(Value::String(text)) = row.get_mut("metadata")
+                && let Some(now) = self.json(place, text)
+            {
                 *text = now;
-            }
-        }
-        let metadata = row.get("metadata").cloned().unwrap_or_default();
-        let (is_text, metadata) = match metadata {
-            Value::String(text) => (true, text),
-            Value::Null => (false, String::new()),
-            other => (false, other.to_string()),
-        };
-        let Ok(Value::Object(mut object)) = serde_json::from_str(&metadata) else {
-            if let (true, Some(now)) = (is_text, self.json(place, &metadata)) {
-                row.insert("metadata".to_owned(), now.into());
             }
             return;
         };
-        let chain = object.remove("chain");
+        let chain = metadata.remove("chain");
         let chain: Option<Chain> = chain.and_then(|chain| serde_json::from_value(chain).ok());
-        self.sealed.rehash(object.get_mut("prompt_hash"));
-        let columns = object.get_mut("columns");
-        self.sealed
-            .rehash(columns.and_then(|columns| columns.get_mut("on_reject")));
-        let rest = Value::Object(object).to_string();
-        let rest = self.json(place, &rest).unwrap_or(rest);
+        let rest = self.metadata(place, metadata);
+        changed |= rest.changed;
         let put = |row: &mut LogRow, text: String| {
             let value = match is_text {
                 true => Value::String(text),
@@ -116,55 +107,93 @@ impl Redactor {
             };
             row.insert("metadata".to_owned(), value);
         };
-        if let Some(chain) = chain {
-            let is_broken = self.sealed.broken.contains(&run);
-            let (last, head) = self.sealed.runs.entry(run).or_default();
-            *head = Some(chain.clone());
-            put(row, rest.clone());
-            let same = {
-                let mut plain = before.clone();
-                plain.remove("metadata");
-                let mut now = row.clone();
-                now.remove("metadata");
-                plain == now && unchained(&before) == serde_json::from_str::<Value>(&rest).ok()
+        let Some(chain) = chain else {
+            if rest.changed {
+                put(row, rest.text);
+            }
+            return;
+        };
+        let is_broken = self.sealed.broken.contains(&run);
+        let log = self.sealed.logs.entry(run).or_default();
+        log.head = Some(chain.clone());
+        // As long as nothing changed, the rows keep their links.
+        if !changed && !log.changed {
+            log.last = Some(chain);
+            return;
+        }
+        put(row, rest.text.clone());
+        let link = match is_broken {
+            true => chain,
+            false => {
+                log.changed = true;
+                anew(log.last.as_ref(), row, chain)
+            }
+        };
+        if let Ok(metadata) = with_chain(Some(&rest.text), &link) {
+            put(row, metadata);
+        }
+        log.last = Some(link);
+    }
+
+    /// Changes all columns but the metadata; returns whether one is another now.
+    fn columns(&mut self, place: Place<'_>, row: &mut LogRow) -> bool {
+        let mut changed = false;
+        for (column, value) in row.iter_mut() {
+            let Value::String(text) = value else { continue };
+            let now = match column.as_str() {
+                "principal" => self.person(place, text),
+                "metadata" | "id" | "run_id" | "gate_id" | "event_type" | "timestamp" => None,
+                _ => self.text(place, text),
             };
-            // As long as nothing changed, the rows keep their links.
-            if same && !self.sealed.changed {
-                *last = Some(chain);
-                *row = before;
-                return;
+            if let Some(now) = now {
+                *text = now;
+                changed = true;
             }
-            self.sealed.changed = true;
-            let mut hashed = row.clone();
-            if let Some(id) = chain.id {
-                hashed.insert("id".to_owned(), id.into());
-            }
-            let text = Value::Object(hashed).to_string();
-            let sealed = match is_broken {
-                true => None,
-                false => seal(last.as_ref(), &text).ok(),
-            };
-            let mut link = sealed.unwrap_or_else(|| chain.clone());
-            link.id = chain.id;
-            if let Ok(metadata) = with_chain(Some(&rest), &link) {
-                put(row, metadata);
-            }
-            *last = Some(link);
-        } else {
-            put(row, rest);
+        }
+        changed
+    }
+
+    fn metadata(&mut self, place: Place<'_>, mut metadata: LogRow) -> Rest {
+        let mut changed = self.sealed.rehash(metadata.get_mut("prompt_hash"));
+        let columns = metadata.get_mut("columns");
+        changed |= self
+            .sealed
+            .rehash(columns.and_then(|columns| columns.get_mut("on_reject")));
+        let text = Value::Object(metadata).to_string();
+        let now = self.json(place, &text);
+        Rest {
+            changed: changed | now.is_some(),
+            text: now.unwrap_or(text),
         }
     }
 }
 
-/// A row's metadata without its link.
-fn unchained(row: &LogRow) -> Option<Value> {
-    let metadata = match row.get("metadata")? {
-        Value::String(text) => serde_json::from_str(text).ok()?,
-        other => other.clone(),
-    };
-    let Value::Object(mut object) = metadata else {
-        return None;
-    };
-    object.remove("chain");
-    Some(Value::Object(object))
+/// A row's metadata without its link, as it leaves.
+struct Rest {
+    text: String,
+    changed: bool,
+}
+
+/// The link of a row that is another now.
+fn anew(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
+    let mut hashed = row.clone();
+    if let Some(id) = chain.id {
+        hashed.insert("id".to_owned(), id.into());
+    }
+    match seal(last, &Value::Object(hashed).to_string()) {
+        Ok(link) => Chain {
+            id: chain.id,
+            ..link
+        },
+        Err(_) => chain,
+    }
+}
+
+/// The object that metadata is, as text or itself.
+fn object(metadata: Option<&Value>) -> Option<LogRow> {
+    match metadata? {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        Value::Object(object) => Some(object.clone()),
+        _ => None,
+    }
 }

@@ -5,19 +5,20 @@ mod runs;
 mod written;
 
 use std::path::Path;
+use std::rc::Rc;
 
-use prosescope_core::view::{
-    LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
-};
-use prosescope_share::copy::Redactor;
-use prosescope_share::manifest::Manifest;
-use prosescope_share::pack::{self, Databases, Made, ShareError};
+use prosescope_core::source::Source;
+use prosescope_core::view::RunShared;
+use prosescope_share::pack::{Made, ShareError};
+use prosescope_share::sharing::Sharing;
+use prosescope_share::summary::Summary;
+use prosescope_store::Disk;
 
 use crate::args::share::{Format, ShareArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
-use crate::print;
+use crate::{locate, print};
 use runs::Runs;
 
 /// Bytes that a page may hold.
@@ -34,67 +35,60 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let opened = Runs::open(&args.runs()?, out)?;
-    let mut redactor = rules::redactor(args, &opened)?;
-    let shared = opened.shared();
-    let mut databases = opened.databases()?;
-    let mut each: Vec<&mut dyn Databases> = databases
-        .iter_mut()
-        .map(|one| one as &mut dyn Databases)
-        .collect();
-    pack::look(&shared, &mut redactor, &mut each).map_err(failed)?;
-    let named = |manifest: Option<&Manifest>, redactor: &Redactor| {
-        report(&opened.ids(), word(format), redactor, manifest)
-    };
+    let redactor = rules::redactor(args, &opened)?;
+    let mut sharing = Sharing::new(opened.shared()?, redactor);
+    let mut report = sharing.look().map_err(failed)?;
+    word(format).clone_into(&mut report.format);
     if args.report {
-        let report = named(None, &redactor);
         return out.show(&report, || print::shared(&report, out.width));
     }
     let Some(file) = args.out.as_deref() else {
         return Err(CliError::usage("name the file to write: -o FILE"));
     };
-    redactor.again();
-    let made = Made {
-        by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
-        at: written::now(),
-    };
-    let mut temporary = written::beside(file)?;
-    let (manifest, _) = pack::pack(
-        &shared,
-        &mut redactor,
-        &mut each,
-        &made,
-        temporary.as_file_mut(),
-    )
-    .map_err(failed)?;
-    let mut report = named(Some(&manifest), &redactor);
-    if out.terminal && !args.yes {
+    // Whoever is asked has seen what they are asked about.
+    let asks = out.terminal && !args.yes && written::can_ask();
+    if asks {
         say(&print::shared(&report, out.width));
         if !written::agreed(file)? {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
     }
+    let made = Made {
+        by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
+        at: written::now(),
+    };
+    let mut temporary = written::beside(file)?;
+    let packed = sharing.pack(&made, temporary.as_file_mut());
+    let (mut report, _) = packed.map_err(failed)?;
+    word(format).clone_into(&mut report.format);
     let zip = written::opened(temporary.path())?;
-    pack::check(&zip, &redactor).map_err(failed)?;
-    written::looked_through(temporary.path(), &mut redactor)?;
+    sharing.check(&zip).map_err(failed)?;
+    let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
+    let databases = Box::new(runs::databases(&copy)?);
+    sharing
+        .look_through(copy.as_ref(), databases)
+        .map_err(failed)?;
     report.bytes = match format {
         Kind::Zip => written::put(temporary, file, args.overwrite)?,
         Kind::Database => written::database(&zip, file, args.overwrite)?,
         Kind::Page | Kind::Text => {
-            let size: u64 = manifest.parts.iter().map(|part| part.bytes).sum();
             let packed = temporary.path().metadata()?.len();
             if packed > MOST_OF_A_PAGE {
-                return Err(too_large(size, &manifest));
+                return Err(too_large(&report));
             }
-            written::page(
-                temporary.path(),
-                file,
-                args.overwrite,
-                matches!(format, Kind::Text),
-            )?
+            let summary = Summary::of(&(copy as Rc<dyn Source>));
+            let text = match format {
+                Kind::Text => summary.text,
+                _ => written::page(temporary.path(), &summary)?,
+            };
+            written::text(&text, file, args.overwrite)?
         }
     };
     report.file = Some(file.display().to_string());
-    out.show(&report, || print::shared(&report, out.width))
+    out.show(&report, || match asks {
+        true => print::shared_file(&report),
+        false => print::shared(&report, out.width),
+    })
 }
 
 /// What is written.
@@ -134,74 +128,6 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
     })
 }
 
-/// What was replaced and left out, as every shell shows it.
-fn report(
-    runs: &[String],
-    format: &str,
-    redactor: &Redactor,
-    manifest: Option<&Manifest>,
-) -> RunShared {
-    let mut parts: Vec<SharedPart> = manifest
-        .map(|manifest| &manifest.parts)
-        .into_iter()
-        .flatten()
-        .map(|part| SharedPart {
-            path: part.path.clone(),
-            bytes: part.bytes,
-        })
-        .collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    RunShared {
-        runs: runs.to_vec(),
-        file: None,
-        format: format.to_owned(),
-        bytes: parts.iter().map(|part| part.bytes).sum(),
-        raw: redactor.is_raw(),
-        found: redactor
-            .found()
-            .iter()
-            .map(|found| SecretFound {
-                name: found.name.clone(),
-                rule: found.rule.clone(),
-                kind: found.kind.to_owned(),
-                place: found.place.clone(),
-                at: found.at.clone(),
-                before: found.before.clone(),
-                after: found.after.clone(),
-            })
-            .collect(),
-        replaced: redactor
-            .redactions()
-            .into_iter()
-            .map(|of| SecretsReplaced {
-                rule: of.rule,
-                kind: of.kind,
-                place: of.place,
-                count: of.count,
-            })
-            .collect(),
-        left_out: redactor
-            .left_out()
-            .into_iter()
-            .map(|of| LeftOutOfShare {
-                what: of.what,
-                count: of.count,
-                bytes: of.bytes,
-            })
-            .collect(),
-        parts,
-        sealed_anew: redactor
-            .sealed_anew()
-            .into_iter()
-            .map(|of| LogSealedAnew {
-                run: of.run,
-                count: of.count,
-                head: of.head,
-            })
-            .collect(),
-    }
-}
-
 fn failed(error: ShareError) -> CliError {
     let message = error.to_string();
     match error {
@@ -214,10 +140,8 @@ fn failed(error: ShareError) -> CliError {
     }
 }
 
-fn too_large(bytes: u64, manifest: &Manifest) -> CliError {
-    let mut parts: Vec<_> = manifest.parts.iter().collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
-    let largest = parts.iter().take(3);
+fn too_large(report: &RunShared) -> CliError {
+    let largest = report.parts.iter().take(3);
     let largest: Vec<String> = largest
         .map(|part| format!("{} {}", part.path, print::bytes(part.bytes)))
         .collect();
@@ -225,7 +149,7 @@ fn too_large(bytes: u64, manifest: &Manifest) -> CliError {
         "page-too-large",
         format!(
             "the run has {}, which is too much for one page; the largest parts: {}",
-            print::bytes(bytes),
+            print::bytes(report.bytes),
             largest.join(", ")
         ),
     )

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use prosescope_share::copy::{Redactor, known};
-use prosescope_share::redact::{Exact, Kind, Rules, names_secret, rules, variables};
-use prosescope_share::what::{Content, What};
+use prosescope_share::copy::Redactor;
+use prosescope_share::redact::{Kind, names_secret};
+use prosescope_share::wishes::{Known, in_env};
 
 use super::runs::Runs;
-use crate::args::share::{self, Put, ShareArgs};
+use crate::args::share::ShareArgs;
 use crate::error::CliError;
 use crate::locate;
 
@@ -17,81 +17,33 @@ use crate::locate;
 const LONGEST: u64 = 1 << 20;
 
 pub(super) fn redactor(args: &ShareArgs, runs: &Runs) -> Result<Redactor, CliError> {
-    let personal = args.with.contains(&Put::Personal);
-    let mut rules = match personal {
-        true => Rules::new().without(Kind::Personal),
-        false => Rules::new(),
-    };
-    for name in &args.keep {
-        let of_rule = self::rules().any(|rule| rule.id == name.as_str());
-        match of_rule {
-            true => {
-                rules.without_rule(name);
-            }
-            false => rules.keep_name(name),
-        }
-    }
-    for file in env_files(runs) {
-        let text = fs::read_to_string(&file).unwrap_or_default();
-        for variable in variables(&text) {
-            if variable.is_secret() {
-                known(&mut rules, &variable.name, &variable.value);
-            }
-        }
-    }
-    for (name, value) in std::env::vars() {
-        if names_secret(&name) {
-            known(&mut rules, &name, &value);
-        }
-    }
-    if !personal {
-        let user = whoami::username().ok();
-        let host = whoami::hostname().ok();
-        for (name, value) in [("user", user), ("host", host)] {
-            if let Some(value) = value {
-                // One that is short is a word as well.
-                let _ = rules.exact(Exact::personal(name, &value));
-            }
-        }
-    }
-    for text in &args.redact {
-        rules
-            .asked(text)
-            .map_err(|refused| CliError::usage(format!("--redact {text}: {refused}")))?;
-    }
-    let mut redactor = match args.raw {
-        true => Redactor::raw(rules),
-        false => Redactor::new(
-            rules,
-            What {
-                without: without(args),
-                max_value: args.max_value,
-                people: personal,
-            },
-        ),
-    };
-    for session in runs.sessions() {
-        redactor.meet(session);
-    }
-    Ok(redactor)
+    args.wishes()
+        .redactor(known(runs))
+        .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
 }
 
-fn without(args: &ShareArgs) -> BTreeSet<Content> {
-    let mut without: BTreeSet<Content> = args
-        .without
-        .iter()
-        .map(|content| match content {
-            share::Content::Values => Content::Values,
-            share::Content::Prompts => Content::Prompts,
-            share::Content::Memories => Content::Memories,
-            share::Content::Program => Content::Program,
-            share::Content::Attachments => Content::Attachments,
-        })
-        .collect();
-    if !args.with.contains(&Put::History) {
-        without.insert(Content::History);
+/// Values of `.env` files, of the environment, and of this machine.
+fn known(runs: &Runs) -> Vec<Known> {
+    let mut known = Vec::new();
+    for file in env_files(runs) {
+        known.extend(in_env(&fs::read_to_string(&file).unwrap_or_default()));
     }
-    without
+    let secrets = std::env::vars().filter(|(name, _)| names_secret(name));
+    known.extend(secrets.map(|(name, value)| Known {
+        name,
+        value,
+        kind: Kind::Secret,
+    }));
+    let user = whoami::username().ok();
+    let host = whoami::hostname().ok();
+    for (name, value) in [("user", user), ("host", host)] {
+        known.extend(value.map(|value| Known {
+            name: name.to_owned(),
+            value,
+            kind: Kind::Personal,
+        }));
+    }
+    known
 }
 
 /// The `.env` files around the runs, and here.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 use prosescope_share::copy::Shared;
+use prosescope_share::pack::Databases;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
 use crate::commands::{server_copy, unread};
@@ -74,22 +74,6 @@ impl Runs {
         })
     }
 
-    /// Their ids; of a database of workflows its name.
-    pub(super) fn ids(&self) -> Vec<String> {
-        let ids = self.all.iter().map(|one| match one {
-            One::Run(opened) => opened.session.run().id.to_string(),
-            One::Workflows { file, .. } => file.clone(),
-        });
-        ids.collect()
-    }
-
-    pub(super) fn sessions(&self) -> impl Iterator<Item = &Session> {
-        self.all.iter().filter_map(|one| match one {
-            One::Run(opened) => Some(&opened.session),
-            One::Workflows { .. } => None,
-        })
-    }
-
     /// Where they lie.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.all.iter().map(|one| match one {
@@ -98,23 +82,22 @@ impl Runs {
         })
     }
 
-    pub(super) fn shared(&self) -> Vec<Shared<'_>> {
-        self.all.iter().map(One::shared).collect()
-    }
-
-    pub(super) fn databases(&self) -> Result<Vec<DiskDatabases<'_>>, CliError> {
+    /// Each with its databases.
+    pub(super) fn shared(&self) -> Result<Vec<(Shared<'_>, Box<dyn Databases + '_>)>, CliError> {
         let all = self.all.iter().map(|one| {
-            let disk = match one {
-                One::Run(opened) => opened.disk.as_ref(),
-                One::Workflows { disk, .. } => disk,
-            };
-            DiskDatabases::new(disk).map_err(|cause| {
-                CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
-                    .hint("make room, or name another place with TMPDIR")
-            })
+            let databases: Box<dyn Databases> = Box::new(databases(one.disk())?);
+            Ok((one.shared(), databases))
         });
         all.collect()
     }
+}
+
+/// The databases of a disk.
+pub(super) fn databases(disk: &Disk) -> Result<DiskDatabases<'_>, CliError> {
+    DiskDatabases::new(disk).map_err(|cause| {
+        CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
+            .hint("make room, or name another place with TMPDIR")
+    })
 }
 
 impl One {
@@ -122,6 +105,13 @@ impl One {
         match self {
             One::Run(opened) => opened.name.clone(),
             One::Workflows { file, .. } => file.clone(),
+        }
+    }
+
+    fn disk(&self) -> &Disk {
+        match self {
+            One::Run(opened) => &opened.disk,
+            One::Workflows { disk, .. } => disk,
         }
     }
 
@@ -138,14 +128,7 @@ impl One {
                     false => format!("{}/", opened.name),
                 },
             },
-            One::Workflows { disk, file, .. } => Shared {
-                session: None,
-                source: disk.as_ref(),
-                root: String::new(),
-                database: Some(file.clone()),
-                alone: true,
-                to: String::new(),
-            },
+            One::Workflows { disk, file, .. } => Shared::workflows(disk.as_ref(), file),
         }
     }
 }

@@ -3,21 +3,16 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::rc::Rc;
 
-use prosescope_core::session::{FoundKind, Options, Session, pages, survey};
-use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
 use prosescope_share::archive::{Archive, ArchiveError};
-use prosescope_share::copy::{Redactor, Shared};
-use prosescope_share::pack::{self, ShareError};
+use prosescope_share::summary::Summary;
 use prosescope_share::{FileReader, page};
-use prosescope_store::{Disk, DiskDatabases};
 use tempfile::NamedTempFile;
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{locate, print, serve};
+use crate::{locate, serve};
 
 /// The time as a manifest says it.
 pub(super) fn now() -> String {
@@ -37,11 +32,13 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
     })
 }
 
-/// Asks once on a terminal.
+/// Whether somebody is there who can be asked.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// Asks once.
 pub(super) fn agreed(file: &Path) -> Result<bool, CliError> {
-    if !io::stdin().is_terminal() {
-        return Ok(true);
-    }
     let mut err = io::stderr();
     write!(err, "Write {}? [y/N] ", file.display())?;
     err.flush()?;
@@ -63,33 +60,6 @@ fn unread(error: &ArchiveError) -> CliError {
         format!("what was written cannot be read again: {error}"),
     )
     .hint(error.next_step())
-}
-
-/// Looks through what was written by every rule, as whoever gets it opens it.
-pub(super) fn looked_through(zip: &Path, redactor: &mut Redactor) -> Result<(), CliError> {
-    if redactor.is_raw() {
-        return Ok(());
-    }
-    let disk = Disk::open(zip).map_err(locate::store)?;
-    let whole = Shared {
-        session: None,
-        source: &disk,
-        root: String::new(),
-        database: None,
-        alone: false,
-        to: String::new(),
-    };
-    let mut databases = DiskDatabases::new(&disk)?;
-    redactor.again();
-    pack::look(&[whole], redactor, &mut [&mut databases]).map_err(super::failed)?;
-    match redactor.found().first() {
-        None => Ok(()),
-        Some(found) => Err(super::failed(ShareError::Remains {
-            name: found.name.clone(),
-            path: found.at.clone(),
-            form: format!("where the rule {} finds it", found.rule),
-        })),
-    }
 }
 
 /// Puts the file in its place.
@@ -143,34 +113,16 @@ pub(super) fn database(
     put(file, to, overwrite)
 }
 
-/// Writes a page with the zip in it, or the summary alone. Its words are those of the copy, opened as whoever gets it opens it.
-pub(super) fn page(zip: &Path, to: &Path, overwrite: bool, plain: bool) -> Result<u64, CliError> {
-    let disk = Rc::new(Disk::open(zip).map_err(locate::store)?);
-    let source: Rc<dyn Source> = Rc::<Disk>::clone(&disk);
-    let found = survey(source.as_ref()).found;
-    let mut summary = String::new();
-    let mut title = String::new();
-    for found in found.iter().filter(|found| found.kind != FoundKind::Agents) {
-        let session = Session::open(Rc::clone(&source), &found.place, &Options::default());
-        let Ok(session) = session else { continue };
-        let overview = pages::overview(&session, None);
-        if title.is_empty() {
-            title = format!("{} · {}", overview.run, overview.headline);
-        }
-        summary.push_str(&print::summary(&session, &overview));
-    }
-    if title.is_empty() {
-        "A shared run".clone_into(&mut title);
-    }
-    let text = match plain {
-        true => summary,
-        false => {
-            let viewer = serve::viewer()?;
-            let packed = std::fs::read(zip)?;
-            page::write(viewer, &title, &summary, &packed)
-                .map_err(|error| CliError::new(Exit::Unreadable, error.to_string()))?
-        }
-    };
+/// A page with the zip in it.
+pub(super) fn page(zip: &Path, summary: &Summary) -> Result<String, CliError> {
+    let viewer = serve::viewer()?;
+    let packed = std::fs::read(zip)?;
+    page::write(viewer, &summary.title, &summary.text, &packed)
+        .map_err(|error| CliError::new(Exit::Unreadable, error.to_string()))
+}
+
+/// Writes a text.
+pub(super) fn text(text: &str, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     let mut file = beside(to)?;
     file.write_all(text.as_bytes())?;
     put(file, to, overwrite)

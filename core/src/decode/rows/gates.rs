@@ -6,13 +6,13 @@ use serde_json::{Map, Value as Json};
 
 use super::execution::malformed;
 use super::reader::{Reader, not_read};
-use crate::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Value, Want};
+use crate::database::{Cell, DecodeError, LONG_TEXT, Rows, Scan, Want};
 use crate::decode::fields::{self, Fields};
 use crate::gate::audit::is_sealed;
+use crate::gate::chain;
 use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::schema;
-use crate::text;
 
 /// The runs of a database, as far as its gates need to know them.
 pub(super) struct Runs<'a> {
@@ -196,7 +196,7 @@ fn add_whole_rows(
                 let mut object = Map::new();
                 for (i, column) in columns.iter().enumerate() {
                     let value = row.cell(i).unwrap_or(Cell::NULL).value;
-                    object.insert((*column).to_owned(), json(&value));
+                    object.insert((*column).to_owned(), chain::cell(&value));
                 }
                 let text = Json::Object(object).to_string();
                 held += text.len();
@@ -216,22 +216,4 @@ fn add_whole_rows(
         );
     }
     Ok(())
-}
-
-fn json(value: &Value<'_>) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Integer(n) => (*n).into(),
-        Value::Real(x) => serde_json::Number::from_f64(*x)
-            .map_or_else(|| Json::String(format!("{x:?}")), Json::Number),
-        Value::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => text.into(),
-            Err(_) => hex(bytes),
-        },
-        Value::Blob(bytes) => hex(bytes),
-    }
-}
-
-fn hex(bytes: &[u8]) -> Json {
-    serde_json::json!({ "blob": text::hex(bytes) })
 }

@@ -1,0 +1,153 @@
+//! Runs on their way out: looked through, packed, and what was packed looked through again.
+
+use std::io::Write;
+
+use prosescope_core::source::Source;
+use prosescope_core::view::{RunShared, SharedPart};
+
+use crate::ReaderAt;
+use crate::archive::Archive;
+use crate::copy::{Redactor, Shared};
+use crate::pack::{Databases, Made, ShareError, look, pack, remains};
+
+/// Runs that are shared together.
+pub struct Sharing<'a> {
+    runs: Vec<Shared<'a>>,
+    databases: Vec<Box<dyn Databases + 'a>>,
+    redactor: Redactor,
+    /// What a raw copy holds is known from looking alone.
+    looked: Option<RunShared>,
+}
+
+impl<'a> Sharing<'a> {
+    /// Shares these runs, each with its databases.
+    pub fn new(
+        runs: Vec<(Shared<'a>, Box<dyn Databases + 'a>)>,
+        mut redactor: Redactor,
+    ) -> Sharing<'a> {
+        let (runs, databases): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+        for session in runs.iter().filter_map(|run: &Shared<'_>| run.session) {
+            redactor.meet(session);
+        }
+        Sharing {
+            runs,
+            databases,
+            redactor,
+            looked: None,
+        }
+    }
+
+    /// Looks through the runs, writes nothing, and tells what would be replaced and left out.
+    ///
+    /// # Errors
+    /// When a part cannot be read.
+    pub fn look(&mut self) -> Result<RunShared, ShareError> {
+        self.redactor.again();
+        let parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
+        let looked = self.report(parts);
+        self.looked = Some(looked.clone());
+        Ok(looked)
+    }
+
+    /// Writes a zip of the runs. What was found by its form is then known, and replaced in every other form, too.
+    ///
+    /// # Errors
+    /// When a part cannot be read, or the zip not be written: it is then not to be used.
+    pub fn pack<W: Write>(&mut self, made: &Made, out: W) -> Result<(RunShared, W), ShareError> {
+        let looked = match self.looked.take() {
+            Some(looked) => looked,
+            None => self.look()?,
+        };
+        self.redactor.again();
+        let ids = self.ids();
+        let (manifest, out) = pack(
+            &self.runs,
+            ids,
+            &mut self.redactor,
+            &mut self.databases,
+            made,
+            out,
+        )?;
+        let parts = manifest.parts.iter().map(|part| SharedPart {
+            path: part.path.clone(),
+            bytes: part.bytes,
+        });
+        let parts = parts.collect();
+        let report = match self.redactor.is_raw() {
+            true => RunShared {
+                parts: largest_first(parts),
+                ..looked
+            },
+            false => self.report(parts),
+        };
+        Ok((report, out))
+    }
+
+    /// Searches a zip that was written for everything that was replaced, in each form.
+    ///
+    /// # Errors
+    /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
+    pub fn check<R: ReaderAt>(&self, archive: &Archive<R>) -> Result<(), ShareError> {
+        match self.redactor.is_raw() {
+            true => Ok(()),
+            false => remains(archive, &self.redactor),
+        }
+    }
+
+    /// Looks through a copy by every rule, as whoever gets it opens it; comes last.
+    ///
+    /// # Errors
+    /// As [`Sharing::check`].
+    pub fn look_through(
+        &mut self,
+        copy: &dyn Source,
+        databases: Box<dyn Databases + '_>,
+    ) -> Result<(), ShareError> {
+        if self.redactor.is_raw() {
+            return Ok(());
+        }
+        let whole = Shared::whole(copy);
+        self.redactor.again();
+        look(&[whole], &mut self.redactor, &mut [databases])?;
+        match self.redactor.found().first() {
+            None => Ok(()),
+            Some(found) => Err(ShareError::Remains {
+                name: found.name.clone(),
+                path: found.at.clone(),
+                form: format!("where the rule {} finds it", found.rule),
+            }),
+        }
+    }
+
+    /// Each text that is replaced, with its name: for whoever shares, who has the run anyway.
+    pub fn replaced(&self) -> impl Iterator<Item = (&str, String)> {
+        self.redactor.names().replacements()
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let ids = self.runs.iter().map(|run| match run.session {
+            Some(session) => session.run().id.to_string(),
+            None => run.database.clone().unwrap_or_default(),
+        });
+        ids.collect()
+    }
+
+    fn report(&self, parts: Vec<SharedPart>) -> RunShared {
+        RunShared {
+            runs: self.ids(),
+            bytes: parts.iter().map(|part| part.bytes).sum(),
+            raw: self.redactor.is_raw(),
+            found: self.redactor.found().to_vec(),
+            replaced: self.redactor.redactions(),
+            left_out: self.redactor.left_out(),
+            parts: largest_first(parts),
+            sealed_anew: self.redactor.sealed_anew(),
+            ..RunShared::default()
+        }
+    }
+}
+
+fn largest_first(mut parts: Vec<SharedPart>) -> Vec<SharedPart> {
+    parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
+    parts
+}
