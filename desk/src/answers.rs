@@ -47,7 +47,7 @@ impl Desk {
     }
 
     /// Refuses an answer that was read from a file which changed meanwhile, and says of a trouble whether it may pass.
-    fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
+    pub(crate) fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
         // Lists leave out what cannot be read; a file that is no longer what was opened must not look like that.
         if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
             return Err(fault.into());
@@ -84,6 +84,9 @@ impl Desk {
                     folded,
                 };
                 json(&self.follow(later, &shown)?)
+            }
+            Request::LookToShare { places, wishes } => {
+                json(&self.look_to_share(&places, &wishes, Box::new(|_, _| {}))?)
             }
             Request::MoreRuns => json(&self.more_runs()?),
             Request::Stats => json(&Stats {
@@ -220,7 +223,9 @@ impl Desk {
                 })
             }
             Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
-            Request::SaveShared => Err(Trouble::defect("a shared run was asked for as text")),
+            Request::SaveShared | Request::Share { .. } => {
+                Err(Trouble::defect("a shared run was asked for as text"))
+            }
             Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
             Request::Table {

@@ -14,10 +14,12 @@ mod desk;
 mod follow;
 pub mod protocol;
 mod search;
+mod share;
 mod source;
 pub mod text;
 mod value;
 mod workflows;
 
 pub use desk::Desk;
+pub use share::Watch;
 pub use source::DeskSource;

@@ -9,9 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice};
 use prosescope_core::trace::{Node, NodeId, Trace};
-use prosescope_core::view::{Bar, RunList, TracePage, ValueView};
+use prosescope_core::view::{Bar, RunList, RunShared, TracePage, ValueView};
 use prosescope_core::workflow::WorkflowSummary;
 use prosescope_core::workflow::page::EventLine;
+use prosescope_share::file::Form;
+use prosescope_share::wishes::Wishes;
 use serde::{Deserialize, Serialize};
 
 use crate::text::LineOf;
@@ -263,6 +265,22 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// Looks through runs, and writes nothing: a [`LookedThrough`].
+    LookToShare {
+        /// Where they lie: runs, or databases of workflows.
+        places: Vec<String>,
+        /// What is to leave.
+        wishes: Wishes,
+    },
+    /// The file that is shared: its bytes, which come beside the answer or in place of it.
+    Share {
+        /// Where they lie: runs, or databases of workflows.
+        places: Vec<String>,
+        /// What is to leave.
+        wishes: Wishes,
+        /// What is written.
+        form: Form,
+    },
     /// The shared run that is open, as a file of its own ([`Shared::save`]): its bytes, which come beside the answer.
     SaveShared,
     /// Goes on with the list of runs, where the answer before left some of them unread: an [`Opened`] that holds those
@@ -403,6 +421,15 @@ pub struct Shared {
     pub changed: bool,
     /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
     pub save: Option<String>,
+}
+
+/// What would be replaced and left out of runs that are shared.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct LookedThrough {
+    /// What `prosescope share --report` says.
+    pub report: RunShared,
+    /// The texts that would be replaced, for the page to mark: whoever shares has the run.
+    pub texts: Vec<String>,
 }
 
 /// A database of workflows.

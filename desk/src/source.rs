@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use prosescope_core::database::Limits;
-use prosescope_core::source::{Source, SourceError};
+use prosescope_core::source::SourceError;
 use prosescope_core::workflow::Rows;
+use prosescope_share::file::Shareable;
 
 use crate::protocol::{Counters, Shared};
 
 /// A source that a page may keep open for long: it tells two listings of the same files apart.
-pub trait DeskSource: Source {
+pub trait DeskSource: Shareable {
     /// Returns a name for the state in which a listed file was found. Another name means that the file changed; its
     /// length is compared as well.
     fn version(&self, path: &str) -> &str;

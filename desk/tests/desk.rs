@@ -12,8 +12,13 @@ use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
 use prosescope_core::workflow::Rows;
-use prosescope_desk::protocol::{Folds, Followed, Opened, Request, Revealed, Traced, Trouble};
+use prosescope_desk::protocol::{
+    Folds, Followed, LookedThrough, Opened, Request, Revealed, Traced, Trouble,
+};
 use prosescope_desk::{Desk, DeskSource};
+use prosescope_share::file::{Form, Shareable};
+use prosescope_share::pack::{Databases, ShareError};
+use prosescope_share::wishes::Wishes;
 use prosescope_store::Disk;
 use serde::de::DeserializeOwned;
 
@@ -42,6 +47,16 @@ impl Source for Folder {
 
     fn notes(&self, path: &str) -> Vec<Issue> {
         self.0.notes(path)
+    }
+}
+
+impl Shareable for Folder {
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
+        self.0.databases()
+    }
+
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+        self.0.unpacked(zip)
     }
 }
 
@@ -344,4 +359,86 @@ fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
         find(" ").unwrap_err().cause,
         "The text to look for is empty."
     );
+}
+
+#[test]
+fn what_is_open_is_shared_as_it_was_looked_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = dir.path().join("runs");
+    fs::create_dir_all(&runs).unwrap();
+    let names = ["20260115-083214-h5n2ye", "20260118-201530-z4t9wa"];
+    for name in names {
+        let from = examples().join("runs").join(name);
+        copied(&from, &runs.join(name));
+    }
+    fs::write(
+        dir.path().join(".env"),
+        "DEPLOY_TOKEN=a-word-in-the-program\n",
+    )
+    .unwrap();
+    let program = runs.join(names[0]).join("program.prose");
+    let text = fs::read_to_string(&program).unwrap();
+    fs::write(&program, format!("# a-word-in-the-program\n{text}")).unwrap();
+    let (mut asked, _) = Asked::open(dir.path());
+    let places: Vec<String> = names.iter().map(|name| format!("runs/{name}")).collect();
+    let wishes = Wishes::default();
+    let looked: LookedThrough = asked
+        .ask(Request::LookToShare {
+            places: places.clone(),
+            wishes: wishes.clone(),
+        })
+        .unwrap();
+    assert!(
+        looked
+            .texts
+            .iter()
+            .any(|text| text == "a-word-in-the-program")
+    );
+    assert_eq!(looked.report.runs.len(), 2);
+    let seen = Rc::new(std::cell::Cell::new((0, 0)));
+    let watch = Rc::clone(&seen);
+    let zip = asked
+        .desk
+        .share(
+            &places,
+            &wishes,
+            Form::Zip,
+            None,
+            Box::new(move |at, of| watch.set((at, of))),
+        )
+        .unwrap();
+    let file = dir.path().join("shared.zip");
+    fs::write(&file, &zip).unwrap();
+    let (mut again, opened) = Asked::open(&file);
+    assert_eq!(opened.list.runs.len(), 2);
+    let shared = again
+        .desk
+        .look_to_share(&[names[0].to_owned()], &wishes, Box::new(|_, _| {}));
+    let report = shared.unwrap().report;
+    assert!(
+        report.replaced.iter().all(|of| of.kind != "secret"),
+        "{report:?}"
+    );
+    let bare: LookedThrough = again
+        .ask(Request::LookToShare {
+            places: vec![names[0].to_owned()],
+            wishes: Wishes {
+                redact: vec!["/(/".to_owned()],
+                ..Wishes::default()
+            },
+        })
+        .unwrap_or_default();
+    assert_eq!(bare, LookedThrough::default(), "a pattern that is none");
+}
+
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copied(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
 }

@@ -136,6 +136,12 @@ impl<R: ReaderAt> Archive<R> {
         &self.entries
     }
 
+    /// The database, where it holds one and no other.
+    pub fn only_database(&self) -> Option<&Entry> {
+        let mut databases = self.entries.iter().filter(|e| e.path.ends_with(".db"));
+        databases.next().filter(|_| databases.next().is_none())
+    }
+
     /// The entry of this path.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         let found = self.entries.binary_search_by(|e| e.path.as_str().cmp(path));

@@ -10,6 +10,7 @@
 pub mod archive;
 pub mod copy;
 pub mod dense;
+pub mod file;
 pub mod manifest;
 pub mod pack;
 pub mod page;

@@ -171,6 +171,28 @@ pub trait Sink {
     fn end(&mut self) -> io::Result<()>;
 }
 
+/// Files that are unpacked into memory, by path.
+#[derive(Default)]
+pub struct InMemory(pub Vec<(String, Vec<u8>)>);
+
+impl Sink for InMemory {
+    fn begin(&mut self, path: &str, _: u64) -> io::Result<()> {
+        self.0.push((path.to_owned(), Vec::new()));
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Some((_, file)) = self.0.last_mut() {
+            file.extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Unpacks all files of a zip but its manifest, and compares each with that. Who changes both goes unnoticed: a manifest tells what
 /// happened on the way, not who made it.
 ///

@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use prosescope_core::sqlite::Rebuild;
-use prosescope_core::text::hex;
-use prosescope_core::view::SharedPart;
+use prosescope_core::text::{bytes, hex};
+use prosescope_core::view::{RunShared, SharedPart};
 use prosescope_redact::Remains;
 use rawzip::{CompressionMethod, ZipArchiveWriter};
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
 use crate::copy::{File, FileKind, Redactor, Rows, Shared, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
+use crate::page::PageError;
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -40,6 +41,15 @@ pub enum ShareError {
     /// What was written cannot be read again.
     #[error("what was written cannot be read again: {0}")]
     Written(#[from] ArchiveError),
+    /// The runs are too much for a page.
+    #[error("{}", too_large(.0))]
+    TooLarge(Box<RunShared>),
+    /// A database was asked for, and there is none, or several.
+    #[error("what is shared is not one database")]
+    NotOneDatabase,
+    /// The page cannot be made.
+    #[error(transparent)]
+    Page(#[from] PageError),
     /// Something that was replaced is in what was written.
     #[error("{name} is still in {path}, {form}")]
     Remains {
@@ -50,6 +60,43 @@ pub enum ShareError {
         /// How it stands there.
         form: String,
     },
+}
+
+impl ShareError {
+    /// What to do next.
+    pub fn next_step(&self) -> String {
+        let step = match self {
+            ShareError::Read { .. } => {
+                "`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"
+            }
+            ShareError::Write(_) | ShareError::Written(_) => {
+                "look at the free disk space and at the rights of the folder"
+            }
+            ShareError::TooLarge(_) => {
+                "share a zip instead of a page, or leave out what is long: attachments, long values"
+            }
+            ShareError::NotOneDatabase => "share a zip instead",
+            ShareError::Page(error) => error.next_step(),
+            ShareError::Remains { name, .. } => {
+                return format!(
+                    "leave out what holds it (--without, --max-value), or keep it knowingly: --keep '{name}'"
+                );
+            }
+        };
+        step.to_owned()
+    }
+}
+
+fn too_large(report: &RunShared) -> String {
+    let largest = report.parts.iter().take(3);
+    let largest: Vec<String> = largest
+        .map(|part| format!("{} {}", part.path, bytes(part.bytes)))
+        .collect();
+    format!(
+        "the run has {}, which is too much for one page; the largest parts: {}",
+        bytes(report.parts.iter().map(|part| part.bytes).sum()),
+        largest.join(", ")
+    )
 }
 
 /// Databases, as a shell opens and makes them.
@@ -64,17 +111,13 @@ pub trait Databases {
     ///
     /// # Errors
     /// When it cannot be read, or the new one not be made.
-    fn rebuilt(
-        &mut self,
-        path: &str,
-        rows: &mut dyn Rebuild,
-    ) -> Result<Box<dyn Read + '_>, ShareError>;
+    fn rebuilt(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<Box<dyn Read>, ShareError>;
 
     /// Gives the bytes of a database as it is at one moment, with what its `-wal` holds.
     ///
     /// # Errors
     /// As [`Databases::rebuilt`].
-    fn whole(&mut self, path: &str) -> Result<Box<dyn Read + '_>, ShareError>;
+    fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError>;
 }
 
 /// Who makes a copy, and when.

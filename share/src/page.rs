@@ -16,6 +16,8 @@ const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-byt
 const SUMMARY_SLOT: &str = r#"<div id="prosescope-summary"></div>"#;
 const TITLE_SLOT: &str = "<title>Prosescope</title>";
 
+/// Bytes of a packed run that a page may hold: a browser opens one of several times as many, but slowly.
+pub const MOST: u64 = 150 << 20;
 /// Bytes of a page that are read at a time.
 const PIECE: usize = 256 << 10;
 

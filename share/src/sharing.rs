@@ -37,6 +37,14 @@ impl<'a> Sharing<'a> {
         }
     }
 
+    /// Tells `watch` how many bytes were looked through, and of how many about: they are looked through three times.
+    pub fn watch(&mut self, mut watch: Box<dyn FnMut(u64, u64)>) {
+        let files = self.runs.iter().flat_map(|run| run.files());
+        let all = 3 * files.map(|file| file.len).sum::<u64>();
+        self.redactor
+            .watch(Box::new(move |seen| watch(seen.min(all), all)));
+    }
+
     /// Looks through the runs, writes nothing, and tells what would be replaced and left out.
     ///
     /// # Errors

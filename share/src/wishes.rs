@@ -39,8 +39,11 @@ pub struct Known {
     pub kind: Kind,
 }
 
+/// Bytes of an `.env` file; a longer one is none.
+pub const LONGEST: u64 = 1 << 20;
+
 /// The secrets of an `.env` file.
-pub fn in_env(text: &str) -> impl Iterator<Item = Known> {
+pub fn in_env(text: &str) -> impl Iterator<Item = Known> + use<> {
     let variables = variables(text).into_iter();
     let secrets = variables.filter(Variable::is_secret);
     secrets.map(|variable| Known {

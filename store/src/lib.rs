@@ -24,7 +24,7 @@ pub use find::{home_prose, project_dir, prose_dir};
 pub use lent::{Claim, Lent};
 pub use prosescope_share::manifest::Verified;
 pub use record::{FolderStore, SqliteStore, init_folder, init_sqlite};
-pub use share::DiskDatabases;
+pub use share::{DiskDatabases, unpacked as unpacked_copy};
 pub use upkeep::agents::{KeptAgent, delete_agent, kept_agent};
 pub use upkeep::clean::{remove_leftover, remove_run, run_entries};
 pub use upkeep::convert::{Conversion, Origin, convert};

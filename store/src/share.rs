@@ -1,14 +1,16 @@
 //! Databases that are shared: built anew in a folder that only this user can look into.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
+use std::rc::Rc;
 
 use prosescope_core::source::SourceError;
 use prosescope_core::sqlite::{Guard, Rebuild, RebuildError, guard, rebuild};
+use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::Disk;
 
@@ -77,16 +79,12 @@ impl Databases for DiskDatabases<'_> {
         rebuild(&from, None, rows).map_err(|error| failed(path, error))
     }
 
-    fn rebuilt(
-        &mut self,
-        path: &str,
-        rows: &mut dyn Rebuild,
-    ) -> Result<Box<dyn Read + '_>, ShareError> {
+    fn rebuilt(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<Box<dyn Read>, ShareError> {
         let from = self.whole_rows(path)?;
         self.made(|to| rebuild(&from, Some(to), rows).map_err(|error| failed(path, error)))
     }
 
-    fn whole(&mut self, path: &str) -> Result<Box<dyn Read + '_>, ShareError> {
+    fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError> {
         let from = self.open(path)?;
         self.made(|to| {
             let copied = rusqlite::backup::Backup::new(&from, to)
@@ -94,6 +92,33 @@ impl Databases for DiskDatabases<'_> {
             copied.map_err(|error| unread(path, &error))
         })
     }
+}
+
+impl Shareable for Disk {
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
+        let databases = DiskDatabases::new(self);
+        databases.map_or_else(
+            |error| Err(ShareError::Write(error.to_string())),
+            |databases| Ok(Box::new(databases) as Box<dyn Databases>),
+        )
+    }
+
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+        unpacked(zip)
+    }
+}
+
+/// Opens a zip that was packed, as whoever gets it does.
+///
+/// # Errors
+/// When there is no place for it, or it cannot be read.
+pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+    let failed = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
+    let mut file = NamedTempFile::new().map_err(|e| failed(&e))?;
+    file.write_all(zip).map_err(|e| failed(&e))?;
+    // What it holds is unpacked elsewhere: the file is no longer needed then.
+    let disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
+    Ok(Rc::new(disk))
 }
 
 fn failed(path: &str, error: RebuildError) -> ShareError {

@@ -9,6 +9,7 @@
 
 #![cfg(all(target_family = "wasm", target_os = "unknown"))]
 
+mod share;
 mod sqlite;
 
 use std::rc::Rc;

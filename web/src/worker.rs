@@ -1,7 +1,8 @@
 //! The worker's role: it owns the files that were dropped, and carries questions to a desk, one after the other.
 //!
 //! A question comes as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` pairs of path and browser file
-//! where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`.
+//! where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`;
+//! before it `{ id, part }` may say how much of the work is done.
 
 mod example;
 
@@ -11,7 +12,8 @@ use std::rc::Rc;
 use gloo_events::EventListener;
 use js_sys::{Array, Object, Reflect, Uint8Array};
 use prosescope_core::session::ValueOf;
-use prosescope_desk::{Desk, DeskSource};
+use prosescope_desk::{Desk, DeskSource, Watch};
+use prosescope_share::file::Form;
 use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent};
 
@@ -42,8 +44,19 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
         let data = event.dyn_ref().map(MessageEvent::data).unwrap_or_default();
         let get = |key: &str| Reflect::get(&data, &key.into()).unwrap_or_default();
         let body = get("body").as_string().unwrap_or_default();
+        let given = Given {
+            files: &|| files_of(&get("files")),
+            viewer: &|| get("viewer").as_string(),
+            watch: &|| {
+                let (reply, id) = (reply.clone(), get("id"));
+                Box::new(move |seen, of| {
+                    let part = seen as f64 / (of as f64).max(1.0);
+                    post(&reply, &[("id", id.clone()), ("part", part.into())]);
+                })
+            },
+        };
         let answer = match serde_json::from_str(&body) {
-            Ok(request) => answer(&mut open.borrow_mut(), request, &|| files_of(&get("files"))),
+            Ok(request) => answer(&mut open.borrow_mut(), request, &given),
             Err(error) => Err(Trouble::defect(&format!(
                 "the question could not be read: {error}"
             ))),
@@ -65,13 +78,45 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 
-/// Answers a question; `files` gives the files that came with it.
-fn answer(
-    open: &mut Open,
-    request: Request,
-    files: &dyn Fn() -> Vec<(String, web_sys::File)>,
-) -> Result<Answer, Trouble> {
+/// What came with a question, and what may be told before its answer.
+struct Given<'a> {
+    files: &'a dyn Fn() -> Vec<(String, web_sys::File)>,
+    /// The viewer's own page.
+    viewer: &'a dyn Fn() -> Option<String>,
+    /// Tells how much of the work is done.
+    watch: &'a dyn Fn() -> Watch,
+}
+
+/// Answers a question.
+fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer, Trouble> {
     let Open { desk, save } = open;
+    let request = match request {
+        Request::LookToShare { places, wishes } => {
+            let looked = desk.look_to_share(&places, &wishes, (given.watch)())?;
+            let json = serde_json::to_string(&looked).unwrap_or_default();
+            return Ok(Answer { json, blob: None });
+        }
+        Request::Share {
+            places,
+            wishes,
+            form,
+        } => {
+            let viewer = match form {
+                Form::Html => (given.viewer)(),
+                Form::Zip | Form::Db => None,
+            };
+            let watch = (given.watch)();
+            let bytes = desk.share(&places, &wishes, form, viewer.as_deref(), watch)?;
+            let parts = Array::of1(&Uint8Array::from(bytes.as_slice()));
+            let blob = web_sys::Blob::new_with_u8_array_sequence(&parts).map_err(no_room)?;
+            let json = String::from("null");
+            return Ok(Answer {
+                json,
+                blob: Some(blob),
+            });
+        }
+        other => other,
+    };
     if let Request::Download { place, of } = &request {
         let blob = Some(download(desk, place, of)?);
         let json = String::from("null");
@@ -84,18 +129,18 @@ fn answer(
     }
     let is_stats = request == Request::Stats;
     let opens = matches!(request, Request::OpenFiles { .. } | Request::OpenExample);
-    let mut given = None;
+    let mut saved = None;
     let json = desk.answer(request, &mut |request| match request {
         Request::OpenFiles { label, missing } => {
-            let (source, save) = WebSource::of_files(label.clone(), files(), missing)?;
-            given = save;
+            let (source, save) = WebSource::of_files(label.clone(), (given.files)(), missing)?;
+            saved = save;
             Ok(Rc::new(source) as Rc<dyn DeskSource>)
         }
         Request::OpenExample => Ok(Rc::new(example::source())),
         _ => Err(Trouble::defect("a worker reaches no server")),
     })?;
     if opens {
-        *save = given;
+        *save = saved;
     }
     let json = match is_stats {
         true => with_memory(desk),
@@ -106,12 +151,6 @@ fn answer(
 
 /// Reads a value part by part into a blob, which the browser keeps outside of our memory.
 fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob, Trouble> {
-    let failed = |_| {
-        Trouble::new(
-            "The browser could not hold the value.",
-            "Try a smaller one.",
-        )
-    };
     let mut whole = web_sys::Blob::new();
     desk.download(place, of, &mut |bytes| {
         if let Ok(before) = &whole {
@@ -120,7 +159,14 @@ fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob,
         }
         whole.is_ok()
     })?;
-    whole.map_err(failed)
+    whole.map_err(no_room)
+}
+
+fn no_room(_: JsValue) -> Trouble {
+    Trouble::new(
+        "The browser has no room for it.",
+        "Close other tabs, or take the command line for it.",
+    )
 }
 
 /// What was read so far, with the bytes of this worker's wasm memory.

@@ -42,6 +42,8 @@ mod view;
 mod windows;
 mod workflow;
 
+pub(crate) use share::known as known_secrets;
+
 use std::path::Path;
 
 use prosescope_core::session::Session;

@@ -40,16 +40,7 @@ pub(crate) use workflows::{event, stuck, workflow, workflows};
 
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
-
-/// Bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
-pub(crate) fn bytes(n: u64) -> String {
-    match n {
-        0..1000 => format!("{n} B"),
-        1000..1_000_000 => format!("{:.1} KB", n as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", n as f64 / 1e6),
-        _ => format!("{:.1} GB", n as f64 / 1e9),
-    }
-}
+pub(crate) use prosescope_core::text::bytes;
 
 /// The first line about a run: its program and its id.
 fn run_line(program: Option<&str>, run: &str) -> String {

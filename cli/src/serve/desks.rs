@@ -109,6 +109,21 @@ fn work(served: &Served, questions: &Receiver<Question>) {
         }
         match request {
             Request::Download { place, of } => download(&mut desk, &place, &of, reply),
+            Request::Share {
+                places,
+                wishes,
+                form,
+            } => {
+                let nobody = Box::new(|_, _| {});
+                let viewer = super::viewer().ok();
+                let shared = desk.share(&places, &wishes, form, viewer, nobody);
+                let _ = reply.send(shared.map(|bytes| {
+                    let (pieces, body) = mpsc::channel(1);
+                    // There is room for one, and its taker is at hand.
+                    let _ = pieces.try_send(Ok(bytes));
+                    Answer::Bytes(body)
+                }));
+            }
             request => {
                 let answer = desk.answer(request, &mut |request| match request {
                     Request::OpenServed => Ok(Rc::new(served.look()) as Rc<dyn DeskSource>),

@@ -2,17 +2,25 @@
 
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Read;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
+use prosescope_core::sqlite::Rebuild;
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::Shared;
+use prosescope_share::file::Shareable;
 use prosescope_share::manifest::Verified;
-use prosescope_store::{Claim, Disk};
+use prosescope_share::pack::{Databases, ShareError};
+use prosescope_share::wishes::Known;
+use prosescope_store::{Claim, Disk, unpacked_copy};
+
+use crate::commands::known_secrets;
 
 /// Which files of a root are served, by their path in it; folders, asked with a `/` at the end, are entered when they
 /// may hold some.
@@ -35,6 +43,8 @@ struct Root {
 /// What is there now, as a source.
 pub(super) struct Listing {
     label: String,
+    /// Where all of them lie.
+    roots: Vec<PathBuf>,
     /// The roots that are there, each with what its paths begin with.
     disks: Vec<(String, Disk)>,
     files: Vec<FileEntry>,
@@ -122,6 +132,7 @@ impl Served {
         let (files, found) = all.into_iter().unzip();
         Listing {
             label: self.label.clone(),
+            roots: self.roots.iter().map(|root| root.path.clone()).collect(),
             disks,
             files,
             found,
@@ -237,6 +248,59 @@ impl Source for Listing {
 
     fn listed(&self) -> Vec<Issue> {
         self.issues.clone()
+    }
+}
+
+impl Shareable for Listing {
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
+        let disks = self.disks.iter().map(|(_, disk)| disk.databases());
+        Ok(Box::new(OfDisks {
+            listing: self,
+            disks: disks.collect::<Result<_, _>>()?,
+        }))
+    }
+
+    fn known(&self) -> Vec<Known> {
+        known_secrets(self.roots.iter())
+    }
+
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+        unpacked_copy(zip)
+    }
+}
+
+/// The databases of what is served, each asked of its disk.
+struct OfDisks<'a> {
+    listing: &'a Listing,
+    disks: Vec<Box<dyn Databases + 'a>>,
+}
+
+impl<'a> OfDisks<'a> {
+    fn of(&mut self, path: &str) -> Result<(&mut Box<dyn Databases + 'a>, String), ShareError> {
+        let gone = || ShareError::Read {
+            path: path.to_owned(),
+            cause: "it is not there".to_owned(),
+        };
+        let (found, _) = self.listing.found(path).ok_or_else(gone)?;
+        let disk = self.disks.get_mut(found.disk).ok_or_else(gone)?;
+        Ok((disk, found.path.clone()))
+    }
+}
+
+impl Databases for OfDisks<'_> {
+    fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError> {
+        let (disk, path) = self.of(path)?;
+        disk.look(&path, rows)
+    }
+
+    fn rebuilt(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<Box<dyn Read>, ShareError> {
+        let (disk, path) = self.of(path)?;
+        disk.rebuilt(&path, rows)
+    }
+
+    fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError> {
+        let (disk, path) = self.of(path)?;
+        disk.whole(&path)
     }
 }
 

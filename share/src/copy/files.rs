@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prosescope_core::model::ValueAt;
 use prosescope_core::session::{DatabaseAt, Session};
-use prosescope_core::source::{Source, SourceError};
+use prosescope_core::source::{FileEntry, Source, SourceError};
 
 use super::sealed::LogRow;
 use super::{Place, Redactor};
@@ -59,6 +59,12 @@ impl<'a> Shared<'a> {
         }
     }
 
+    /// Its files, those that never leave among them.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &FileEntry> {
+        let files = self.source.below(&self.root).iter();
+        files.filter(|file| !self.alone || self.database.as_ref() == Some(&file.path))
+    }
+
     /// All of a source, whatever it is.
     pub fn whole(source: &'a dyn Source) -> Shared<'a> {
         Shared {
@@ -102,13 +108,9 @@ pub enum FileKind {
 pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
     let mut files = Vec::new();
     let mut taken = BTreeSet::new();
-    for file in shared.source.below(&shared.root) {
+    for file in shared.files() {
         let inside = file.path.strip_prefix(&shared.root).unwrap_or(&file.path);
-        let of_database = shared.database.as_deref();
-        let is_database = of_database == Some(file.path.as_str());
-        if shared.alone && !is_database {
-            continue;
-        }
+        let is_database = shared.database.as_ref() == Some(&file.path);
         let Some(kind) = (match is_database {
             true => Some(FileKind::Database),
             false => kind(inside, redactor, file.len),
@@ -207,6 +209,7 @@ impl Redactor {
         file: &File,
         values: &BTreeMap<String, u64>,
     ) -> Result<Option<Vec<u8>>, SourceError> {
+        self.saw(file.len);
         let FileKind::Content(content) = file.kind else {
             return self.plain(shared, file, values);
         };

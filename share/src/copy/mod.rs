@@ -51,7 +51,19 @@ pub struct Redactor {
     replaced: BTreeMap<(String, &'static str, String), u64>,
     left: BTreeMap<String, (u64, u64)>,
     sealed: sealed::Seals,
+    progress: Progress,
 }
+
+/// How far the looking is.
+#[derive(Default)]
+struct Progress {
+    seen: u64,
+    told: u64,
+    watch: Option<Box<dyn FnMut(u64)>>,
+}
+
+/// Bytes after which it is told again.
+const STEP: u64 = 256 << 10;
 
 /// Words for an approver that name nobody.
 const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
@@ -69,6 +81,24 @@ impl Redactor {
             replaced: BTreeMap::new(),
             left: BTreeMap::new(),
             sealed: sealed::Seals::default(),
+            progress: Progress::default(),
+        }
+    }
+
+    /// Tells `watch` now and then how many bytes were looked through, over all times.
+    pub fn watch(&mut self, watch: Box<dyn FnMut(u64)>) {
+        self.progress.watch = Some(watch);
+    }
+
+    /// Notes that so many bytes were looked through.
+    fn saw(&mut self, bytes: u64) {
+        let Progress { seen, told, watch } = &mut self.progress;
+        *seen += bytes;
+        if let Some(watch) = watch
+            && *seen - *told >= STEP
+        {
+            *told = *seen;
+            watch(*seen);
         }
     }
 

@@ -158,6 +158,8 @@ impl Rebuild for Rows<'_> {
 
     fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
         self.nth += 1;
+        let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
+        self.redactor.saw(bytes.sum());
         if self.columns.is_empty() {
             let table = &self.table;
             let columns = cells.iter().map(|(name, _)| Known::of(table, name));

@@ -9,6 +9,10 @@ use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::{Counters, Missing, Shared, Trouble};
+use prosescope_share::archive::Archive;
+use prosescope_share::file::Shareable;
+use prosescope_share::manifest::{self, InMemory};
+use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files as _, Mount};
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -160,6 +164,19 @@ impl WebSource {
             loose: false,
             shared: None,
         }
+    }
+}
+
+impl Shareable for WebSource {
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
+        Ok(Box::new(&self.mount))
+    }
+
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+        let archive = Archive::open(zip, zip.len() as u64, u64::MAX)?;
+        let mut files = InMemory::default();
+        manifest::unpack(&archive, &mut files)?;
+        Ok(Rc::new(WebSource::of_bytes(self.label.clone(), files.0)))
     }
 }
 

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use prosescope_core::source::Source;
-use prosescope_core::view::RunShared;
 use prosescope_share::pack::{Made, ShareError};
+use prosescope_share::page;
 use prosescope_share::sharing::Sharing;
 use prosescope_share::summary::Summary;
 use prosescope_store::Disk;
@@ -19,10 +19,8 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::{locate, print};
+pub(crate) use rules::known;
 use runs::Runs;
-
-/// Bytes that a page may hold.
-const MOST_OF_A_PAGE: u64 = 150 << 20;
 
 pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let format = format(args)?;
@@ -73,8 +71,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         Kind::Database => written::database(&zip, file, args.overwrite)?,
         Kind::Page | Kind::Text => {
             let packed = temporary.path().metadata()?.len();
-            if packed > MOST_OF_A_PAGE {
-                return Err(too_large(&report));
+            if packed > page::MOST {
+                return Err(failed(ShareError::TooLarge(Box::new(report))));
             }
             let summary = Summary::of(&(copy as Rc<dyn Source>));
             let text = match format {
@@ -129,29 +127,15 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
 }
 
 fn failed(error: ShareError) -> CliError {
-    let message = error.to_string();
-    match error {
-        ShareError::Read { .. } => CliError::new(Exit::Unreadable, message)
-            .hint("`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"),
-        ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message)
-            .hint("look at the free disk space and at the rights of the folder"),
-        ShareError::Remains { name, .. } => CliError::refused("secret-remains", format!("{message}; nothing was written"))
-            .hint(format!("leave out what holds it (--without, --max-value), or keep it knowingly: --keep '{name}'")),
-    }
-}
-
-fn too_large(report: &RunShared) -> CliError {
-    let largest = report.parts.iter().take(3);
-    let largest: Vec<String> = largest
-        .map(|part| format!("{} {}", part.path, print::bytes(part.bytes)))
-        .collect();
-    CliError::refused(
-        "page-too-large",
-        format!(
-            "the run has {}, which is too much for one page; the largest parts: {}",
-            print::bytes(report.bytes),
-            largest.join(", ")
-        ),
-    )
-    .hint("write a zip (-o FILE.zip), or leave out what is long: --max-value 1M, --without attachments")
+    let (message, hint) = (error.to_string(), error.next_step());
+    let error = match error {
+        ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
+        ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
+        ShareError::TooLarge(_) => CliError::refused("page-too-large", message),
+        ShareError::NotOneDatabase => CliError::refused("no-one-database", message),
+        ShareError::Remains { .. } => {
+            CliError::refused("secret-remains", format!("{message}; nothing was written"))
+        }
+    };
+    error.hint(hint)
 }

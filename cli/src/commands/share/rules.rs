@@ -6,29 +6,30 @@ use std::path::{Path, PathBuf};
 
 use prosescope_share::copy::Redactor;
 use prosescope_share::redact::{Kind, names_secret};
-use prosescope_share::wishes::{Known, in_env};
+use prosescope_share::wishes::{Known, LONGEST, in_env};
 
 use super::runs::Runs;
 use crate::args::share::ShareArgs;
 use crate::error::CliError;
 use crate::locate;
 
-/// A longer `.env` is none.
-const LONGEST: u64 = 1 << 20;
-
 pub(super) fn redactor(args: &ShareArgs, runs: &Runs) -> Result<Redactor, CliError> {
     args.wishes()
-        .redactor(known(runs))
+        .redactor(known(runs.folders()))
         .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
 }
 
-/// Values of `.env` files, of the environment, and of this machine.
-fn known(runs: &Runs) -> Vec<Known> {
+/// Values of `.env` files around these folders and here, of the environment, and of this machine.
+pub(crate) fn known<'a>(around: impl Iterator<Item = &'a PathBuf>) -> Vec<Known> {
     let mut known = Vec::new();
-    for file in env_files(runs) {
+    for file in env_files(around) {
         known.extend(in_env(&fs::read_to_string(&file).unwrap_or_default()));
     }
-    let secrets = std::env::vars().filter(|(name, _)| names_secret(name));
+    // What is no text is no value that a text could hold.
+    let variables = std::env::vars_os();
+    let texts = variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let secrets = texts.filter(|(name, _)| names_secret(name));
     known.extend(secrets.map(|(name, value)| Known {
         name,
         value,
@@ -46,12 +47,12 @@ fn known(runs: &Runs) -> Vec<Known> {
     known
 }
 
-/// The `.env` files around the runs, and here.
-fn env_files(runs: &Runs) -> BTreeSet<PathBuf> {
+/// The `.env` files around these folders, and here.
+fn env_files<'a>(around: impl Iterator<Item = &'a PathBuf>) -> BTreeSet<PathBuf> {
     let mut folders: BTreeSet<PathBuf> = BTreeSet::new();
     folders.extend(std::env::current_dir());
     folders.extend(locate::project());
-    for dir in runs.folders() {
+    for dir in around {
         folders.insert(dir.clone());
         let mut above = dir.ancestors();
         if let Some(prose) = above.find(|dir| dir.ends_with(".prose")) {

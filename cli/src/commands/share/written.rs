@@ -6,6 +6,7 @@ use std::path::Path;
 
 use prosescope_core::time::Stamp;
 use prosescope_share::archive::{Archive, ArchiveError};
+use prosescope_share::pack::ShareError;
 use prosescope_share::summary::Summary;
 use prosescope_share::{FileReader, page};
 use tempfile::NamedTempFile;
@@ -97,16 +98,8 @@ pub(super) fn database(
     to: &Path,
     overwrite: bool,
 ) -> Result<u64, CliError> {
-    let mut databases = zip
-        .entries()
-        .iter()
-        .filter(|entry| entry.path.ends_with(".db"));
-    let (Some(entry), None) = (databases.next(), databases.next()) else {
-        return Err(
-            CliError::refused("no-one-database", "what is shared is not one database")
-                .hint("write a zip: -o FILE.zip"),
-        );
-    };
+    let entry = zip.only_database();
+    let entry = entry.ok_or_else(|| super::failed(ShareError::NotOneDatabase))?;
     let mut file = beside(to)?;
     zip.unpack(entry, &mut |bytes| file.write_all(bytes))
         .map_err(|error| unread(&error))?;

@@ -1,0 +1,142 @@
+//! Sharing what is open: what would leave, and the file that does.
+
+use std::rc::Rc;
+
+use prosescope_core::session::Session;
+use prosescope_core::source::Source;
+use prosescope_core::time::Stamp;
+use prosescope_share::copy::Shared;
+use prosescope_share::file::{Form, file};
+use prosescope_share::pack::{Databases, Made, ShareError};
+use prosescope_share::sharing::Sharing;
+use prosescope_share::wishes::Wishes;
+
+use crate::desk::nothing_open;
+use crate::protocol::{LookedThrough, Trouble};
+use crate::{Desk, DeskSource};
+
+/// Is told how many bytes were looked through, and of how many.
+pub type Watch = Box<dyn FnMut(u64, u64)>;
+
+impl Desk {
+    /// Looks through runs of what is open: what would be replaced and left out. Nothing is written.
+    ///
+    /// # Errors
+    /// When one cannot be read, or a wish not be carried out.
+    pub fn look_to_share(
+        &mut self,
+        places: &[String],
+        wishes: &Wishes,
+        watch: Watch,
+    ) -> Result<LookedThrough, Trouble> {
+        self.sharing(places, wishes, watch, |sharing, _| {
+            let report = sharing.look()?;
+            let replaced = sharing.replaced();
+            Ok(LookedThrough {
+                report,
+                texts: replaced.map(|(text, _)| text.to_owned()).collect(),
+            })
+        })
+    }
+
+    /// Makes the file that is shared. `viewer` is the viewer's own page, of which a page is made.
+    ///
+    /// # Errors
+    /// As [`Desk::look_to_share`]; when something that was replaced is still in the file.
+    pub fn share(
+        &mut self,
+        places: &[String],
+        wishes: &Wishes,
+        form: Form,
+        viewer: Option<&str>,
+        watch: Watch,
+    ) -> Result<Vec<u8>, Trouble> {
+        let made = Made {
+            by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
+            at: Stamp::At(self.clock().now()).to_string(),
+        };
+        self.sharing(places, wishes, watch, |sharing, source| {
+            file(sharing, source, form, &made, viewer).map(|(_, bytes)| bytes)
+        })
+    }
+
+    fn sharing<T>(
+        &mut self,
+        places: &[String],
+        wishes: &Wishes,
+        watch: Watch,
+        then: impl FnOnce(&mut Sharing<'_>, &dyn DeskSource) -> Result<T, ShareError>,
+    ) -> Result<T, Trouble> {
+        self.clock().begin();
+        let source = Rc::clone(self.source().ok_or_else(nothing_open)?);
+        let workflows = self.workflows().iter().map(|of| of.place.clone());
+        let answer = shared(&source, workflows.collect(), places, wishes, watch, then);
+        self.let_go();
+        self.judged(answer)
+    }
+}
+
+fn shared<T>(
+    source: &Rc<dyn DeskSource>,
+    workflows: Vec<String>,
+    places: &[String],
+    wishes: &Wishes,
+    watch: Watch,
+    then: impl FnOnce(&mut Sharing<'_>, &dyn DeskSource) -> Result<T, ShareError>,
+) -> Result<T, Trouble> {
+    let redactor = wishes.redactor(source.known());
+    let redactor = redactor.map_err(|(text, refused)| {
+        Trouble::new(
+            format!("“{text}” cannot be looked for: {refused}."),
+            "Change it, or remove it from the list of what is replaced as well.",
+        )
+    })?;
+    let mut sessions = Vec::new();
+    for place in places {
+        let session = match workflows.contains(place) {
+            true => None,
+            false => {
+                let dynamic: Rc<dyn Source> = source.clone();
+                // Who reads a copy sees all of it: nothing bounds how much is read.
+                Some(Session::open(dynamic, place, &Default::default())?)
+            }
+        };
+        sessions.push((place, session));
+    }
+    let mut runs = Vec::new();
+    for (place, session) in &sessions {
+        let shared = match session {
+            Some(session) => Shared::run(session, source.as_ref(), place),
+            None => Shared::workflows(source.as_ref(), place),
+        };
+        let databases: Box<dyn Databases> = source.databases().map_err(trouble)?;
+        runs.push((shared, databases));
+    }
+    let mut sharing = Sharing::new(runs, redactor);
+    sharing.watch(watch);
+    then(&mut sharing, source.as_ref()).map_err(trouble)
+}
+
+fn trouble(error: ShareError) -> Trouble {
+    let next = error.next_step();
+    let sentence = |text: &str| {
+        let mut letters = text.chars();
+        let first = letters.next().map(|c| c.to_uppercase().collect::<String>());
+        format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    };
+    let next = match &error {
+        ShareError::Remains { .. } => "Leave out what holds it, or keep it knowingly.".to_owned(),
+        _ => sentence(&next),
+    };
+    let file = match &error {
+        ShareError::Read { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    Trouble {
+        file,
+        found: "Nothing was shared.".to_owned(),
+        cause: sentence(&error.to_string()),
+        next,
+        ..Trouble::default()
+    }
+}

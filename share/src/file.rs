@@ -1,0 +1,109 @@
+//! The file that is shared, where all of it fits into memory.
+
+use std::rc::Rc;
+
+use prosescope_core::source::Source;
+use prosescope_core::view::RunShared;
+use serde::{Deserialize, Serialize};
+
+use crate::archive::Archive;
+use crate::pack::{Databases, Made, ShareError};
+use crate::page;
+use crate::sharing::Sharing;
+use crate::summary::Summary;
+use crate::wishes::{Known, LONGEST, in_env};
+
+/// A source whose databases can be shared.
+pub trait Shareable: Source {
+    /// Its databases.
+    ///
+    /// # Errors
+    /// When there is no place for copies of them.
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError>;
+
+    /// Values that only this shell knows to be secret: of `.env` files among its own.
+    fn known(&self) -> Vec<Known> {
+        let files = self.files().iter().filter(|file| {
+            let name = file.path.rsplit('/').next();
+            file.len <= LONGEST && name == Some(".env")
+        });
+        let known = files.flat_map(|file| {
+            let bytes = self.read(&file.path, 0, LONGEST as usize);
+            in_env(&String::from_utf8_lossy(&bytes.unwrap_or_default()))
+        });
+        known.collect()
+    }
+
+    /// Opens a zip that was packed, as whoever gets it does.
+    ///
+    /// # Errors
+    /// When it cannot be read again.
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError>;
+}
+
+/// What is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// A page with the viewer and the runs in it.
+    #[default]
+    Html,
+    /// The runs' files.
+    Zip,
+    /// The one database of a run.
+    Db,
+}
+
+impl Form {
+    /// Its word, and the ending of its file's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Form::Html => "html",
+            Form::Zip => "zip",
+            Form::Db => "db",
+        }
+    }
+}
+
+/// Packs runs of a source, looks through what was packed, and puts it into a form. `viewer` is the viewer's own page.
+///
+/// # Errors
+/// [`ShareError`]: then nothing is to be shared.
+pub fn file(
+    sharing: &mut Sharing<'_>,
+    source: &dyn Shareable,
+    form: Form,
+    made: &Made,
+    viewer: Option<&str>,
+) -> Result<(RunShared, Vec<u8>), ShareError> {
+    let (mut report, zip) = sharing.pack(made, Vec::new())?;
+    let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
+    sharing.check(&archive)?;
+    let copy = source.unpacked(&zip)?;
+    sharing.look_through(copy.as_ref(), copy.databases()?)?;
+    let bytes = match form {
+        Form::Zip => zip,
+        Form::Db => database(&archive)?,
+        Form::Html if zip.len() as u64 > page::MOST => {
+            return Err(ShareError::TooLarge(Box::new(report)));
+        }
+        Form::Html => {
+            let summary = Summary::of(&(copy as Rc<dyn Source>));
+            let viewer = viewer.unwrap_or_default();
+            page::write(viewer, &summary.title, &summary.text, &zip)?.into_bytes()
+        }
+    };
+    report.bytes = bytes.len() as u64;
+    form.word().clone_into(&mut report.format);
+    Ok((report, bytes))
+}
+
+fn database(archive: &Archive<&[u8]>) -> Result<Vec<u8>, ShareError> {
+    let entry = archive.only_database().ok_or(ShareError::NotOneDatabase)?;
+    let mut bytes = Vec::new();
+    archive.unpack(entry, &mut |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(bytes)
+}
