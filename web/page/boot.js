@@ -27,6 +27,30 @@ const prosescopeBytes = (text, length) => {
   return bytes;
 };
 
+// The page as it was before it started, without a run: what is shared as a page is made of it.
+{
+  const get = (id) => document.getElementById(id);
+  const emptied = (element, change) => {
+    const copy = element.cloneNode();
+    change?.(copy);
+    return copy.outerHTML;
+  };
+  const title = document.querySelector("title");
+  const head = document.head.outerHTML.replace(
+    title.outerHTML,
+    emptied(title, (copy) => (copy.textContent = "Prosescope")),
+  );
+  const summary = emptied(get("prosescope-summary"));
+  const noscript = document.querySelector("noscript").outerHTML;
+  const packed = get("prosescope-wasm");
+  const run = emptied(get("prosescope-run"), (copy) => (copy.dataset.bytes = 0));
+  const boot = document.currentScript;
+  globalThis.prosescopeViewer = () => {
+    const parts = [head, "<body>", summary, noscript, packed.outerHTML, run, get("prosescope-glue").outerHTML, boot.outerHTML];
+    return ["<!doctype html>", '<html lang="en">', ...parts, "</body>", "</html>", ""].join("\n");
+  };
+}
+
 (async () => {
   const packed = document.getElementById("prosescope-wasm");
   const bytes = prosescopeBytes(packed.textContent, +packed.dataset.bytes);
@@ -70,10 +94,11 @@ const prosescopeBytes = (text, length) => {
   document.body.append(note);
 });
 
-// Marks a text wherever the page shows it, for the finder: the browser draws the marks, the page's elements stay as they
-// are. The first mark beside a list is brought into sight once.
+// Marks texts wherever the page shows them: what the finder looks for, and what is replaced in what is shared. The browser draws
+// the marks, the page's elements stay as they are. The first mark of the finder's beside a list is brought into sight once.
 {
   let sought = null;
+  let leaving = [];
   let until = 0;
   let asked = 0;
   const bring = (range) => {
@@ -83,27 +108,30 @@ const prosescopeBytes = (text, length) => {
       if (place < 0 || place > at.clientHeight) at.scrollTop += place - at.clientHeight / 2;
     }
   };
+  const find = (ranges, node, text, needle) => {
+    for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + needle.length);
+      ranges.push(range);
+    }
+  };
   const paint = () => {
     asked = 0;
-    if (!sought) return;
-    const exact = /\p{Lu}/u.test(sought);
+    const exact = /\p{Lu}/u.test(sought ?? "");
     const fold = (text) => (exact ? text : text.toLowerCase());
-    const needle = fold(sought);
-    const ranges = [];
+    const needle = fold(sought ?? "");
+    const [ranges, gone] = [[], []];
     const main = document.querySelector("main");
     const texts = main && document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
-    for (let node; ranges.length < 1000 && (node = texts?.nextNode()); ) {
+    for (let node; ranges.length + gone.length < 1000 && (node = texts?.nextNode()); ) {
+      for (const text of leaving) find(gone, node, node.data, text);
       const text = fold(node.data);
       // Of the few letters that are longer in small, places cannot be told.
-      if (text.length !== node.data.length) continue;
-      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + needle.length)) {
-        const range = new Range();
-        range.setStart(node, at);
-        range.setEnd(node, at + needle.length);
-        ranges.push(range);
-      }
+      if (needle && text.length === node.data.length) find(ranges, node, text, needle);
     }
     CSS.highlights.set("sought", new Highlight(...ranges));
+    CSS.highlights.set("leaving", new Highlight(...gone));
     const beside = ranges.find((range) => range.startContainer.parentElement.closest(".detail"));
     if (beside && performance.now() < until) {
       until = 0;
@@ -111,14 +139,21 @@ const prosescopeBytes = (text, length) => {
     }
   };
   const observer = new MutationObserver(() => (asked ||= requestAnimationFrame(paint)));
-  globalThis.prosescopeMark = (text) => {
+  const begin = () => {
     if (!globalThis.CSS?.highlights) return;
-    sought = text;
-    until = performance.now() + 5000;
     observer.disconnect();
-    CSS.highlights.delete("sought");
-    if (!text) return;
+    CSS.highlights.clear();
+    if (!sought && leaving.length === 0) return;
     observer.observe(document.body, { childList: true, subtree: true, characterData: true });
     paint();
+  };
+  globalThis.prosescopeMark = (text) => {
+    sought = text;
+    until = performance.now() + 5000;
+    begin();
+  };
+  globalThis.prosescopeMarkLeaving = (texts) => {
+    leaving = texts.filter((text) => text).slice(0, 500);
+    begin();
   };
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
 
-use crate::protocol::{Opened, Request, Trouble};
+use crate::protocol::{LookedThrough, Opened, Request, Trouble};
 use crate::served::Server;
 
 /// JSON of a view struct and, where one was asked for, a blob.
@@ -38,6 +38,8 @@ pub(crate) struct Client {
     unseen: InWorker,
     /// Somebody asked something.
     asked: Rc<Cell<bool>>,
+    /// A worker of its own for what is shared: whoever waits for it reads on, and stops it when they like.
+    sharer: InWorker,
     /// A question whose answer came with another one.
     known: Rc<RefCell<Option<(Request, String)>>>,
 }
@@ -48,6 +50,24 @@ struct InWorker {
     inner: Rc<RefCell<Inner>>,
 }
 
+/// A question that waits for its answer.
+struct Pending {
+    sender: oneshot::Sender<Answer>,
+    /// Is told how much of the work is done.
+    watch: Option<Watch>,
+}
+
+/// Is told how much of the work is done, of 1.
+pub(crate) type Watch = Rc<dyn Fn(f64)>;
+
+/// What comes with a question.
+#[derive(Default)]
+struct With<'a> {
+    files: &'a [(String, web_sys::File)],
+    viewer: Option<String>,
+    watch: Option<Watch>,
+}
+
 #[derive(Default)]
 struct Inner {
     worker: Option<Worker>,
@@ -55,7 +75,7 @@ struct Inner {
     generation: u32,
     ready: bool,
     queue: Vec<JsValue>,
-    pending: BTreeMap<u32, oneshot::Sender<Answer>>,
+    pending: BTreeMap<u32, Pending>,
     next: u32,
 }
 
@@ -90,7 +110,13 @@ impl Client {
         let served = opens.unwrap_or_else(|| self.served.get());
         let json = match served {
             true => self.server.ask(request).await?,
-            false => self.worker.answer(request, &files).await?.0,
+            false => {
+                let with = With {
+                    files: &files,
+                    ..With::default()
+                };
+                self.worker.answer(request, with).await?.0
+            }
         };
         let answer = read(&json)?;
         // An opening that fails leaves open what was.
@@ -110,8 +136,63 @@ impl Client {
         if self.served.get() {
             return self.server.blob(request).await;
         }
-        let (_, blob) = self.worker.answer(request, &[]).await?;
-        blob.ok_or_else(|| Trouble::defect("the answer holds no file"))
+        let (_, blob) = self.worker.answer(request, With::default()).await?;
+        blob.ok_or_else(no_file)
+    }
+
+    /// Looks through what would be shared; `open` opens it, unless it is the server's.
+    pub(crate) async fn look_to_share(
+        &self,
+        open: Opening,
+        request: &Request,
+        watch: Watch,
+    ) -> Result<LookedThrough, Trouble> {
+        if self.served.get() {
+            return read(&self.server.ask(request).await?);
+        }
+        let (json, _) = self.shared(open, request, watch, None).await?;
+        read(&json)
+    }
+
+    /// Makes the file that is shared.
+    pub(crate) async fn share(
+        &self,
+        open: Opening,
+        request: &Request,
+        watch: Watch,
+    ) -> Result<web_sys::Blob, Trouble> {
+        if self.served.get() {
+            return self.server.blob(request).await;
+        }
+        let (_, blob) = self.shared(open, request, watch, viewer()).await?;
+        blob.ok_or_else(no_file)
+    }
+
+    async fn shared(
+        &self,
+        (open, files): Opening,
+        request: &Request,
+        watch: Watch,
+        viewer: Option<String>,
+    ) -> Answer {
+        if !self.sharer.is_running() {
+            let with = With {
+                files: &files,
+                ..With::default()
+            };
+            self.sharer.answer(&open, with).await?;
+        }
+        let with = With {
+            viewer,
+            watch: Some(watch),
+            ..With::default()
+        };
+        self.sharer.answer(request, with).await
+    }
+
+    /// Leaves off what is being shared.
+    pub(crate) fn stop_sharing(&self) {
+        self.sharer.stop();
     }
 
     /// Starts the worker before anybody asks: what is opened first then need not wait for it. Another one opens the example
@@ -142,6 +223,22 @@ impl Client {
     }
 }
 
+/// The question that opens what is shared, and its files.
+pub(crate) type Opening = (Request, Vec<(String, web_sys::File)>);
+
+/// The page's own text, of which a shared page is made (`web/page/boot.js`).
+fn viewer() -> Option<String> {
+    let viewer: Function = Reflect::get(&js_sys::global(), &"prosescopeViewer".into())
+        .ok()?
+        .dyn_into()
+        .ok()?;
+    viewer.call0(&JsValue::NULL).ok()?.as_string()
+}
+
+fn no_file() -> Trouble {
+    Trouble::defect("the answer holds no file")
+}
+
 fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
     serde_json::from_str(json)
         .map_err(|e| Trouble::defect(&format!("the answer could not be read: {e}")))
@@ -149,20 +246,24 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Trouble> {
 
 impl InWorker {
     async fn open_unseen(&self) -> Result<(), Trouble> {
-        let (opened, _) = self.answer(&Request::OpenExample, &[]).await?;
+        let (opened, _) = self.answer(&Request::OpenExample, With::default()).await?;
         let opened: Opened = read(&opened)?;
         for run in opened.list.runs {
             let question = Request::Page {
                 place: run.place,
                 page: Page::Overview,
             };
-            self.answer(&question, &[]).await?;
+            self.answer(&question, With::default()).await?;
         }
         Ok(())
     }
 
-    async fn answer(&self, request: &Request, files: &[(String, web_sys::File)]) -> Answer {
-        self.send(request, files)?.await.unwrap_or_else(|_| {
+    fn is_running(&self) -> bool {
+        self.inner.borrow().worker.is_some()
+    }
+
+    async fn answer(&self, request: &Request, with: With<'_>) -> Answer {
+        self.send(request, with)?.await.unwrap_or_else(|_| {
             Err(Trouble::new(
                 "It was stopped.",
                 "Open it again when you like.",
@@ -185,7 +286,7 @@ impl InWorker {
     fn send(
         &self,
         request: &Request,
-        files: &[(String, web_sys::File)],
+        with: With<'_>,
     ) -> Result<oneshot::Receiver<Answer>, Trouble> {
         let failed = |what: &str| {
             Trouble::new(
@@ -200,7 +301,8 @@ impl InWorker {
         let id = inner.next;
         inner.next += 1;
         let message = Object::new();
-        let pairs: Array = files
+        let pairs: Array = with
+            .files
             .iter()
             .map(|(path, file)| Array::of2(&path.into(), file))
             .collect();
@@ -208,11 +310,13 @@ impl InWorker {
             ("id", JsValue::from(id)),
             ("body", body.into()),
             ("files", pairs.into()),
+            ("viewer", with.viewer.map_or(JsValue::UNDEFINED, Into::into)),
         ] {
             Reflect::set(&message, &key.into(), &value).map_err(|_| failed("asked"))?;
         }
         let (sender, receiver) = oneshot::channel();
-        inner.pending.insert(id, sender);
+        let watch = with.watch;
+        inner.pending.insert(id, Pending { sender, watch });
         match (&inner.worker, inner.ready) {
             (Some(worker), true) => worker.post_message(&message).map_err(|_| failed("asked"))?,
             _ => inner.queue.push(message.into()),
@@ -272,7 +376,16 @@ impl InWorker {
         let Some(id) = get("id").and_then(|v| v.as_f64()) else {
             return;
         };
-        let Some(sender) = inner.pending.remove(&(id as u32)) else {
+        let id = id as u32;
+        if let Some(part) = get("part").and_then(|v| v.as_f64()) {
+            let watch = inner.pending.get(&id).and_then(|of| of.watch.clone());
+            drop(inner);
+            if let Some(watch) = watch {
+                watch(part);
+            }
+            return;
+        }
+        let Some(Pending { sender, .. }) = inner.pending.remove(&id) else {
             return;
         };
         drop(inner);
@@ -294,8 +407,8 @@ impl InWorker {
         }
         let pending = std::mem::take(&mut self.inner.borrow_mut().pending);
         self.stop();
-        for sender in pending.into_values() {
-            let _ = sender.send(Err(Trouble::new(
+        for pending in pending.into_values() {
+            let _ = pending.sender.send(Err(Trouble::new(
                 format!("The viewer's worker stopped: {message}."),
                 "Open the run again. If it happens again, please report it with the kind of file you opened.",
             )));

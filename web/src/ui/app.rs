@@ -10,6 +10,7 @@ use super::help::Help;
 use super::home::Home;
 use super::opening::{Picker, on_drop};
 use super::runs::Runs;
+use super::share::Share;
 use super::shell::{RunShell, name_of};
 use super::state::{App as Shared, Desk, What, find};
 use super::workflow::WorkflowShell;
@@ -98,6 +99,7 @@ pub(crate) fn App() -> impl IntoView {
         <super::load::NoticeBar/>
         <Help/>
         <Finder/>
+        <Share/>
     }
 }
 

@@ -22,6 +22,11 @@ pub(crate) fn mark() -> AnyView {
     .into_any()
 }
 
+/// A copy for somebody else.
+pub(crate) fn share() -> AnyView {
+    lines("M8 9.5V2M5 4.8 8 2l3 2.8M3 8.5V14h10V8.5")
+}
+
 /// Pausing.
 pub(crate) fn pause() -> AnyView {
     lines("M5.5 4v8M10.5 4v8")

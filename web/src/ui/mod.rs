@@ -22,6 +22,7 @@ mod pages;
 mod parts;
 mod rendered;
 mod runs;
+mod share;
 mod shell;
 mod state;
 mod theme;

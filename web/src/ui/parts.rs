@@ -327,7 +327,7 @@ pub(crate) fn SharedNote(
     })
 }
 
-fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
+pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     let url = ObjectUrl::from(blob.clone());
     let link: web_sys::HtmlAnchorElement = document().create_element("a").ok()?.dyn_into().ok()?;
     link.set_href(&url);

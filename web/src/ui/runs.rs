@@ -14,6 +14,7 @@ use super::keys::focus;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, SharedNote, When, live};
+use super::share::{ShareButton, everything};
 use super::shell::SILENT;
 use super::state::{App, Desk, key};
 use super::theme::ThemeButton;
@@ -137,6 +138,7 @@ pub(super) fn ListBar() -> impl IntoView {
             <span class="grow"></span>
             <Following/>
             <Seek key="Ctrl K"/>
+            <ShareButton places=everything(app)/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>

@@ -11,6 +11,7 @@ use super::load::ask;
 use super::opening::pick_files;
 use super::pages;
 use super::parts::{Go, Pill, SharedNote};
+use super::share::ShareButton;
 use super::state::{App, Desk, Run};
 use super::theme::ThemeButton;
 use crate::protocol::Request;
@@ -171,6 +172,7 @@ fn RunBar() -> impl IntoView {
             <span class="grow"></span>
             <Seek key="/"/>
             <Following/>
+            <ShareButton places=Signal::derive(move || vec![run.place.get()])/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>

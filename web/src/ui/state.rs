@@ -10,8 +10,10 @@ use prosescope_core::view::{Overview, RunList, RunSummary};
 use serde::de::DeserializeOwned;
 use wasm_bindgen::JsValue;
 
-use crate::client::Client;
-use crate::protocol::{Folds, Missing, Opened, Request, Shared, Trouble, WorkflowsIn};
+use crate::client::{Client, Opening, Watch};
+use crate::protocol::{
+    Folds, LookedThrough, Missing, Opened, Request, Shared, Trouble, WorkflowsIn,
+};
 use crate::route::{Page, Route, query, with_query};
 
 use super::choice::Choice;
@@ -48,6 +50,36 @@ impl What {
             What::Files { label, .. } | What::Own(label, _) => label.clone(),
             What::Served => "the local server".to_owned(),
             What::Example => "the examples".to_owned(),
+        }
+    }
+
+    /// The question that opens it, and its files.
+    fn opening(&self) -> Opening {
+        match self {
+            What::Files {
+                label,
+                files,
+                missing,
+                ..
+            } => {
+                let request = Request::OpenFiles {
+                    label: label.clone(),
+                    missing: missing.clone(),
+                };
+                (request, files.clone())
+            }
+            What::Own(label, file) => {
+                let request = Request::OpenFiles {
+                    label: label.clone(),
+                    missing: Missing {
+                        loose: true,
+                        ..Missing::default()
+                    },
+                };
+                (request, vec![(label.clone(), file.clone())])
+            }
+            What::Served => (Request::OpenServed, Vec::new()),
+            What::Example => (Request::OpenExample, Vec::new()),
         }
     }
 }
@@ -94,6 +126,8 @@ pub(crate) struct App {
     pub(crate) route: RwSignal<Route>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
+    /// Where it lies what is being shared, while the sheet for that is shown.
+    pub(crate) sharing: RwSignal<Option<Vec<String>>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
     /// What was looked for last.
@@ -177,6 +211,7 @@ impl App {
             shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
+            sharing: RwSignal::new(None),
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             marked: RwSignal::new(None),
@@ -219,6 +254,37 @@ impl App {
     pub(crate) async fn blob(self, request: Request) -> Result<web_sys::Blob, Trouble> {
         let client = self.client.get_value();
         client.blob(&request).await
+    }
+
+    /// Looks through what would be shared.
+    pub(crate) async fn look_to_share(
+        self,
+        request: &Request,
+        watch: Watch,
+    ) -> Result<LookedThrough, Trouble> {
+        let client = self.client.get_value();
+        client.look_to_share(self.opening(), request, watch).await
+    }
+
+    /// Makes the file that is shared.
+    pub(crate) async fn share(
+        self,
+        request: &Request,
+        watch: Watch,
+    ) -> Result<web_sys::Blob, Trouble> {
+        let client = self.client.get_value();
+        client.share(self.opening(), request, watch).await
+    }
+
+    /// Leaves off what is being shared.
+    pub(crate) fn stop_sharing(self) {
+        self.client.get_value().stop_sharing();
+    }
+
+    /// The question that opens what is open, and its files.
+    fn opening(self) -> Opening {
+        let what = self.what();
+        what.map_or_else(|| (Request::OpenExample, Vec::new()), |what| what.opening())
     }
 
     /// What is folded in the trace of a run.
@@ -358,33 +424,8 @@ impl App {
 
     async fn ask_open(self, what: &What) -> Result<Opened, Trouble> {
         let client = self.client.get_value();
-        match what {
-            What::Files {
-                label,
-                files,
-                missing,
-                ..
-            } => {
-                let request = Request::OpenFiles {
-                    label: label.clone(),
-                    missing: missing.clone(),
-                };
-                client.ask_with(&request, files.clone()).await
-            }
-            What::Own(label, file) => {
-                let request = Request::OpenFiles {
-                    label: label.clone(),
-                    missing: Missing {
-                        loose: true,
-                        ..Missing::default()
-                    },
-                };
-                let file = (label.clone(), file.clone());
-                client.ask_with(&request, vec![file]).await
-            }
-            What::Served => client.ask(&Request::OpenServed).await,
-            What::Example => client.ask(&Request::OpenExample).await,
-        }
+        let (request, files) = what.opening();
+        client.ask_with(&request, files).await
     }
 
     /// Opens what could not be opened, without a word while it still cannot.

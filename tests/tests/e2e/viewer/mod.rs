@@ -12,6 +12,7 @@ mod live;
 mod opening;
 mod screenshots;
 mod shared;
+mod sharing;
 mod tasks;
 mod timeline;
 mod told;

@@ -16,6 +16,7 @@ use super::icons;
 use super::load::{Answer, ask, loaded};
 use super::opening::pick_files;
 use super::parts::{Empty, Pill, live};
+use super::share::ShareButton;
 use super::state::App;
 use super::theme::ThemeButton;
 use super::workflows::{short_id, spoken};
@@ -151,6 +152,7 @@ fn Bar() -> impl IntoView {
             {live(status)}
             <span class="grow"></span>
             <Following/>
+            <ShareButton places=Signal::derive(move || vec![shown.place.get_value()])/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>
             <ThemeButton/>

@@ -1,0 +1,216 @@
+//! Sharing from the viewer: the sheet says and marks what is replaced, and what is saved is a page that opens by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use prosescope_tests::needs;
+
+use super::opening::Served;
+use super::screenshots::shoot;
+use super::{FAILED, FOLDER, Viewer, example, examples};
+
+/// A token of a published form that is nobody's.
+fn token() -> String {
+    format!("{}_{}", "ghp", "R7q2Lm0ZxV4tYb8NcK1sWd5HfJ3gPa6TuEo9")
+}
+
+/// A copy of a folder run with a secret in a value, one of an `.env`, and a word that somebody may want replaced.
+fn planted(dir: &Path) -> PathBuf {
+    let run = dir.join("runs").join(FOLDER);
+    copied(&example(FOLDER), &run);
+    let values = fs::read_dir(run.join("bindings")).unwrap();
+    let mut values: Vec<PathBuf> = values.map(|entry| entry.unwrap().path()).collect();
+    values.sort();
+    let value = values.iter().find(|path| path.is_file()).unwrap();
+    let text = fs::read_to_string(value).unwrap();
+    let planted = format!(
+        "{text}\nlog in with {} as Zebrafink\nsecond-secret-of-env\n",
+        token()
+    );
+    fs::write(value, planted).unwrap();
+    fs::write(run.join(".env"), "DEPLOY_KEY=second-secret-of-env\n").unwrap();
+    run
+}
+
+fn copied(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copied(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// Waits until the sheet has looked through what it was asked to.
+fn looked(viewer: &mut Viewer) {
+    viewer.wait("document.querySelector('.share .primary:not([disabled])')");
+}
+
+fn sheet(viewer: &mut Viewer) -> String {
+    let text = viewer.eval("document.querySelector('.share').innerText");
+    text.as_str().unwrap_or_default().to_owned()
+}
+
+/// What `prosescope` says of a file.
+fn says(args: &[&str], file: &Path) -> String {
+    let mut command = Command::new(needs::prose().unwrap());
+    let out = command.args(args).arg(file).output().unwrap();
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn a_run_is_shared_as_a_page_that_holds_no_secret() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = planted(dir.path());
+    let (Some(mut viewer), Some(_)) = (Viewer::from_disk(), needs::prose()) else {
+        return;
+    };
+    viewer.drop_run(&[&run]);
+    viewer.click_text(".bar button", "Share…");
+    looked(&mut viewer);
+    let text = sheet(&mut viewer);
+    assert!(
+        text.contains("github-token #1") && text.contains("DEPLOY_KEY #1"),
+        "{text}"
+    );
+    assert!(
+        !text.contains(&token()) && !text.contains("second-secret"),
+        "{text}"
+    );
+    shoot(&mut viewer, "share");
+    // What is replaced is marked in the pages, which go on working.
+    viewer.key("4");
+    viewer.wait_page("Bindings");
+    viewer
+        .eval("[...document.querySelectorAll('main .row:not(.head)')].forEach(row => row.click())");
+    viewer.wait("CSS.highlights.get('leaving')?.size > 0");
+    shoot(&mut viewer, "share-marks");
+
+    // A hit is kept, and replaced again; a text is added.
+    viewer.eval("document.querySelector('[aria-label=\"Keep github-token #1\"]').click()");
+    viewer.wait("document.querySelector('[aria-label=\"Replace github-token #1\"]')");
+    looked(&mut viewer);
+    viewer.eval("document.querySelector('[aria-label=\"Replace github-token #1\"]').click()");
+    viewer.wait("document.querySelector('[aria-label=\"Keep github-token #1\"]')");
+    let add = "const input = document.querySelector('#share-also'); input.value = 'Zebrafink';
+        input.dispatchEvent(new Event('input', {bubbles: true})); input.form.requestSubmit()";
+    viewer.eval(&format!("(() => {{ {add} }})()"));
+    viewer.wait("document.querySelector('.share-hits').innerText.includes('asked #1')");
+    looked(&mut viewer);
+    viewer.click_text(".share button", "Save the file");
+    let saved = viewer.downloaded(&format!("{FOLDER}.html"));
+    viewer.wait_text("was saved");
+    viewer.assert_quiet();
+
+    // The page is the viewer, as it is built, with a run.
+    let page = fs::read_to_string(&saved).unwrap();
+    let built = fs::read_to_string(needs::viewer().unwrap()).unwrap();
+    for part in built.split("<title>Prosescope</title>") {
+        for part in part.split("<div id=\"prosescope-summary\"></div>") {
+            for part in part.split(
+                "<script type=\"text/plain\" id=\"prosescope-run\" data-bytes=\"0\"></script>",
+            ) {
+                assert!(page.contains(part), "a part of the viewer is another");
+            }
+        }
+    }
+    for gone in [token().as_str(), "Zebrafink", "second-secret-of-env"] {
+        assert!(!page.contains(gone));
+    }
+    let checked = says(&["check"], &saved);
+    assert!(checked.contains("shared-copy"), "{checked}");
+    let report = says(&["share", "--report", "--redact", "Zebrafink"], &saved);
+    assert!(
+        report.contains("Nothing that looks like a secret was found"),
+        "{report}"
+    );
+    let chromium = needs::chromium().unwrap();
+    let page = prosescope_tests::browser::Page::open_file(&chromium, &saved);
+    let mut fresh = Viewer::begun(page);
+    fresh.wait_page("Overview");
+    fresh.wait_main("as shared on");
+    fresh.wait_main("unchanged");
+    // It is shared once more: from a page that holds a run.
+    fresh.click_text(".bar button", "Share…");
+    looked(&mut fresh);
+    fresh.click_text(".share label", "Zip");
+    fresh.click_text(".share button", "Save the file");
+    let zip = fresh.downloaded(&format!("{FOLDER}.zip"));
+    assert!(says(&["check"], &zip).contains("shared-copy"));
+    fresh.assert_quiet();
+}
+
+#[test]
+fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    viewer.click_text(".bar button", "Share…");
+    looked(&mut viewer);
+    assert!(sheet(&mut viewer).starts_with("Share 4 runs"));
+    // Several runs are no one database.
+    viewer.click_text(".share label", "Database");
+    viewer.click_text(".share button", "Save the file");
+    viewer.wait(
+        "document.querySelector('.share [role=alert]').innerText.includes('not one database')",
+    );
+    shoot(&mut viewer, "share-several");
+    viewer.eval("document.querySelector('.share [aria-label=Close]').click()");
+    viewer.wait("!document.querySelector('.share')");
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.click_text(".bar button", "Share…");
+    looked(&mut viewer);
+    viewer.click_text(".share label", "Program");
+    viewer.wait("document.querySelector('.share-switches').innerText.includes('left out')");
+    looked(&mut viewer);
+    viewer.click_text(".share label", "Database");
+    viewer.click_text(".share button", "Save the file");
+    let saved = viewer.downloaded("20260118-201530-z4t9wa.db");
+    let program = says(&["show", "--program"], &saved);
+    let file = dir.path().join("x.db");
+    fs::copy(&saved, &file).unwrap();
+    assert!(!program.contains("session \""), "{program}");
+    // A pattern that is none is said, and the sheet stays.
+    let add = "const input = document.querySelector('#share-also'); input.value = '/(/';
+        input.dispatchEvent(new Event('input', {bubbles: true})); input.form.requestSubmit()";
+    viewer.eval(&format!("(() => {{ {add} }})()"));
+    viewer.wait(
+        "document.querySelector('.share [role=alert]').innerText.includes('cannot be looked for')",
+    );
+    shoot(&mut viewer, "share-refused");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_served_run_is_shared_by_its_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = planted(dir.path());
+    let Some(prose) = needs::prose() else { return };
+    if needs::viewer().is_none() {
+        return;
+    }
+    let served = Served::start(&prose, &[&run]);
+    let Some(mut viewer) = Viewer::served(&served.address) else {
+        return;
+    };
+    viewer.wait_page("Overview");
+    viewer.click_text(".bar button", "Share…");
+    looked(&mut viewer);
+    let text = sheet(&mut viewer);
+    assert!(
+        text.contains("github-token #1") && text.contains("DEPLOY_KEY #1"),
+        "{text}"
+    );
+    viewer.click_text(".share button", "Save the file");
+    let saved = viewer.downloaded(&format!("{FOLDER}.html"));
+    let page = fs::read_to_string(&saved).unwrap();
+    assert!(page.contains("<meta name=\"prosescope-served\" content=\"no\">"));
+    assert!(says(&["check"], &saved).contains("shared-copy"));
+}

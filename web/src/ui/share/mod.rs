@@ -1,0 +1,361 @@
+//! Sharing what is open: a sheet beside the page, which shows what would be replaced while the page marks it.
+//!
+//! `wishes` draws what may be switched, `hits` what is replaced; both only change [`Sheet::wishes`], and what would leave is looked
+//! through anew.
+
+mod hits;
+mod wishes;
+
+use std::rc::Rc;
+
+use js_sys::{Array, Function, Reflect};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::render::text::escape;
+use prosescope_share::file::Form;
+use prosescope_share::wishes::Wishes;
+use wasm_bindgen::prelude::*;
+
+use super::icons;
+use super::parts::{live, save_blob};
+use super::state::{App, Desk};
+use crate::protocol::{LookedThrough, Request, Trouble};
+use crate::text::words;
+
+/// What stands at the button, and what nobody can promise.
+const PROMISE: &str = "Nobody finds every secret: look at the list above, and at the marks in the pages, before you send the file. Nothing is sent from here.";
+
+/// What is being shared, and how.
+#[derive(Clone, Copy)]
+struct Sheet {
+    app: App,
+    /// Where it lies: runs, or databases of workflows.
+    places: StoredValue<Vec<String>>,
+    wishes: RwSignal<Wishes>,
+    form: RwSignal<Form>,
+    /// What would be replaced and left out, as it was looked through last.
+    looked: RwSignal<Option<LookedThrough>>,
+    trouble: RwSignal<Option<Trouble>>,
+    doing: RwSignal<Option<Doing>>,
+    /// What was saved last.
+    saved: RwSignal<Option<String>>,
+    /// Counts what was asked: an earlier answer is not heard.
+    asked: StoredValue<u32>,
+}
+
+/// What the worker does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Doing {
+    words: &'static str,
+    /// How much of it is done, of 1.
+    part: f64,
+}
+
+/// A button that opens the sheet.
+#[component]
+pub(crate) fn ShareButton(
+    /// Where it lies what is shared.
+    places: Signal<Vec<String>>,
+) -> impl IntoView {
+    let app = App::get();
+    view! {
+        <button class="share-open" title="Save a copy for somebody else" disabled=move || places.read().is_empty()
+            on:click=move |_| app.sharing.set(Some(places.get_untracked()))>
+            {icons::share()}<span>"Share…"</span>
+        </button>
+    }
+}
+
+/// All that is open.
+pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
+    Signal::derive(move || {
+        let runs = match &*app.desk.read() {
+            Desk::Open(list) => list.runs.iter().map(|run| run.place.clone()).collect(),
+            _ => Vec::new(),
+        };
+        let workflows = app.workflows.get().into_iter().map(|of| of.place);
+        runs.into_iter().chain(workflows).collect()
+    })
+}
+
+/// The sheet, while something is shared.
+#[component]
+pub(crate) fn Share() -> impl IntoView {
+    let app = App::get();
+    // What is open may be closed meanwhile.
+    Effect::new(move || {
+        if !matches!(*app.desk.read(), Desk::Open(_)) {
+            app.sharing.set(None);
+        }
+    });
+    live(move || app.sharing.get().map(|places| draw(app, places)))
+}
+
+fn draw(app: App, places: Vec<String>) -> AnyView {
+    let title = match places.len() {
+        1 => "Share this run".to_owned(),
+        n => format!("Share {}", words::counted(n as u64, "run", "runs")),
+    };
+    let sheet = Sheet {
+        app,
+        places: StoredValue::new(places),
+        wishes: RwSignal::default(),
+        form: RwSignal::default(),
+        looked: RwSignal::new(None),
+        trouble: RwSignal::new(None),
+        doing: RwSignal::new(None),
+        saved: RwSignal::new(None),
+        asked: StoredValue::new(0),
+    };
+    Effect::new(move || {
+        sheet.wishes.track();
+        sheet.look();
+    });
+    on_cleanup(move || {
+        app.stop_sharing();
+        mark(&[]);
+    });
+    let selected = selection();
+    view! {
+        <aside class="share" role="dialog" aria-labelledby="share-title" on:keydown=move |event| {
+            if event.key() == "Escape" {
+                event.stop_propagation();
+                app.sharing.set(None);
+            }
+        }>
+            <header>
+                <h2 id="share-title" tabindex="-1">{title}</h2>
+                <button class="icon" aria-label="Close" on:click=move |_| app.sharing.set(None)>{icons::close()}</button>
+            </header>
+            <div class="share-body">
+                {wishes::draw(sheet, selected)}
+                {hits::draw(sheet)}
+                {size(sheet)}
+            </div>
+            {foot(sheet)}
+        </aside>
+    }
+    .into_any()
+}
+
+/// How large it is, and what makes it so.
+fn size(sheet: Sheet) -> AnyView {
+    live(move || {
+        let looked = sheet.looked.get()?;
+        let parts = &looked.report.parts;
+        let more = parts.len().saturating_sub(3);
+        let largest = parts.iter().take(3).map(|part| {
+            let path = part.path.clone();
+            view! { <li><span title=path.clone()>{escape(&path, false).into_owned()}</span><b>{words::bytes(part.bytes)}</b></li> }
+        });
+        Some(view! {
+            <section>
+                <h3>"Size"</h3>
+                <ul class="share-parts">
+                    {largest.collect_view()}
+                    {(more > 0).then(|| view! { <li><span>{words::counted(more as u64, "smaller part", "smaller parts")}</span></li> })}
+                    <li><span>"Together, before packing"</span><b>{words::bytes(looked.report.bytes)}</b></li>
+                </ul>
+            </section>
+        })
+    })
+}
+
+/// The form, the promise, and the button.
+fn foot(sheet: Sheet) -> AnyView {
+    let forms = [
+        (
+            Form::Html,
+            "Page",
+            "One HTML file with the viewer in it: opens in any browser, offline",
+        ),
+        (
+            Form::Zip,
+            "Zip",
+            "The run's files: smaller, opens in this viewer and with prosescope",
+        ),
+        (Form::Db, "Database", "The run's state.db alone"),
+    ];
+    let choose = forms.map(|(form, name, about)| {
+        view! {
+            <label title=about>
+                <input type="radio" name="share-form" prop:checked=move || sheet.form.get() == form
+                    on:change=move |_| sheet.form.set(form)/>
+                <span>{name}</span>
+            </label>
+        }
+    });
+    let busy = Memo::new(move |_| sheet.doing.read().is_some());
+    view! {
+        <footer>
+            {live(move || sheet.trouble.get().map(|trouble| view! {
+                <p class="bad-words" role="alert">{trouble.cause}" "{trouble.next}</p>
+            }))}
+            {live(move || sheet.saved.get().map(|saved| view! { <p class="ok-words" role="status">{saved}</p> }))}
+            <fieldset class="share-form"><legend class="away">"Form"</legend>{choose}</fieldset>
+            {live(move || match sheet.doing.get() {
+                Some(doing) => view! {
+                    <div class="share-doing" role="status">
+                        <span>{doing.words}</span>
+                        <progress prop:value=doing.part max="1">{format!("{:.0} %", doing.part * 100.0)}</progress>
+                        <button on:click=move |_| sheet.stop()>"Cancel"</button>
+                    </div>
+                }.into_any(),
+                None => view! {
+                    <button class="primary" disabled=move || sheet.looked.read().is_none() on:click=move |_| sheet.save()>
+                        {icons::download()}<span>"Save the file"</span>
+                    </button>
+                }.into_any(),
+            })}
+            <p class="faint" aria-busy=move || busy.get().to_string()>{PROMISE}</p>
+        </footer>
+    }
+    .into_any()
+}
+
+impl Sheet {
+    /// Looks through what would leave by the wishes of now.
+    fn look(self) {
+        let request = Request::LookToShare {
+            places: self.places.get_value(),
+            wishes: self.wishes.get_untracked(),
+        };
+        let number = self.begin("Looking through the run");
+        spawn_local(async move {
+            let watch = self.watch(number);
+            let looked = self.app.look_to_share(&request, watch).await;
+            if !self.is_last(number) {
+                return;
+            }
+            self.doing.set(None);
+            match looked {
+                Ok(looked) => {
+                    mark(&looked.texts);
+                    self.looked.set(Some(looked));
+                }
+                Err(trouble) => self.trouble.set(Some(trouble)),
+            }
+        });
+    }
+
+    /// Makes the file, and has the browser save it.
+    fn save(self) {
+        let form = self.form.get_untracked();
+        let request = Request::Share {
+            places: self.places.get_value(),
+            wishes: self.wishes.get_untracked(),
+            form,
+        };
+        let run = self.looked.with_untracked(|looked| {
+            let runs = looked.as_ref().map(|looked| looked.report.runs.clone());
+            runs.unwrap_or_default().into_iter().next()
+        });
+        let name = file_name(run.as_deref(), self.places.read_value().len(), form);
+        let number = self.begin("Making the file, and looking through it again");
+        spawn_local(async move {
+            let watch = self.watch(number);
+            let shared = self.app.share(&request, watch).await;
+            if !self.is_last(number) {
+                return;
+            }
+            self.doing.set(None);
+            match shared {
+                Ok(blob) => {
+                    let size = words::bytes(blob.size() as u64);
+                    match save_blob(&blob, &name) {
+                        Some(()) => self.saved.set(Some(format!("{name} was saved: {size}."))),
+                        None => self.trouble.set(Some(Trouble::new(
+                            "The browser refused the download.",
+                            "Allow downloads for this page.",
+                        ))),
+                    }
+                }
+                Err(trouble) => self.trouble.set(Some(trouble)),
+            }
+        });
+    }
+
+    /// Leaves off what is being done.
+    fn stop(self) {
+        self.asked.update_value(|asked| *asked += 1);
+        self.app.stop_sharing();
+        self.doing.set(None);
+    }
+
+    fn begin(self, words: &'static str) -> u32 {
+        if self.doing.read_untracked().is_some() {
+            // What was asked before is answered first: nobody waits for that.
+            self.app.stop_sharing();
+        }
+        self.trouble.set(None);
+        self.saved.set(None);
+        self.doing.set(Some(Doing { words, part: 0.0 }));
+        self.asked.update_value(|asked| *asked += 1);
+        self.asked.get_value()
+    }
+
+    /// Whether nothing was asked since, and the sheet is still there.
+    fn is_last(self, number: u32) -> bool {
+        self.asked.try_get_value() == Some(number)
+    }
+
+    fn watch(self, number: u32) -> Rc<dyn Fn(f64)> {
+        Rc::new(move |part| {
+            if self.is_last(number) {
+                self.doing.update(|doing| {
+                    if let Some(doing) = doing {
+                        doing.part = part;
+                    }
+                });
+            }
+        })
+    }
+}
+
+/// What the file is called. A run's id may hold anything.
+fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
+    let stem: String = match (run, runs) {
+        (Some(run), 1) => run.chars().take(80).collect(),
+        _ => format!("{runs} runs"),
+    };
+    let plain = |c: char| match c.is_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.') {
+        true => c,
+        false => '_',
+    };
+    let stem: String = stem.chars().map(plain).collect();
+    let stem = stem.trim_matches(['.', ' ']);
+    let stem = if stem.is_empty() { "run" } else { stem };
+    format!("{stem}.{}", form.word())
+}
+
+/// Marks texts in the pages (`web/page/boot.js`).
+fn mark(texts: &[String]) {
+    let mark = Reflect::get(&js_sys::global(), &"prosescopeMarkLeaving".into());
+    if let Some(mark) = mark.ok().and_then(|mark| mark.dyn_into::<Function>().ok()) {
+        let texts: Array = texts.iter().map(|text| JsValue::from_str(text)).collect();
+        // A browser without highlights shows the pages unmarked; the list has all of it.
+        let _ = mark.call1(&JsValue::NULL, &texts);
+    }
+}
+
+/// What is selected in the page: it may be what is to be replaced as well.
+fn selection() -> String {
+    let text = || {
+        let get: Function = Reflect::get(&window(), &"getSelection".into())
+            .ok()?
+            .dyn_into()
+            .ok()?;
+        let selection = get.call0(&window()).ok()?;
+        let text: Function = Reflect::get(&selection, &"toString".into())
+            .ok()?
+            .dyn_into()
+            .ok()?;
+        text.call0(&selection).ok()?.as_string()
+    };
+    let text = text().unwrap_or_default();
+    let text = text.trim();
+    match text.contains('\n') || text.len() > 200 {
+        true => String::new(),
+        false => text.to_owned(),
+    }
+}
