@@ -19,11 +19,8 @@ fn token() -> String {
 fn planted(dir: &Path) -> PathBuf {
     let run = dir.join("runs").join(FOLDER);
     copied(&example(FOLDER), &run);
-    let values = fs::read_dir(run.join("bindings")).unwrap();
-    let mut values: Vec<PathBuf> = values.map(|entry| entry.unwrap().path()).collect();
-    values.sort();
-    let value = values.iter().find(|path| path.is_file()).unwrap();
-    let text = fs::read_to_string(value).unwrap();
+    let value = run.join("bindings/archive.md");
+    let text = fs::read_to_string(&value).unwrap();
     let planted = format!(
         "{text}\nlog in with {} as Zebrafink\nsecond-secret-of-env\n",
         token()
