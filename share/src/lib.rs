@@ -13,6 +13,7 @@ pub mod dense;
 pub mod manifest;
 pub mod pack;
 pub mod page;
+pub mod signed;
 pub mod what;
 
 pub use prosescope_redact as redact;

@@ -13,6 +13,7 @@ use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
 use crate::copy::{FileKind, Redactor, Rows, Shared, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, hex};
+use crate::signed::{SIGNATURE, Sign};
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -34,6 +35,9 @@ pub enum ShareError {
     /// The copy cannot be written.
     #[error("the copy cannot be written: {0}")]
     Write(String),
+    /// The manifest cannot be signed.
+    #[error("it cannot be signed: {0}")]
+    Sign(String),
     /// What was written cannot be read again.
     #[error("what was written cannot be read again: {0}")]
     Written(#[from] ArchiveError),
@@ -91,15 +95,16 @@ pub fn look(
     })
 }
 
-/// Writes a zip of the runs, as they leave, with its manifest; returns the manifest.
+/// Writes a zip of the runs, as they leave, with its manifest and, where somebody signs that, its signature; returns the manifest.
 ///
 /// # Errors
-/// When a part cannot be read, or the zip not be written: it is then not to be used.
+/// When a part cannot be read, or the zip not be signed or written: it is then not to be used.
 pub fn pack<W: Write>(
     runs: &[Shared<'_>],
     redactor: &mut Redactor,
     databases: &mut [&mut dyn Databases],
     made: &Made,
+    sign: Option<&mut Sign<'_>>,
     out: W,
 ) -> Result<(Manifest, W), ShareError> {
     let mut zip = ZipArchiveWriter::new(out);
@@ -124,10 +129,15 @@ pub fn pack<W: Write>(
         redactions: redactor.redactions(),
         left_out: redactor.left_out(),
         sealed_anew: redactor.sealed_anew(),
+        signed: sign.is_some(),
     };
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;
     add(&mut zip, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
+    if let Some(sign) = sign {
+        let signature = sign(&text).map_err(ShareError::Sign)?;
+        add(&mut zip, SIGNATURE, &mut signature.as_slice()).map_err(|e| wrong(&e))?;
+    }
     let out = zip.finish().map_err(|e| wrong(&e))?;
     Ok((manifest, out))
 }

@@ -12,12 +12,14 @@ use prosescope_core::view::{
 use prosescope_share::copy::Redactor;
 use prosescope_share::manifest::Manifest;
 use prosescope_share::pack::{self, Databases, Made, ShareError};
+use prosescope_share::signed::Sign;
 
 use crate::args::share::{Format, ShareArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::print;
+use crate::signature::Key;
 use runs::Runs;
 
 /// Bytes that a page may hold.
@@ -33,6 +35,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused("file-exists", message)
             .hint("choose another name, or give --overwrite"));
     }
+    let key = key(args, format)?;
     let opened = Runs::open(&args.runs()?, out)?;
     let mut redactor = rules::redactor(args, &opened)?;
     let shared = opened.shared();
@@ -58,15 +61,20 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         at: written::now(),
     };
     let mut temporary = written::beside(file)?;
+    let mut sign = key
+        .as_ref()
+        .map(|key| move |manifest: &[u8]| key.sign(manifest));
     let (manifest, _) = pack::pack(
         &shared,
         &mut redactor,
         &mut each,
         &made,
+        sign.as_mut().map(|sign| sign as &mut Sign<'_>),
         temporary.as_file_mut(),
     )
     .map_err(failed)?;
     let mut report = named(Some(&manifest), &redactor);
+    report.signed = key.as_ref().map(Key::fingerprint);
     if out.terminal && !args.yes {
         say(&print::shared(&report, out.width));
         if !written::agreed(file)? {
@@ -134,6 +142,23 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
     })
 }
 
+/// The key that signs, where one is named and something is written.
+fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
+    let Some(path) = args.sign.as_deref().filter(|_| !args.report) else {
+        return Ok(None);
+    };
+    match format {
+        Kind::Page | Kind::Zip => Key::read(path).map(Some),
+        Kind::Database | Kind::Text => {
+            let message = format!(
+                "--sign: a {} file has no place for a signature",
+                word(format)
+            );
+            Err(CliError::usage(message).hint("write a page or a zip: -o FILE.html, -o FILE.zip"))
+        }
+    }
+}
+
 /// What was replaced and left out, as every shell shows it.
 fn report(
     runs: &[String],
@@ -154,6 +179,7 @@ fn report(
     RunShared {
         runs: runs.to_vec(),
         file: None,
+        signed: None,
         format: format.to_owned(),
         bytes: parts.iter().map(|part| part.bytes).sum(),
         raw: redactor.is_raw(),
@@ -209,6 +235,8 @@ fn failed(error: ShareError) -> CliError {
             .hint("`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message)
             .hint("look at the free disk space and at the rights of the folder"),
+        ShareError::Sign(_) => CliError::new(Exit::Unreadable, message)
+            .hint("make a new key: `ssh-keygen -t ed25519`"),
         ShareError::Remains { name, .. } => CliError::refused("secret-remains", format!("{message}; nothing was written"))
             .hint(format!("leave out what holds it (--without, --max-value), or keep it knowingly: --keep '{name}'")),
     }
