@@ -16,6 +16,7 @@ mod print;
 mod progress;
 mod record;
 mod serve;
+mod signature;
 mod streams;
 mod usage;
 

@@ -15,6 +15,7 @@ pub mod manifest;
 pub mod pack;
 pub mod page;
 pub mod sharing;
+pub mod signed;
 pub mod summary;
 pub mod what;
 pub mod wishes;

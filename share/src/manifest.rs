@@ -12,13 +12,14 @@ use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
+use crate::signed::SIGNATURE;
 
 /// Where it lies in the zip.
 pub const MANIFEST: &str = "prosescope-share.json";
 /// The form that this program writes.
 pub const FORMAT: &str = "prosescope-share-1";
 /// A longer manifest is not read.
-const LONGEST: u64 = 64 << 20;
+pub(crate) const LONGEST: u64 = 64 << 20;
 /// Differences that are said one by one.
 const SAID: usize = 20;
 
@@ -43,6 +44,9 @@ pub struct Manifest {
     pub left_out: Vec<LeftOutOfShare>,
     /// The audit logs that were sealed anew, because something in them was replaced.
     pub sealed_anew: Vec<LogSealedAnew>,
+    /// Whether a signature lies beside it; it may be anybody's, or fit nothing.
+    #[serde(skip)]
+    pub signed: bool,
 }
 
 /// A file of the packed run.
@@ -81,7 +85,10 @@ impl Manifest {
             Ok(bytes) => bytes.unwrap_or_default(),
             Err(error) => return Some(Err(error.to_string())),
         };
-        let read = serde_json::from_slice(&bytes);
+        let read = serde_json::from_slice(&bytes).map(|read| Manifest {
+            signed: archive.entry(SIGNATURE).is_some(),
+            ..read
+        });
         Some(read.map_err(|error| format!("{MANIFEST} cannot be read: {error}")))
     }
 
@@ -120,7 +127,13 @@ impl Verified {
                     n => counted(n, "text in it was", "texts in it were"),
                 };
                 let when = when(&manifest.made_at);
-                format!("As shared on {when}, unchanged; {replaced} replaced.")
+                let signed = match manifest.signed {
+                    true => {
+                        " It is signed: `prosescope check FILE --allowed-signers SIGNERS` says by whom."
+                    }
+                    false => "",
+                };
+                format!("As shared on {when}, unchanged; {replaced} replaced.{signed}")
             }
             Verified::Changed(what) => {
                 format!("Changed since it was shared: {}.", what.join("; "))
@@ -193,8 +206,8 @@ impl Sink for InMemory {
     }
 }
 
-/// Unpacks all files of a zip but its manifest, and compares each with that. Who changes both goes unnoticed: a manifest tells what
-/// happened on the way, not who made it.
+/// Unpacks all files of a zip but its manifest and the signature of that, and compares each with the manifest. Who changes both goes
+/// unnoticed: a manifest tells what happened on the way, not who made it.
 ///
 /// # Errors
 /// When a file is not what the zip says of it, or `sink` fails.
@@ -206,7 +219,7 @@ pub fn unpack<R: ReaderAt>(
     let manifest = Manifest::of(archive);
     let mut sums = BTreeMap::new();
     for entry in archive.entries() {
-        if entry.path == MANIFEST {
+        if matches!(entry.path.as_str(), MANIFEST | SIGNATURE) {
             continue;
         }
         let mut hasher = manifest.is_some().then(Sha256::new);

@@ -17,6 +17,7 @@ use crate::archive::{Archive, ArchiveError};
 use crate::copy::{File, FileKind, Redactor, Rows, Shared, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
 use crate::page::PageError;
+use crate::signed::{SIGNATURE, Sign};
 
 /// Bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
@@ -38,6 +39,9 @@ pub enum ShareError {
     /// The copy cannot be written.
     #[error("the copy cannot be written: {0}")]
     Write(String),
+    /// The manifest cannot be signed.
+    #[error("it cannot be signed: {0}")]
+    Sign(String),
     /// What was written cannot be read again.
     #[error("what was written cannot be read again: {0}")]
     Written(#[from] ArchiveError),
@@ -75,6 +79,7 @@ impl ShareError {
             ShareError::TooLarge(_) => {
                 "share a zip instead of a page, or leave out what is long: attachments, long values"
             }
+            ShareError::Sign(_) => "make a new key: `ssh-keygen -t ed25519`",
             ShareError::NotOneDatabase => "share a zip instead",
             ShareError::Page(error) => error.next_step(),
             ShareError::Remains { name, .. } => {
@@ -157,16 +162,18 @@ pub fn look<'a>(
     Ok(parts)
 }
 
-/// Writes a zip of the runs of these ids, as they leave, with its manifest; returns the manifest.
+/// Writes a zip of the runs of these ids, as they leave, with its manifest and, where somebody signs that, its signature; returns the
+/// manifest.
 ///
 /// # Errors
-/// When a part cannot be read, or the zip not be written: it is then not to be used.
+/// When a part cannot be read, or the zip not be signed or written: it is then not to be used.
 pub fn pack<'a, W: Write>(
     runs: &[Shared<'_>],
     ids: Vec<String>,
     redactor: &mut Redactor,
     databases: &mut [Box<dyn Databases + 'a>],
     made: &Made,
+    sign: Option<&mut Sign<'_>>,
     out: W,
 ) -> Result<(Manifest, W), ShareError> {
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
@@ -212,9 +219,14 @@ pub fn pack<'a, W: Write>(
         },
         left_out: redactor.left_out(),
         sealed_anew: redactor.sealed_anew(),
+        signed: sign.is_some(),
     };
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;
     add(&mut zip, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
+    if let Some(sign) = sign {
+        let signature = sign(&text).map_err(ShareError::Sign)?;
+        add(&mut zip, SIGNATURE, &mut signature.as_slice()).map_err(|e| wrong(&e))?;
+    }
     let out = zip.finish().map_err(|e| wrong(&e))?;
     Ok((manifest, out))
 }

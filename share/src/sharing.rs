@@ -9,12 +9,14 @@ use crate::ReaderAt;
 use crate::archive::Archive;
 use crate::copy::{Redactor, Shared};
 use crate::pack::{Databases, Made, ShareError, look, pack, remains};
+use crate::signed::Sign;
 
 /// Runs that are shared together.
 pub struct Sharing<'a> {
     runs: Vec<Shared<'a>>,
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
+    sign: Option<Box<Sign<'a>>>,
     /// What a raw copy holds is known from looking alone.
     looked: Option<RunShared>,
 }
@@ -33,8 +35,14 @@ impl<'a> Sharing<'a> {
             runs,
             databases,
             redactor,
+            sign: None,
             looked: None,
         }
+    }
+
+    /// Has the manifest signed.
+    pub fn signed_by(&mut self, sign: Box<Sign<'a>>) {
+        self.sign = Some(sign);
     }
 
     /// Tells `watch` how many bytes were looked through, and of how many about: they are looked through three times.
@@ -74,6 +82,7 @@ impl<'a> Sharing<'a> {
             &mut self.redactor,
             &mut self.databases,
             made,
+            self.sign.as_deref_mut(),
             out,
         )?;
         let parts = manifest.parts.iter().map(|part| SharedPart {

@@ -11,6 +11,7 @@ use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
 use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::time::Stamp;
 use prosescope_share::manifest::Verified;
+use prosescope_share::signed::Signed;
 use rusqlite::Connection;
 
 use crate::database::{DatabaseError, Watch};
@@ -38,6 +39,8 @@ pub struct Disk {
     aside: RefCell<Vec<tempfile::TempDir>>,
     /// Where it was unpacked: whether that is what was shared.
     verified: Option<Verified>,
+    /// The signature of what was shared.
+    signed: Option<Result<Signed, String>>,
 }
 
 /// The folder that a source lies in, held open: its files as they are now, without following a link.
@@ -112,6 +115,7 @@ impl Disk {
             let mut disk = Disk::folder(path, dir, &wanted);
             disk.issues.extend(packed.verified.issue());
             disk.verified = Some(packed.verified);
+            disk.signed = packed.signed;
             disk.aside.get_mut().push(packed.folder);
             return Ok(disk);
         }
@@ -153,6 +157,12 @@ impl Disk {
     /// Of a zip or a shared page, whether it is what was shared; `None` for what lies on the disk as it is.
     pub fn verified(&self) -> Option<&Verified> {
         self.verified.as_ref()
+    }
+
+    /// Of a zip or a shared page, its manifest and the signature of that, or why they cannot be read; `None` where it has no signature.
+    /// Whether they fit is for the caller to find out.
+    pub fn signed(&self) -> Option<&Result<Signed, String>> {
+        self.signed.as_ref()
     }
 
     /// Where a listed file lies.
@@ -210,6 +220,7 @@ impl Disk {
             failed: RefCell::default(),
             aside: RefCell::default(),
             verified: None,
+            signed: None,
         }
     }
 

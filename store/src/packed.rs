@@ -6,6 +6,7 @@ use std::path::Path;
 
 use prosescope_share::archive::{Archive, ArchiveError, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink, Verified};
+use prosescope_share::signed::Signed;
 use prosescope_share::{FileReader, ReaderAt, page};
 use tempfile::TempDir;
 
@@ -20,6 +21,8 @@ pub(crate) struct Packed {
     pub(crate) folder: TempDir,
     /// Whether it is what was shared.
     pub(crate) verified: Verified,
+    /// Its signature, where it has one.
+    pub(crate) signed: Option<Result<Signed, String>>,
 }
 
 /// Unpacks a file that is a zip or holds a run; `None` for any other.
@@ -62,7 +65,11 @@ fn unpack<R: ReaderAt>(path: &Path, reader: R, len: u64) -> Result<Packed, Store
         Some(cause) => no_room(path, &cause),
         None => refused(error),
     })?;
-    Ok(Packed { folder, verified })
+    Ok(Packed {
+        folder,
+        verified,
+        signed: Signed::of(&archive),
+    })
 }
 
 /// Files below a folder.

@@ -80,6 +80,14 @@ const FAKETIME: Tool = Tool {
     packages: &["faketime"],
 };
 
+/// Makes keys and signatures that ours are compared with, in the tests.
+const SSH_KEYGEN: Tool = Tool {
+    name: "ssh-keygen (signatures of shared files, in the tests)",
+    programs: &["ssh-keygen"],
+    fits: |_| true,
+    packages: &["openssh-client"],
+};
+
 /// Runs the JavaScript package in the tests.
 const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
@@ -123,7 +131,16 @@ pub(crate) fn clang() -> Result<&'static str> {
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
     ensure(&[
-        &CLANG, &CHROMIUM, &SQLITE, &POSTGRES, &STRACE, &FAKETIME, &NODE, &NPM, &PYTHON,
+        &CLANG,
+        &CHROMIUM,
+        &SQLITE,
+        &POSTGRES,
+        &STRACE,
+        &FAKETIME,
+        &SSH_KEYGEN,
+        &NODE,
+        &NPM,
+        &PYTHON,
     ])?;
     npm_packages(&root.join("tests/js"))?;
     python_packages(&root.join("tests/python"))

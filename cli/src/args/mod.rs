@@ -365,6 +365,9 @@ pub(crate) struct CheckArgs {
     /// Print SARIF 2.1.0 for code scanning in CI
     #[arg(long, conflicts_with = "json")]
     pub(crate) sarif: bool,
+    /// Of a shared file, say which of these signed it, and take it for an issue when none did; a file as OpenSSH's `allowed_signers`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "fix", "explain"])]
+    pub(crate) allowed_signers: Option<std::path::PathBuf>,
     /// Write a repaired copy of the run and list the repairs; the run itself does not change
     #[arg(long, conflicts_with_all = ["all", "rules", "sarif", "explain"])]
     pub(crate) fix: bool,

@@ -66,6 +66,10 @@ pub(crate) struct ShareArgs {
     /// Replace nothing and leave nothing out; says what the file holds
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "max_value"])]
     raw: bool,
+    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies it. Whoever holds the key signed exactly this
+    /// manifest: that the run is true, or all of it, is not proved
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign: Option<PathBuf>,
     /// Do not ask before writing
     #[arg(long)]
     pub(crate) yes: bool,

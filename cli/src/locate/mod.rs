@@ -138,14 +138,20 @@ pub(crate) fn look_up(run: &str, name: &str, from: Option<i64>) -> Result<Lookup
 
 /// Opens the run that `run` names, and says where its files lie: a path from here, or an absolute one.
 pub(crate) fn open_with_folder(run: &str) -> Result<(Session, String), CliError> {
+    open_with_disk(run).map(|(session, folder, _)| (session, folder))
+}
+
+/// The same, and the files that it was read from; of a run in PostgreSQL there are none.
+pub(crate) fn open_with_disk(run: &str) -> Result<(Session, String, Option<Rc<Disk>>), CliError> {
     if let Some(found) = OnServer::named(run)? {
-        return Ok((found.open()?, found.name()));
+        return Ok((found.open()?, found.name(), None));
     }
     let located = locate(run)?;
     let options = options(located.prose.as_deref())?;
+    let disk = Rc::clone(&located.disk);
     let session = Session::open(located.disk, &located.place, &options)?;
     let folder = from_here(&located.base, &session.run().root);
-    Ok((session, folder))
+    Ok((session, folder, Some(disk)))
 }
 
 /// Bytes that SQLite may hold where values are copied.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, IssueView};
-use crate::issue::Severity;
+use crate::issue::{Issue, Severity};
 
 /// What a check of runs found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,30 @@ pub struct CheckedRun {
     pub issues: Vec<IssueView>,
     /// Why it could not be opened, with what to do next; everything else is then empty.
     pub error: Option<String>,
+}
+
+impl CheckedRun {
+    /// Adds issues that a shell found, of no place in the run.
+    pub fn add(&mut self, issues: Vec<Issue>) {
+        self.counts = self.counts.plus(Counts::of(&issues));
+        self.issues
+            .extend(issues.into_iter().map(|issue| IssueView {
+                issue,
+                node: None,
+                binding: None,
+                place: String::new(),
+            }));
+        self.sort();
+    }
+
+    /// Puts errors first, then the rules by name.
+    pub(crate) fn sort(&mut self) {
+        self.issues.sort_by(|a, b| {
+            let (a, b) = (&a.issue, &b.issue);
+            let by_severity = b.severity.cmp(&a.severity);
+            by_severity.then_with(|| a.rule.cmp(&b.rule))
+        });
+    }
 }
 
 /// A rule.

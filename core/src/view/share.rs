@@ -12,6 +12,10 @@ pub struct RunShared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub file: Option<String>,
+    /// The key that it is signed with, by its fingerprint: `SHA256:…`; absent where it is not signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub signed: Option<String>,
     /// `html`, `zip`, `db` or `text`.
     pub format: String,
     /// Bytes of the file that was written, or of the runs' parts together.

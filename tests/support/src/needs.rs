@@ -63,6 +63,11 @@ pub fn faketime() -> Option<PathBuf> {
     have("faketime", crate::clock::library())
 }
 
+/// OpenSSH's `ssh-keygen`, which makes keys, and signs and verifies.
+pub fn ssh_keygen() -> Option<PathBuf> {
+    have("ssh-keygen", on_path("ssh-keygen"))
+}
+
 /// The `script` program, which gives a command a terminal of its own.
 pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))

@@ -18,6 +18,7 @@ use crate::args::share::{Format, ShareArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
+use crate::signature::Key;
 use crate::{locate, print};
 pub(crate) use rules::known;
 use runs::Runs;
@@ -32,6 +33,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         return Err(CliError::refused("file-exists", message)
             .hint("choose another name, or give --overwrite"));
     }
+    let key = key(args, format)?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(args, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor);
@@ -55,10 +57,14 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
         at: written::now(),
     };
+    if let Some(key) = &key {
+        sharing.signed_by(Box::new(|manifest| key.sign(manifest)));
+    }
     let mut temporary = written::beside(file)?;
     let packed = sharing.pack(&made, temporary.as_file_mut());
     let (mut report, _) = packed.map_err(failed)?;
     word(format).clone_into(&mut report.format);
+    report.signed = key.as_ref().map(Key::fingerprint);
     let zip = written::opened(temporary.path())?;
     sharing.check(&zip).map_err(failed)?;
     let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
@@ -126,11 +132,29 @@ fn format(args: &ShareArgs) -> Result<Kind, CliError> {
     })
 }
 
+/// The key that signs, where one is named and something is written.
+fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
+    let Some(path) = args.sign.as_deref().filter(|_| !args.report) else {
+        return Ok(None);
+    };
+    match format {
+        Kind::Page | Kind::Zip => Key::read(path).map(Some),
+        Kind::Database | Kind::Text => {
+            let message = format!(
+                "--sign: a {} file has no place for a signature",
+                word(format)
+            );
+            Err(CliError::usage(message).hint("write a page or a zip: -o FILE.html, -o FILE.zip"))
+        }
+    }
+}
+
 fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {
         ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
+        ShareError::Sign(_) => CliError::new(Exit::Unreadable, message),
         ShareError::TooLarge(_) => CliError::refused("page-too-large", message),
         ShareError::NotOneDatabase => CliError::refused("no-one-database", message),
         ShareError::Remains { .. } => {

@@ -41,22 +41,19 @@ pub fn check_page(session: &Session, now: Option<i64>, folder: &str) -> CheckedR
     let summary = summary(session);
     let issues = check(session, now);
     let counts = Counts::of(&issues);
-    let mut issues: Vec<_> = issues.into_iter().map(|i| issue_view(session, i)).collect();
-    issues.sort_by(|a, b| {
-        let (a, b) = (&a.issue, &b.issue);
-        let by_severity = b.severity.cmp(&a.severity);
-        by_severity.then_with(|| a.rule.cmp(&b.rule))
-    });
-    CheckedRun {
+    let issues = issues.into_iter().map(|i| issue_view(session, i));
+    let mut checked = CheckedRun {
         run: summary.id,
         program: summary.program,
         status: summary.status,
         folder: folder.to_owned(),
         store: main_file(session),
         counts,
-        issues,
+        issues: issues.collect(),
         error: None,
-    }
+    };
+    checked.sort();
+    checked
 }
 
 /// What an issue without a file speaks of: the database, else the state file.
