@@ -16,6 +16,7 @@ pub mod pack;
 pub mod page;
 pub mod sharing;
 pub mod summary;
+pub mod text;
 pub mod what;
 pub mod wishes;
 
