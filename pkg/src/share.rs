@@ -218,8 +218,10 @@ impl Asked {
     /// A redactor that does so, and knows these values beside those that were given.
     fn redactor(&self, mut known: Vec<Known>) -> Result<Redactor, Problem> {
         for (name, value) in &self.secrets {
+            // A file that holds a key ends with a line break, which is no part of the key.
+            let value = value.trim();
             // An empty variable hides nothing.
-            if value.trim().is_empty() {
+            if value.is_empty() {
                 continue;
             }
             if !Exact::secret(name, value).usable() {
@@ -231,7 +233,7 @@ impl Asked {
             }
             known.push(Known {
                 name: name.clone(),
-                value: value.clone(),
+                value: value.to_owned(),
                 kind: Kind::Secret,
             });
         }

@@ -91,8 +91,9 @@ test('what would leave is what `prosescope share --report` lists', () => {
 });
 
 test('a folder is shared, with what it says in .env replaced, and without .env', () => {
-  const files = filesOf(join(process.env.EXAMPLES, '.prose/runs', FOLDER)).map(file =>
-    (file.path === 'bindings/budget.md' ? { ...file, bytes: Buffer.concat([file.bytes, Buffer.from(`\n${NAMED} ${TOKEN}\n`)]) } : file));
+  const files = filesOf(join(process.env.EXAMPLES, '.prose/runs', FOLDER));
+  const value = files.find(file => file.path === 'bindings/budget.md');
+  value.bytes = `${value.bytes}\n${NAMED} ${TOKEN}\n`;
   files.push({ path: '.env', bytes: `DOOR_PASSWORD='${NAMED}'\n` });
   const { report, bytes } = shared(files, { format: 'zip', secrets: {} });
   const text = unpacked(bytes);
@@ -119,6 +120,7 @@ test('wishes say what leaves', () => {
     [{ keep: ['github-token #2'] }, TOKEN, false],
     [{ secrets: {} }, NAMED, true],
     [{ secrets: undefined, redact: [NAMED] }, NAMED, false],
+    [{ secrets: { PHRASE: `${NAMED}\n` } }, NAMED, false],
     [{ secrets: { EMPTY: '' }, redact: ['/seven [a-z]+/'] }, 'seven otters', false],
     [{ redact: ['of'] }, '[github-token #1] [asked #1] ', true],
     [{ raw: true }, `${TOKEN} of ${MAIL}, ${NAMED}`, true],
@@ -132,8 +134,8 @@ test('wishes say what leaves', () => {
 });
 
 test('values that were replaced leave when that is wished', () => {
-  const files = { ...Object.fromEntries(examples.filter(file => file.path.startsWith(`runs/${FOLDER}/`)).map(file => [file.path, file.bytes])) };
-  files[`runs/${FOLDER}/x_history/bindings/budget.1.md`] = 'an earlier budget';
+  const files = examples.filter(({ path }) => path.startsWith(`runs/${FOLDER}/`));
+  files.push({ path: `runs/${FOLDER}/x_history/bindings/budget.1.md`, bytes: 'an earlier budget' });
   const holds = wishes => unpacked(shared(files, { format: 'zip', ...wishes }).bytes).includes('an earlier budget');
   assert.deepEqual([holds({}), holds({ history: true })], [false, true]);
 });
@@ -152,22 +154,22 @@ test('a shared file is shared again', () => {
   const first = shared(planted, { format: 'html', viewer, redact: ['/Short [a-z]+/'] }).bytes;
   const { report, bytes } = shared(first, { format: 'zip' });
   assert.deepEqual(report.found, []);
-  assert.match(unpacked(bytes), /\[pattern #1\]/);
+  assert.match(unpacked(bytes), /\[asked #1\]\. Warnings stay warnings/);
 });
 
 test('a text is redacted by the same rules', () => {
-  const text = `push with ${TOKEN}\nas ${MAIL}: ${base64(TOKEN)}, ${NAMED}`;
+  const text = `push with ${TOKEN}\nas ${MAIL}: ${base64(NAMED)}, ${TOKEN}`;
   const redacted = redactText(text, { secrets, keep: ['email'] });
-  assert.equal(redacted.text, `push with [github-token #1]\nas ${MAIL}: [github-token #1], [DOOR_PHRASE #1]`);
+  assert.equal(redacted.text, `push with [github-token #1]\nas ${MAIL}: [DOOR_PHRASE #1], [github-token #1]`);
   assert.deepEqual(redacted.found.map(({ name, kind, at }) => [name, kind, at]), [
     ['github-token #1', 'secret', 'text'],
-    ['github-token #1', 'secret', 'text, line 2'],
     ['DOOR_PHRASE #1', 'secret', 'text, line 2'],
+    ['github-token #1', 'secret', 'text, line 2'],
   ]);
   assert.deepEqual(redactText(''), { text: '', found: [] });
   assert.equal(redactText(MAIL).text, '[email #1]');
   assert.equal(redactText(MAIL, { personal: true }).text, MAIL);
-  assert.equal(redactText('order 66 and 67', { redact: ['/[0-9]+/'] }).text, 'order [pattern #1] and [pattern #2]');
+  assert.equal(redactText('order 66 and 67', { redact: ['/[0-9]+/'] }).text, 'order [asked #1] and [asked #2]');
 });
 
 test('wishes that nobody understands are refused, for something would leave', () => {
@@ -224,16 +226,20 @@ test('wishes that nobody understands are refused, for something would leave', ()
 });
 
 test('what cannot be shared is an error of ours', () => {
-  const files = () => examples.filter(({ path }) => path.startsWith(`runs/${FOLDER}/`)).map(file => ({ ...file, bytes: new Uint8Array(file.bytes) }));
+  const named = folder => ({ [`${folder}/state.db`]: planted, [`${folder}/notes.md`]: TOKEN });
+  const files = () => examples
+    .filter(({ path }) => path.startsWith(`runs/${FOLDER}/`))
+    .map(file => ({ ...file, bytes: new Uint8Array(file.bytes) }));
   const gone = files();
   const run = openRun(gone);
-  structuredClone(gone.find(file => file.path.endsWith('/budget.md')).bytes.buffer, { transfer: [gone.find(file => file.path.endsWith('/budget.md')).bytes.buffer] });
+  const { buffer } = gone.find(file => file.path.endsWith('/budget.md')).bytes;
+  structuredClone(buffer, { transfer: [buffer] });
   for (const [call, code, hint] of [
     [() => run.share({ format: 'zip' }), 'unreadable', /check\(run\)/],
     [() => shared(files(), { format: 'db' }), 'no-one-database', /zip/],
     [() => shared(planted, { format: 'html', viewer: '<html></html>' }), 'bad-viewer', /viewer/],
     // A secret that is the name of a run's folder stands in the paths of the copy.
-    [() => shared([{ path: `runs/${TOKEN}/state.db`, bytes: planted }, { path: `runs/${TOKEN}/a.md`, bytes: TOKEN }], { format: 'zip' }), 'secret-remains', /keep: \['github-token #1'\]/],
+    [() => shared(named(TOKEN), { format: 'zip' }), 'secret-remains', /keep: \['github-token #1'\]/],
   ]) {
     const error = thrown(call);
     assert.ok(error instanceof ShareError, error.stack);
@@ -243,8 +249,7 @@ test('what cannot be shared is an error of ours', () => {
     assert.ok(!`${error.message} ${error.hint}`.includes(TOKEN));
   }
   run.free();
-  const twice = [{ path: 'a/run/state.db', bytes: planted }, { path: 'b/run/state.db', bytes: planted }, { path: 'a/run/x.md', bytes: '' }, { path: 'b/run/x.md', bytes: '' }];
-  using(openRun(twice, { run: 'a/run' }), run =>
+  using(openRun({ ...named('a/run'), ...named('b/run') }, { run: 'a/run' }), run =>
     assert.equal(thrown(() => run.share({ format: 'zip', also: ['b/run'] })).message, 'two of the runs are called run'));
 });
 
