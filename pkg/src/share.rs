@@ -227,7 +227,9 @@ impl Asked {
             if !Exact::secret(name, value).usable() {
                 return Err(Problem::usage(
                     "bad-argument",
-                    format!("the secret {name} has fewer than {SHORTEST} characters, which occur by chance"),
+                    format!(
+                        "the secret {name} has fewer than {SHORTEST} characters, which occur by chance"
+                    ),
                     "leave it out of secrets; redact takes short texts, and replaces each that is the same",
                 ));
             }
