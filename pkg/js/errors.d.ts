@@ -24,6 +24,16 @@ export type ErrorCode =
   | 'init-failed'
   /** A text is no duration. */
   | 'bad-timeout'
+  /** A run is too much for one page. */
+  | 'page-too-large'
+  /** A database was asked for, and what is shared is none, or more than one. */
+  | 'no-one-database'
+  /** The viewer is not the one that belongs to this package. */
+  | 'bad-viewer'
+  /** Something that was replaced would still be in what is shared. */
+  | 'secret-remains'
+  /** The file that is shared could not be made. */
+  | 'not-written'
   /** Memory or stack ran out, or the package has a defect. Runs that were open are gone; new ones can be opened. */
   | 'defect';
 
@@ -45,5 +55,7 @@ export class NotFoundError extends ProsescopeError {}
 export class UsageError extends ProsescopeError {}
 /** A text is no duration. */
 export class TimeoutError extends ProsescopeError {}
+/** Nothing was shared: a part cannot be read, the file cannot be made, or it would still hold a secret. */
+export class ShareError extends ProsescopeError {}
 /** Memory or stack ran out, or the package has a defect. */
 export class DefectError extends ProsescopeError {}

@@ -31,8 +31,11 @@ export class DefectError extends ProsescopeError {
   get name() { return 'DefectError'; }
 }
 
+export class ShareError extends ProsescopeError {
+  get name() { return 'ShareError'; }
+}
 
-const classes = { OpenError, NotFoundError, UsageError, TimeoutError, DefectError };
+const classes = { OpenError, NotFoundError, UsageError, ShareError, TimeoutError, DefectError };
 
 /** Makes an error for the WebAssembly. */
 export function problem(name, code, message, hint, file) {

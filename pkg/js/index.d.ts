@@ -1,10 +1,12 @@
 import type { RunList } from './views.js';
-import type { Run } from './glue.js';
+import type { RedactedText, Run, TextWishes } from './glue.js';
 
 export type * from './views.js';
 export * from './errors.js';
 export { Run, check, parseTimeout, renderState, resolve } from './glue.js';
-export type { Checked, Resolution, TraceChoice, ValueOf } from './glue.js';
+export type {
+  Checked, RedactedText, Resolution, SharedFile, ShareOptions, ShareWishes, TextWishes, TraceChoice, ValueOf,
+} from './glue.js';
 
 /** The bytes of a file; a text stands for its UTF-8. Read in place: leave them as they are until `free()`. */
 export type Bytes = ArrayBufferView | ArrayBufferLike | string;
@@ -66,3 +68,9 @@ export function openRun(input: BrowserFiles, options?: OpenOptions): Promise<Run
 /** Lists the runs of a `.prose` folder, newest first. */
 export function listRuns(input: Files, options?: ListOptions): RunList;
 export function listRuns(input: BrowserFiles, options?: ListOptions): Promise<RunList>;
+
+/**
+ * Replaces what looks like a secret or tells of a person in a text, by the rules that runs are shared by. A name such as
+ * `[github-token #1]` stands for it, the same wherever the same secret stands in this text.
+ */
+export function redactText(text: string, wishes?: TextWishes): RedactedText;

@@ -1,6 +1,7 @@
 import * as glue from './glue.js';
 import { DefectError, OpenError, ProsescopeError, UsageError } from './errors.js';
 import { filesOf } from './files.js';
+import { fileWishes, runWishes, textWishes } from './wishes.js';
 
 export * from './errors.js';
 
@@ -92,6 +93,10 @@ export function parseTimeout(text) {
   return raw.parseTimeout(text);
 }
 
+export function redactText(text, wishes) {
+  return raw.redactText(text, textWishes(wishes));
+}
+
 function opened(run) {
   if (!(run instanceof Run)) throw new UsageError('bad-argument', 'this is no Run', 'give what openRun() returned');
   return alive(run);
@@ -137,7 +142,7 @@ function stopped(cause) {
 }
 
 const raw = {};
-for (const name of ['openRun', 'listRuns', 'resolve', 'check', 'renderState', 'parseTimeout']) {
+for (const name of ['openRun', 'listRuns', 'resolve', 'check', 'renderState', 'parseTimeout', 'redactText']) {
   raw[name] = guarded(glue[name]);
 }
 
@@ -159,6 +164,10 @@ for (const name of Object.getOwnPropertyNames(Run.prototype)) {
   const call = guarded(Run.prototype[name]);
   Run.prototype[name] = function (...args) { return call.apply(alive(this), args); };
 }
+
+const { lookToShare, share } = Run.prototype;
+Run.prototype.lookToShare = function (wishes) { return lookToShare.call(this, runWishes(wishes)); };
+Run.prototype.share = function (options) { return share.call(this, ...fileWishes(options)); };
 
 Run.prototype.free = function () {
   if (isOpen(this)) free.call(this);

@@ -518,6 +518,16 @@ export type IssuesView = {
   rules: Array<RuleView>;
 };
 
+/** How much of a kind was left out. */
+export type LeftOutOfShare = {
+  /** What. */
+  what: string;
+  /** How many. */
+  count: number;
+  /** Bytes together. */
+  bytes: number;
+};
+
 /** Where in the run an issue was found. Every shell links it. */
 export type Location = {
   /** File inside the run folder, or the database's name. */
@@ -530,6 +540,16 @@ export type Location = {
   column?: string | null;
   /** Line of the file, from 1. */
   line?: number | null;
+};
+
+/** The head that an audit log had. */
+export type LogSealedAnew = {
+  /** The run. */
+  run: string;
+  /** How many sealed rows it had. */
+  count: number;
+  /** The hash of its last one. */
+  head: string;
 };
 
 /** A statement that took long. */
@@ -830,6 +850,30 @@ export type RunList = {
   issues: Array<Issue>;
 };
 
+/** A shared file, or what it would hold. */
+export type RunShared = {
+  /** The runs, by id. */
+  runs: Array<string>;
+  /** The file that was written; absent with `--report`. */
+  file?: string;
+  /** `html`, `zip`, `db` or `text`. */
+  format: string;
+  /** Bytes of the file that was written, or of the runs' parts together. */
+  bytes: number;
+  /** Whether nothing was replaced. */
+  raw: boolean;
+  /** What is replaced, in order of place (the first 10,000); with `raw` what would be. */
+  found: Array<SecretFound>;
+  /** How often which rule replaced something, by place. */
+  replaced: Array<SecretsReplaced>;
+  /** What was left out. */
+  left_out: Array<LeftOutOfShare>;
+  /** The runs' parts, the largest first. */
+  parts: Array<SharedPart>;
+  /** Audit logs that were sealed anew, each with the head that it had. */
+  sealed_anew: Array<LogSealedAnew>;
+};
+
 /** One run in a list. */
 export type RunSummary = {
   /** Its id, else its folder's name. */
@@ -874,6 +918,36 @@ export type RunSummary = {
   error: string | null;
 };
 
+/** A place where something is replaced. Holds nothing of the secret. */
+export type SecretFound = {
+  /** What it is called in the shared file: `github-token #1`; `--keep` takes this name. */
+  name: string;
+  /** The rule. */
+  rule: string;
+  /** `secret` or `personal`. */
+  kind: string;
+  /** The kind of place: `bindings.value`. */
+  place: string;
+  /** The row or file, and the line in it. */
+  at: string;
+  /** What stands before it on its line, without secrets. */
+  before: string;
+  /** What stands behind it. */
+  after: string;
+};
+
+/** How often a rule replaced something in a kind of place. */
+export type SecretsReplaced = {
+  /** The rule. */
+  rule: string;
+  /** `secret` or `personal`. */
+  kind: string;
+  /** The kind of place. */
+  place: string;
+  /** How often. */
+  count: number;
+};
+
 /** Whether a value that is there now is the one that a statement was given. */
 export type Seen = "same" | "replaced" | "unknown" | "nothing";
 
@@ -893,6 +967,14 @@ export type SegmentView = {
 
 /** How much an issue matters. */
 export type Severity = "info" | "warning" | "error";
+
+/** A part of what is shared. */
+export type SharedPart = {
+  /** Its path. */
+  path: string;
+  /** Bytes. */
+  bytes: number;
+};
 
 /** A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text. */
 export type Stamp = string;

@@ -3,6 +3,7 @@
 use prosescope_core::session::{ChooseError, OpenError};
 use prosescope_core::source::SourceError;
 use prosescope_core::timeout::TimeoutError;
+use prosescope_share::pack::ShareError;
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./errors.js")]
@@ -138,6 +139,45 @@ impl From<ChooseError> for Problem {
             ChooseError::Several { .. } => {
                 Problem::usage("ambiguous", message, "give more of the id")
             }
+        }
+    }
+}
+
+impl From<ShareError> for Problem {
+    fn from(error: ShareError) -> Problem {
+        let code = match &error {
+            ShareError::Read { .. } => "unreadable",
+            ShareError::Write(_) | ShareError::Written(_) => "not-written",
+            ShareError::TooLarge(_) => "page-too-large",
+            ShareError::NotOneDatabase => "no-one-database",
+            ShareError::Page(_) => "bad-viewer",
+            ShareError::Remains { .. } => "secret-remains",
+        };
+        // What to do is said in the command's words where it has its own for it.
+        let hint = match &error {
+            ShareError::Read { .. } => "check(run) says what is wrong with it".to_owned(),
+            ShareError::Write(_) | ShareError::Written(_) => {
+                "memory may have run out: share fewer runs, or leave out long values with maxValue"
+                    .to_owned()
+            }
+            ShareError::Remains { name, .. } => format!(
+                "leave out what holds it (without, maxValue), or keep it knowingly: keep: ['{name}']"
+            ),
+            ShareError::TooLarge(_) | ShareError::NotOneDatabase | ShareError::Page(_) => {
+                error.next_step()
+            }
+        };
+        let message = format!("nothing was shared: {error}");
+        let file = match error {
+            ShareError::Read { path, .. } => Some(path),
+            _ => None,
+        };
+        Problem {
+            class: "ShareError",
+            code,
+            message,
+            hint,
+            file,
         }
     }
 }

@@ -28,4 +28,6 @@ mod packed;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 pub mod run;
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub mod share;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
 mod source;

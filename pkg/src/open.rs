@@ -31,9 +31,10 @@ pub fn open_run(
         run_id,
         ..Options::default()
     };
-    let place = place(&source, run.as_deref(), &options)?;
-    let session = Session::open(source, &place, &options).map_err(Problem::from)?;
-    Ok(Run::new(session, now))
+    let dynamic: Rc<dyn Source> = source.clone();
+    let place = place(&dynamic, run.as_deref(), &options)?;
+    let session = Session::open(dynamic, &place, &options).map_err(Problem::from)?;
+    Ok(Run::new(session, source, place, now))
 }
 
 /// Lists the runs of these files, newest first.
@@ -45,7 +46,7 @@ pub fn list_runs(
     modified: Vec<f64>,
     now: Option<f64>,
 ) -> Result<JsValue, JsValue> {
-    let source = source(label, paths, bytes, &modified)?;
+    let source: Rc<dyn Source> = source(label, paths, bytes, &modified)?;
     let options = Options {
         now: Some(clock(now)),
         ..Options::default()
@@ -74,7 +75,7 @@ fn source(
     paths: Vec<String>,
     bytes: Vec<Uint8Array>,
     modified: &[f64],
-) -> Result<Rc<dyn Source>, Problem> {
+) -> Result<Rc<JsSource>, Problem> {
     let mut pairs: Vec<(FileEntry, Uint8Array)> = Vec::with_capacity(paths.len());
     for (at, (path, bytes)) in paths.into_iter().zip(bytes).enumerate() {
         let path = clean(&path).ok_or_else(|| {

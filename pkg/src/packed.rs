@@ -5,7 +5,7 @@ use std::io;
 use js_sys::Uint8Array;
 use prosescope_core::issue::Issue;
 use prosescope_core::source::FileEntry;
-use prosescope_share::archive::{Archive, HEAD, is_zip};
+use prosescope_share::archive::{Archive, ArchiveError, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{ReaderAt, page};
 
@@ -45,10 +45,16 @@ pub(crate) fn unpacked(path: &str, bytes: &Uint8Array) -> Result<Option<Unpacked
     }
 }
 
+/// The files of a zip that was packed here.
+pub(crate) fn of_packed(zip: &[u8]) -> Result<Vec<(FileEntry, Uint8Array)>, ArchiveError> {
+    let archive = Archive::open(zip, zip.len() as u64, u64::MAX)?;
+    let mut files = Files::default();
+    manifest::unpack(&archive, &mut files)?;
+    Ok(files.0)
+}
+
 fn unpack(path: &str, zip: &Uint8Array) -> Result<Unpacked, Problem> {
-    let refused = |error: prosescope_share::archive::ArchiveError| {
-        Problem::packed(path, &error, error.next_step())
-    };
+    let refused = |error: ArchiveError| Problem::packed(path, &error, error.next_step());
     let len = u64::from(zip.length());
     let archive = Archive::open(InPlace(zip), len, MOST).map_err(refused)?;
     let mut files = Files::default();

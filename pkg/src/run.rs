@@ -1,6 +1,7 @@
 //! A run as JavaScript holds it: one method a page of the core.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use js_sys::{JSON, Reflect};
 use prosescope_core::session::pages::TraceChoice;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
+use crate::source::JsSource;
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = r"
@@ -39,16 +41,39 @@ export interface TraceChoice {
 #[wasm_bindgen]
 pub struct Run {
     session: Session,
+    source: Rc<JsSource>,
+    /// Where it lies in the source.
+    place: String,
     now: Option<f64>,
 }
 
 impl Run {
-    pub(crate) fn new(session: Session, now: Option<f64>) -> Run {
-        Run { session, now }
+    pub(crate) fn new(
+        session: Session,
+        source: Rc<JsSource>,
+        place: String,
+        now: Option<f64>,
+    ) -> Run {
+        Run {
+            session,
+            source,
+            place,
+            now,
+        }
     }
 
     pub(crate) fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// What was opened.
+    pub(crate) fn source(&self) -> &Rc<JsSource> {
+        &self.source
+    }
+
+    /// Where the run lies in what was opened.
+    pub(crate) fn place(&self) -> &str {
+        &self.place
     }
 
     /// The time that the run is looked at.

@@ -7,7 +7,11 @@ use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::Sqlite;
+use prosescope_share::file::Shareable;
+use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files, Mount};
+
+use crate::packed::of_packed;
 
 /// Files with their bytes.
 pub(crate) struct JsSource {
@@ -68,6 +72,17 @@ impl Source for JsSource {
 
     fn notes(&self, path: &str) -> Vec<Issue> {
         self.mount.notes(path)
+    }
+}
+
+impl Shareable for JsSource {
+    fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
+        Ok(Box::new(&self.mount))
+    }
+
+    fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
+        let files = of_packed(zip)?;
+        Ok(Rc::new(JsSource::new(self.label.clone(), files, None)))
     }
 }
 

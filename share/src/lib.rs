@@ -17,6 +17,7 @@ pub mod page;
 pub mod sharing;
 pub mod signed;
 pub mod summary;
+pub mod text;
 pub mod what;
 pub mod wishes;
 

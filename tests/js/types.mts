@@ -1,8 +1,9 @@
 // The package as TypeScript sees it; only compiled.
 import {
-  check, init, initSync, listRuns, openRun, parseTimeout, renderState, resolve,
-  NotFoundError, OpenError, ProsescopeError, Run, TimeoutError, UsageError, DefectError,
-  type BindingRow, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type TreeRow,
+  check, init, initSync, listRuns, openRun, parseTimeout, redactText, renderState, resolve,
+  NotFoundError, OpenError, ProsescopeError, Run, ShareError, TimeoutError, UsageError, DefectError,
+  type BindingRow, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
+  type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type TextWishes, type TreeRow,
 } from 'prosescope';
 
 declare const bytes: Uint8Array;
@@ -28,6 +29,13 @@ const dropped: Promise<Run> = openRun(new File([], 'state.db'), { run: 'latest' 
 const folder: Run = openRun({ 'state.md': '# Execution State', 'bindings/a.md': bytes.buffer });
 const loaded: Promise<void> = init(new URL('https://localhost/prosescope.wasm'));
 initSync(bytes as Uint8Array<ArrayBuffer>);
+const known: TextWishes = { personal: true, keep: ['email'], redact: ['/[0-9]+/'], secrets: { API_TOKEN: text } };
+const wishes: ShareWishes = { ...known, without: ['values', 'program'], history: true, maxValue: 5, also: ['latest'] };
+const options: ShareOptions = { ...wishes, format: 'html', viewer: text };
+const looked: RunShared = run.lookToShare(wishes);
+const { report, bytes: page }: SharedFile = run.share(options);
+const found: SecretFound[] = [...report.found, ...looked.found, ...redactText(text, known).found];
+const again: Run = openRun(page);
 {
   using scoped = openRun(bytes);
   scoped.files().tables.map(table => table.columns.length);
@@ -38,7 +46,7 @@ try {
   if (error instanceof ProsescopeError) {
     const code: ErrorCode = error.code;
     const hint: string = error.hint;
-    [OpenError, NotFoundError, UsageError, TimeoutError, DefectError].some(kind => error instanceof kind);
+    [OpenError, NotFoundError, UsageError, ShareError, TimeoutError, DefectError].some(kind => error instanceof kind);
   }
 }
 
@@ -52,3 +60,11 @@ openRun(bytes, { nwo: 5 });
 overview.state;
 // @ts-expect-error an index is a number
 run.value({ binding: 'draft' });
+// @ts-expect-error no such wish
+run.lookToShare({ witout: ['values'] });
+// @ts-expect-error no such content
+run.lookToShare({ without: ['history'] });
+// @ts-expect-error the form is missing
+run.share({ raw: true });
+// @ts-expect-error nothing is left out of a text
+redactText(text, { without: ['values'] });

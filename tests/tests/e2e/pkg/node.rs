@@ -35,6 +35,16 @@ fn shared_files_are_opened() {
 }
 
 #[test]
+fn runs_are_shared_without_their_secrets() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    if needs::prose().is_some() && needs::viewer().is_some() {
+        project.must(&["share.test.mjs"]);
+    }
+}
+
+#[test]
 fn memory_is_given_back_and_a_trap_is_no_end() {
     let Some(project) = Project::new() else {
         return;
@@ -72,7 +82,7 @@ fn a_database_is_read_with_its_wal() {
 }
 
 #[test]
-fn the_readme_s_example_prints_what_the_readme_says() {
+fn the_readme_s_examples_print_what_the_readme_says() {
     let Some(project) = Project::new() else {
         return;
     };
@@ -84,6 +94,13 @@ fn the_readme_s_example_prints_what_the_readme_says() {
     .unwrap();
     fs::write(project.path().join("readme.mjs"), readme("In Node", "js")).unwrap();
     assert_eq!(project.must(&["readme.mjs"]), readme("In Node", "text"));
+    let Some(viewer) = needs::viewer() else {
+        return;
+    };
+    fs::copy(viewer, project.path().join("viewer.html")).unwrap();
+    fs::write(project.path().join("sharing.mjs"), readme("Sharing", "js")).unwrap();
+    assert_eq!(project.must(&["sharing.mjs"]), readme("Sharing", "text"));
+    assert!(project.path().join("run.html").is_file());
 }
 
 #[test]
@@ -92,6 +109,7 @@ fn its_types_compile() {
         return;
     };
     fs::write(project.path().join("readme.mts"), readme("In Node", "js")).unwrap();
+    fs::write(project.path().join("sharing.mts"), readme("Sharing", "js")).unwrap();
     let said = project.must(&[
         "node_modules/typescript/bin/tsc",
         "--project",

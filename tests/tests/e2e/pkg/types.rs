@@ -34,6 +34,7 @@ fn the_declared_types_are_those_of_the_views() {
     types.visit::<view::IssuesView>();
     types.visit::<view::CheckReport>();
     types.visit::<view::TimeoutView>();
+    types.visit::<view::RunShared>();
     let mut text = String::from(HEAD);
     for (_, declaration) in types.declarations() {
         text.push('\n');

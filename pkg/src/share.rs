@@ -1,0 +1,260 @@
+//! Sharing: runs of what was opened as one file, and a bare text; secrets are replaced in both.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use js_sys::{Object, Reflect, Uint8Array};
+use prosescope_core::session::{Options, Session, choose};
+use prosescope_core::source::Source;
+use prosescope_core::time::Stamp;
+use prosescope_core::view::SecretFound;
+use prosescope_share::copy::{Redactor, Shared};
+use prosescope_share::file::{Form, Shareable as _, file};
+use prosescope_share::pack::{Databases, Made, ShareError};
+use prosescope_share::redact::{Exact, Kind, SHORTEST};
+use prosescope_share::sharing::Sharing;
+use prosescope_share::text::redacted;
+use prosescope_share::wishes::{Known, Wishes};
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::*;
+
+use crate::error::Problem;
+use crate::run::{Run, json, text};
+use crate::source::JsSource;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r"
+/** What is replaced, beside all that looks like a secret or tells of a person. */
+export interface TextWishes {
+  /** Whether home directories, e-mail addresses, names of people, users and machines stay. */
+  personal?: boolean;
+  /** What stays: names as a report gives them (`github-token #1`), or rules, of which all stays (`github-token`). */
+  keep?: string[];
+  /** Texts that are replaced as well; between slashes, regular expressions. */
+  redact?: string[];
+  /** Values that you know to be secret, by name. They are replaced wherever they stand, in every form. */
+  secrets?: Record<string, string>;
+}
+
+/** What leaves when runs are shared. Without any, secrets, personal data and what was replaced in the run do not. */
+export interface ShareWishes extends TextWishes {
+  /** What is left out as a whole. */
+  without?: Array<'values' | 'prompts' | 'memories' | 'program' | 'attachments'>;
+  /** Whether values and memories that were replaced by newer ones leave, too. */
+  history?: boolean;
+  /** Bytes of the longest value or file that leaves. */
+  maxValue?: number;
+  /** Replaces nothing and leaves nothing out; the report says what the file holds. Goes with `secrets` and `also` alone. */
+  raw?: boolean;
+  /** More runs of what was opened, for the same file: ids, unique beginnings of them, or places. */
+  also?: string[];
+}
+
+export interface ShareOptions extends ShareWishes {
+  /** A page that holds the viewer and the runs, a zip of the runs' files, or the database of the one run. */
+  format: 'html' | 'zip' | 'db';
+  /** The text of viewer.html, which a page needs. */
+  viewer?: string;
+}
+
+/** A file that was made, and what was replaced and left out in it. */
+export interface SharedFile {
+  report: views.RunShared;
+  bytes: Uint8Array;
+}
+
+/** A text without secrets, and what was replaced in it. */
+export interface RedactedText {
+  text: string;
+  found: Array<views.SecretFound>;
+}
+
+export interface Run {
+  /** What would be replaced and left out if the run were shared. Makes nothing. */
+  lookToShare(wishes?: ShareWishes): views.RunShared;
+  /**
+   * Makes one file of the run for somebody else. It throws a `ShareError` when something that was replaced would still be in the file.
+   * A database that holds several runs is shared as a whole.
+   */
+  share(options: ShareOptions): SharedFile;
+}
+";
+
+#[wasm_bindgen]
+impl Run {
+    /// What would leave. `asked` is what `pkg/js/wishes.js` makes of what was passed.
+    #[wasm_bindgen(js_name = lookToShare, skip_typescript)]
+    pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
+        let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
+        Form::default().word().clone_into(&mut report.format);
+        json(&report)
+    }
+
+    /// The file. As [`Run::look_to_share`]; `viewer` is what a page is made of.
+    #[wasm_bindgen(skip_typescript)]
+    pub fn share(
+        &self,
+        asked: &JsValue,
+        format: &JsValue,
+        viewer: Option<String>,
+    ) -> Result<JsValue, JsValue> {
+        let asked = Asked::of(asked)?;
+        let form = form(&text(format)?)?;
+        if form == Form::Html && viewer.is_none() {
+            return Err(Problem::usage(
+                "bad-argument",
+                "a page needs the viewer, and none was given",
+                "give the text of viewer.html as the option viewer, or share a zip",
+            )
+            .into());
+        }
+        let made = Made {
+            by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
+            at: Stamp::At(self.now()).to_string(),
+        };
+        let (report, bytes) = self.sharing(&asked, |sharing, source| {
+            file(sharing, source, form, &made, viewer.as_deref())
+        })?;
+        let shared = Object::new();
+        Reflect::set(&shared, &"report".into(), &json(&report)?)?;
+        let bytes = Uint8Array::from(bytes.as_slice());
+        Reflect::set(&shared, &"bytes".into(), &bytes)?;
+        Ok(shared.into())
+    }
+}
+
+/// The text without secrets. `asked` is what `pkg/js/wishes.js` makes of what was passed.
+#[wasm_bindgen(js_name = redactText, skip_typescript)]
+pub fn redact_text(bare: &JsValue, asked: &JsValue) -> Result<JsValue, JsValue> {
+    #[derive(Serialize)]
+    struct Redacted {
+        text: String,
+        found: Vec<SecretFound>,
+    }
+    let mut redactor = Asked::of(asked)?.redactor(Vec::new())?;
+    let (text, found) = redacted(&text(bare)?, &mut redactor).map_err(Problem::from)?;
+    json(&Redacted { text, found })
+}
+
+impl Run {
+    fn sharing<T>(
+        &self,
+        asked: &Asked,
+        then: impl FnOnce(&mut Sharing<'_>, &JsSource) -> Result<T, ShareError>,
+    ) -> Result<T, Problem> {
+        let source = self.source().as_ref();
+        let redactor = asked.redactor(source.known())?;
+        let others = self.others(&asked.also)?;
+        let others = others
+            .iter()
+            .map(|(place, session)| (place.as_str(), session));
+        let mut runs = Vec::new();
+        for (place, session) in [(self.place(), self.session())].into_iter().chain(others) {
+            let databases: Box<dyn Databases> = source.databases()?;
+            runs.push((Shared::run(session, source, place), databases));
+        }
+        no_two_alike(&runs)?;
+        Ok(then(&mut Sharing::new(runs, redactor), source)?)
+    }
+
+    /// The other runs that are named, each once.
+    fn others(&self, names: &[String]) -> Result<Vec<(String, Session)>, Problem> {
+        let dynamic: Rc<dyn Source> = self.source().clone();
+        let mut others: Vec<(String, Session)> = Vec::new();
+        for name in names {
+            // Who reads a copy sees all of it: as for the run itself, nothing bounds how much is read.
+            let options = Options::default();
+            let place = choose(&dynamic, name, &options)?;
+            if place != self.place() && others.iter().all(|(known, _)| *known != place) {
+                let session = Session::open(Rc::clone(&dynamic), &place, &options)?;
+                others.push((place, session));
+            }
+        }
+        Ok(others)
+    }
+}
+
+/// Refuses runs that would lie in the same place of what is shared.
+fn no_two_alike(runs: &[(Shared<'_>, Box<dyn Databases + '_>)]) -> Result<(), Problem> {
+    let name = |shared: &Shared<'_>| {
+        let database = shared.database.as_deref().filter(|_| shared.alone);
+        let name = database.and_then(|path| path.rsplit('/').next());
+        format!("{}{}", shared.to, name.unwrap_or_default())
+    };
+    let mut names: Vec<String> = runs.iter().map(|(shared, _)| name(shared)).collect();
+    names.sort();
+    match names.array_windows().find(|[a, b]| a == b) {
+        None => Ok(()),
+        Some([twice, _]) => Err(Problem::usage(
+            "bad-argument",
+            format!("two of the runs are called {}", twice.trim_end_matches('/')),
+            "share each in a file of its own",
+        )),
+    }
+}
+
+/// What is asked for, as `pkg/js/wishes.js` writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    wishes: Wishes,
+    #[serde(default)]
+    secrets: BTreeMap<String, String>,
+    #[serde(default)]
+    also: Vec<String>,
+}
+
+impl Asked {
+    fn of(asked: &JsValue) -> Result<Asked, Problem> {
+        serde_json::from_str(&text(asked)?).map_err(|error| {
+            Problem::usage(
+                "bad-argument",
+                format!("these wishes cannot be read: {error}"),
+                "see the types of this package",
+            )
+        })
+    }
+
+    /// A redactor that does so, and knows these values beside those that were given.
+    fn redactor(&self, mut known: Vec<Known>) -> Result<Redactor, Problem> {
+        for (name, value) in &self.secrets {
+            // A file that holds a key ends with a line break, which is no part of the key.
+            let value = value.trim();
+            // An empty variable hides nothing.
+            if value.is_empty() {
+                continue;
+            }
+            if !Exact::secret(name, value).usable() {
+                return Err(Problem::usage(
+                    "bad-argument",
+                    format!(
+                        "the secret {name} has fewer than {SHORTEST} characters, which occur by chance"
+                    ),
+                    "leave it out of secrets; redact takes short texts, and replaces each that is the same",
+                ));
+            }
+            known.push(Known {
+                name: name.clone(),
+                value: value.to_owned(),
+                kind: Kind::Secret,
+            });
+        }
+        self.wishes.redactor(known).map_err(|(_, refused)| {
+            let why = refused.to_string();
+            let (why, next) = why.split_once(". Next: ").unwrap_or((&why, ""));
+            Problem::usage("bad-argument", format!("redact: {why}"), next)
+        })
+    }
+}
+
+fn form(word: &str) -> Result<Form, Problem> {
+    let forms = [Form::Html, Form::Zip, Form::Db];
+    let form = forms.into_iter().find(|form| form.word() == word);
+    form.ok_or_else(|| {
+        Problem::usage(
+            "bad-argument",
+            format!("there is no format {word:?}"),
+            "give html, zip or db",
+        )
+    })
+}

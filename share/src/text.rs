@@ -1,0 +1,72 @@
+//! A bare text, redacted as the texts of a run are.
+
+use prosescope_core::view::SecretFound;
+use prosescope_redact::Remains;
+
+use crate::copy::{Place, Redactor};
+use crate::pack::ShareError;
+
+/// Where it stands, as [`SecretFound`] says it.
+const TEXT: Place<'_> = Place {
+    of: "text",
+    at: "text",
+};
+
+/// Returns the text without what must not leave, and what was replaced in it.
+///
+/// # Errors
+/// [`ShareError::Remains`] where something that was replaced would still stand in it.
+pub fn redacted(
+    text: &str,
+    redactor: &mut Redactor,
+) -> Result<(String, Vec<SecretFound>), ShareError> {
+    // Twice, as a run is: what the first time finds by its form, the second finds in every other form.
+    redactor.text(TEXT, text);
+    redactor.again();
+    let redacted = redactor.text(TEXT, text);
+    let redacted = redacted.unwrap_or_else(|| text.to_owned());
+    let found = redactor.found().to_vec();
+    match Remains::of(redactor.names()).search(redacted.as_bytes()) {
+        None => Ok((redacted, found)),
+        Some(place) => Err(ShareError::Remains {
+            name: place.name,
+            path: TEXT.at.to_owned(),
+            form: place.form.to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prosescope_redact::{Kind, shape};
+
+    use super::redacted;
+    use crate::wishes::{Known, Wishes};
+
+    #[test]
+    fn a_secret_that_a_text_shows_by_its_form_is_replaced_in_every_other_form_too() {
+        let token = shape::fill("ghp_{A:36}", 1);
+        let (head, tail) = token.split_at(20);
+        let text = format!("split: {head}\n{tail}\nthen whole: {token}\nand hunter2hunter2\n");
+        let known = Known {
+            name: "DOOR".to_owned(),
+            value: "hunter2hunter2".to_owned(),
+            kind: Kind::Secret,
+        };
+        let mut redactor = Wishes::default().redactor([known]).unwrap();
+        let (redacted, found) = redacted(&text, &mut redactor).unwrap();
+        assert_eq!(
+            redacted,
+            "split: [github-token #1]\n\nthen whole: [github-token #1]\nand [DOOR #1]\n"
+        );
+        let found: Vec<_> = found.iter().map(|one| (&*one.name, &*one.at)).collect();
+        assert_eq!(
+            found,
+            [
+                ("github-token #1", "text"),
+                ("github-token #1", "text, line 3"),
+                ("DOOR #1", "text, line 4"),
+            ]
+        );
+    }
+}
