@@ -239,7 +239,7 @@ impl Redactor {
     /// The same of a value that has a name, which may say that it is secret.
     fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
         if !prosescope_redact::names_secret(name) || text.len() > 4096 || text.contains('\n') {
-            return self.text(place, text);
+            return self.said(place, text);
         }
         let head = format!("{name}=");
         let whole = format!("{head}{text}");
@@ -277,6 +277,11 @@ impl Redactor {
             }
         }
         (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
+    }
+
+    /// A text of a report: the same without what must not leave, of which nothing is counted.
+    fn masked(&mut self, text: &str) -> String {
+        replace(text, &self.rules.scan(text, &mut self.names))
     }
 
     /// A name of a person, in a place that holds nothing else.

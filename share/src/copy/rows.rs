@@ -28,12 +28,10 @@ enum Column {
     Allow,
     /// A gate's text, of which its log records a hash.
     Hashed,
-    /// What must stay as it is: a hash, a link.
-    Kept,
 }
 
 fn column(table: &str, column: &str) -> Column {
-    use Column::{Allow, Content as Of, Hashed, Kept, People, Text};
+    use Column::{Allow, Content as Of, Hashed, People, Text};
     match (table, column) {
         ("run", "program_source") => Of(Content::Program),
         ("bindings", "value") | ("agent_segments", "summary") => Of(Content::Values),
@@ -42,7 +40,6 @@ fn column(table: &str, column: &str) -> Column {
         ("gates", "prompt" | "on_reject") => Hashed,
         ("gates", "resolved_by") => People,
         ("gates", "allow") => Allow,
-        ("imports", "content_hash") => Kept,
         _ => Text,
     }
 }
@@ -59,6 +56,13 @@ impl<'a> Rows<'a> {
 
     /// The audit log's row, as what its seal is taken over.
     fn log(&mut self, at: &str, cells: &mut Cells) {
+        // Bytes are nothing that a log holds.
+        for (name, value) in cells.iter_mut().filter(|(_, v)| matches!(v, Value::Blob(_))) {
+            if let Some(now) = self.cell("gate_audit_log", name, None, at, value) {
+                *value = now;
+                self.redactor.sealed.change();
+            }
+        }
         let mut row = Map::new();
         for (name, value) in cells.iter() {
             row.insert(name.clone(), as_json(value));
@@ -108,14 +112,13 @@ impl<'a> Rows<'a> {
             )));
         };
         let now = match kind {
-            Column::Kept => None,
             Column::People => self.redactor.person(place, text),
             Column::Content(_) => match of_name {
                 Some(of_name) => self.redactor.named(place, of_name, text),
-                None => self.redactor.text(place, text),
+                None => self.redactor.said(place, text),
             },
             Column::Hashed => {
-                let now = self.redactor.text(place, text);
+                let now = self.redactor.said(place, text);
                 if let Some(now) = &now {
                     self.redactor.sealed.hashed(text, now);
                 }
@@ -137,6 +140,14 @@ impl Rebuild for Rows<'_> {
         let name = table.info.name.to_ascii_lowercase();
         self.nth = 0;
         self.table.clone_from(&name);
+        // A name cannot be replaced: somebody's queries name it.
+        let columns = table.info.columns.iter();
+        let mut names = columns.flat_map(|column| [&*column.name, &*column.declared]);
+        let mut is_secret = |name: &str| !self.redactor.raw && self.redactor.masked(name) != name;
+        if is_secret(&table.info.name) || names.any(is_secret) {
+            self.redactor.leave("tables whose names hold a secret", 0);
+            return false;
+        }
         !name.starts_with("sqlite_")
     }
 
@@ -162,7 +173,7 @@ impl Rebuild for Rows<'_> {
             _ => None,
         };
         let at = match of_name.clone().or_else(|| text("id")) {
-            Some(name) => format!("{table}, {name}"),
+            Some(name) => format!("{table}, {}", self.redactor.masked(&name)),
             None => format!("{table}, row {}", self.nth),
         };
         if table == "gate_audit_log" {

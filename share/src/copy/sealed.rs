@@ -43,6 +43,11 @@ impl Seals {
         self.hashes.insert(prompt_hash(before), prompt_hash(now));
     }
 
+    /// Notes that a row differs from the original.
+    pub(super) fn change(&mut self) {
+        self.changed = true;
+    }
+
     /// Begins anew; what is broken stays so.
     pub(super) fn again(&mut self) {
         *self = Seals {
@@ -81,9 +86,8 @@ impl Redactor {
             let Value::String(text) = value else { continue };
             let now = match column.as_str() {
                 "principal" => self.person(place, text),
-                "comment" => self.text(place, text),
-                "metadata" | "id" | "run_id" | "gate_id" | "event_type" | "timestamp" => None,
-                _ => self.text(place, text),
+                "metadata" => None,
+                _ => self.said(place, text),
             };
             if let Some(now) = now {
                 *text = now;
