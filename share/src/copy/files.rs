@@ -192,9 +192,9 @@ impl Redactor {
         let mut bytes = Vec::new();
         Reading::of(shared.source, &file.path, file.len).read_to_end(&mut bytes)?;
         let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
+            Ok(text) if self.raw || !self.is_wide(&text) => text,
             Err(error) if self.raw => return Ok(Some(error.into_bytes())),
-            Err(_) => {
+            _ => {
                 self.leave("files that are no text", file.len);
                 return Ok(None);
             }
@@ -218,7 +218,7 @@ impl Redactor {
             }
             _ => match values.get(&file.path) {
                 Some(start) => self.binding(place, &text, *start),
-                None => self.text(place, &text),
+                None => self.said(place, &text),
             },
         };
         Ok(Some(now.unwrap_or(text).into_bytes()))
@@ -250,7 +250,19 @@ impl Redactor {
             let head = self.text(place, head).unwrap_or_else(|| head.to_owned());
             return Some(format!("{head}{note}\n"));
         }
-        self.text(place, text)
+        let file = place.at.rsplit('/').next().unwrap_or_default();
+        let name = file.trim_end_matches(".md").split("__").next();
+        let said = value.trim_end();
+        let (head_now, said_now) = (
+            self.text(place, head),
+            self.named(place, name.unwrap_or_default(), said),
+        );
+        if head_now.is_none() && said_now.is_none() {
+            return None;
+        }
+        let (head, rest) = (head_now.as_deref().unwrap_or(head), value.get(said.len()..));
+        let said = said_now.as_deref().unwrap_or(said);
+        Some([head, said, rest.unwrap_or_default()].concat())
     }
 
     /// JSON, one object a line.

@@ -284,6 +284,12 @@ impl Redactor {
         replace(text, &self.rules.scan(text, &mut self.names))
     }
 
+    /// Whether a text holds a secret in characters of two bytes each, as UTF-16 does: then it is no text that can be replaced in.
+    fn is_wide(&mut self, text: &str) -> bool {
+        let narrow = text.contains('\0').then(|| text.replace('\0', ""));
+        narrow.is_some_and(|narrow| self.masked(&narrow) != narrow)
+    }
+
     /// A name of a person, in a place that holds nothing else.
     pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
         let stays = self.what.people || self.people.is_nobody(name);

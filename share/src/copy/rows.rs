@@ -57,7 +57,10 @@ impl<'a> Rows<'a> {
     /// The audit log's row, as what its seal is taken over.
     fn log(&mut self, at: &str, cells: &mut Cells) {
         // Bytes are nothing that a log holds.
-        for (name, value) in cells.iter_mut().filter(|(_, v)| matches!(v, Value::Blob(_))) {
+        for (name, value) in cells
+            .iter_mut()
+            .filter(|(_, v)| matches!(v, Value::Blob(_)))
+        {
             if let Some(now) = self.cell("gate_audit_log", name, None, at, value) {
                 *value = now;
                 self.redactor.sealed.change();
@@ -102,7 +105,8 @@ impl<'a> Rows<'a> {
         {
             return Some(Value::text(&note));
         }
-        let Ok(text) = std::str::from_utf8(bytes) else {
+        let text = std::str::from_utf8(bytes);
+        let Some(text) = text.ok().filter(|text| !self.redactor.is_wide(text)) else {
             if self.redactor.raw {
                 return None;
             }

@@ -82,16 +82,22 @@ impl Redactor {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let run = run.to_owned();
-        for (column, value) in row.iter_mut() {
-            let Value::String(text) = value else { continue };
-            let now = match column.as_str() {
-                "principal" => self.person(place, text),
-                "metadata" => None,
-                _ => self.said(place, text),
+        for (column, mut value) in std::mem::take(row) {
+            let now = match (&value, column.as_str()) {
+                (_, "metadata") => None,
+                (Value::String(text), "principal") => self.person(place, text).map(Value::String),
+                (Value::String(text), _) => self.said(place, text).map(Value::String),
+                (Value::Object(_) | Value::Array(_), _) => {
+                    let now = self.json(place, &value.to_string());
+                    now.and_then(|now| serde_json::from_str(&now).ok())
+                }
+                _ => None,
             };
             if let Some(now) = now {
-                *text = now;
+                value = now;
             }
+            let column = self.text(place, &column).unwrap_or(column);
+            row.insert(column, value);
         }
         let metadata = row.get("metadata").cloned().unwrap_or_default();
         let (is_text, metadata) = match metadata {

@@ -37,12 +37,7 @@ impl Sought {
         found
     }
 
-    fn search(
-        &self,
-        bytes: &[u8],
-        found: &mut BTreeMap<usize, &'static str>,
-        how: &'static str,
-    ) {
+    fn search(&self, bytes: &[u8], found: &mut BTreeMap<usize, &'static str>, how: &'static str) {
         for at in 0..bytes.len().saturating_sub(HEAD - 1) {
             let Some(head) = bytes.get(at..).and_then(<[u8]>::first_chunk::<HEAD>) else {
                 break;

@@ -27,20 +27,46 @@ const TEXTS: [(&str, &str); 13] = [
 
 /// Files that hold one text each.
 const ONE_EACH: [(&str, &str, &str, &str); 6] = [
-    ("bindings/value{n}.md", "# value{n}\n\nkind: let\n\nsource:\n```prose\nlet value{n} = session \"x\"\n```\n\n---\n\n", "\n", "a value"),
-    ("bindings/head{n}.md", "# head{n}\n\nkind: let\n\nsource:\n```prose\n", "\n```\n\n---\n\nx\n", "a head"),
-    ("bindings/draft{n}__3.md", "# draft{n}\n\nkind: let\nexecution_id: 3\n\n---\n\n", "\n", "a value in a frame"),
-    ("attachments/a{n}.html", "<!doctype html>\n<p>", "</p>\n", "an attachment of HTML"),
+    (
+        "bindings/value{n}.md",
+        "# value{n}\n\nkind: let\n\nsource:\n```prose\nlet value{n} = session \"x\"\n```\n\n---\n\n",
+        "\n",
+        "a value",
+    ),
+    (
+        "bindings/head{n}.md",
+        "# head{n}\n\nkind: let\n\nsource:\n```prose\n",
+        "\n```\n\n---\n\nx\n",
+        "a head",
+    ),
+    (
+        "bindings/draft{n}__3.md",
+        "# draft{n}\n\nkind: let\nexecution_id: 3\n\n---\n\n",
+        "\n",
+        "a value in a frame",
+    ),
+    (
+        "attachments/a{n}.html",
+        "<!doctype html>\n<p>",
+        "</p>\n",
+        "an attachment of HTML",
+    ),
     ("attachments/a{n}.bin", "", "\0", "an attachment with a NUL"),
     ("strange{n}", "", "", "a file of no kind"),
 ];
 
 /// What JSON holds.
 const JSONS: [(&str, fn(&str) -> String); 4] = [
-    ("value", |text| json!({"note": ["x", {"y": text}]}).to_string()),
+    ("value", |text| {
+        json!({"note": ["x", {"y": text}]}).to_string()
+    }),
     ("key", |text| json!({text: 1}).to_string()),
-    ("escapes", |text| format!("{{\"note\": \"{}\"}}", escaped(text))),
-    ("escaped key", |text| format!("[{{\"{}\": null}}]", escaped(text))),
+    ("escapes", |text| {
+        format!("{{\"note\": \"{}\"}}", escaped(text))
+    }),
+    ("escaped key", |text| {
+        format!("[{{\"{}\": null}}]", escaped(text))
+    }),
 ];
 
 /// Fills a run's folder.
@@ -63,7 +89,13 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
         }
     }
     for (what, put) in JSONS {
-        for file in ["gates/{n}.json", "attachments/{n}.json", "run.json", "receipts.jsonl", "attachments/lines.jsonl"] {
+        for file in [
+            "gates/{n}.json",
+            "attachments/{n}.json",
+            "run.json",
+            "receipts.jsonl",
+            "attachments/lines.jsonl",
+        ] {
             let place = format!("{file}, {what}");
             for (n, text) in sower.texts(&place).into_iter().enumerate() {
                 let n = format!("{}{n}", what.replace(' ', ""));
@@ -113,14 +145,19 @@ fn gates(add: &dyn Fn(&str, &str), sower: &mut Sower) {
         "x_unknown",
     ];
     for field in fields {
-        for (n, text) in sower.texts(&format!("a gate's {field}")).into_iter().enumerate() {
+        for (n, text) in sower
+            .texts(&format!("a gate's {field}"))
+            .into_iter()
+            .enumerate()
+        {
             let mut gate = json!({"id": format!("g{n}"), "run_id": "r", "status": "approved", "allow": ["user"]});
             gate[field] = Value::from(text);
             add(&format!("gates/{field}{n}.json"), &gate.to_string());
         }
     }
     for (n, text) in sower.texts("a gate's allow").into_iter().enumerate() {
-        let gate = json!({"id": format!("a{n}"), "run_id": "r", "status": "approved", "allow": [text]});
+        let gate =
+            json!({"id": format!("a{n}"), "run_id": "r", "status": "approved", "allow": [text]});
         add(&format!("gates/allow{n}.json"), &gate.to_string());
     }
 }

@@ -74,7 +74,8 @@ pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
         }
     }
     // What was deleted lies in free pages, until something else takes them.
-    conn.execute_batch("CREATE TABLE gone (said TEXT)").expect("made");
+    conn.execute_batch("CREATE TABLE gone (said TEXT)")
+        .expect("made");
     for text in sower.texts("deleted rows") {
         let sql = "INSERT INTO gone VALUES (?1 || zeroblob(5000) || ?1)";
         conn.execute(sql, [text]).expect("put");
@@ -100,18 +101,13 @@ fn columns(conn: &Connection, table: &str) -> Vec<Column> {
             is_needed: row.get(3)?,
         })
     });
-    list.expect("rows").map(|column| column.expect("one")).collect()
+    list.expect("rows")
+        .map(|column| column.expect("one"))
+        .collect()
 }
 
 /// A row with this value in one column, and in the others what they need.
-fn insert(
-    conn: &Connection,
-    table: &str,
-    columns: &[Column],
-    at: usize,
-    value: Value,
-    nth: i64,
-) {
+fn insert(conn: &Connection, table: &str, columns: &[Column], at: usize, value: Value, nth: i64) {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let mut names = Vec::new();
     let mut values = Vec::new();
