@@ -3,11 +3,14 @@
 //!
 //! Without `PROSE_SWEEP` each kind of secret and each place comes several times; with it each kind stands in each place.
 
+mod back;
 mod leaks;
 mod made;
 #[path = "../../../redact/tests/secrets/planted/mod.rs"]
 mod planted;
 mod project;
+mod runs;
+mod same;
 mod secrets;
 mod sown;
 mod sown_files;
