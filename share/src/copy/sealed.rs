@@ -160,7 +160,7 @@ impl Redactor {
                 put(row, metadata);
             }
             *last = Some(link);
-        } else {
+        } else if unchained(&before) != serde_json::from_str(&rest).ok() {
             put(row, rest);
         }
     }

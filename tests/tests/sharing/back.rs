@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::project::{Project, page_parts, parts};
+use crate::runs::{alone, ours, theirs, told};
+use crate::same::compare;
+use crate::whole;
 use prosescope_share::manifest::MANIFEST;
 use prosescope_tests::needs;
 use rusqlite::{Connection, OpenFlags};
-use serde_json::Value;
-
-use crate::project::{Project, page_parts, parts};
-use crate::runs::{ours, theirs, told};
-use crate::whole;
 
 #[test]
 fn a_raw_copy_is_the_run_again() {
@@ -26,8 +25,8 @@ fn a_raw_copy_is_the_run_again() {
     }
     let mut wrong = Vec::new();
     for (number, run) in runs.iter().enumerate() {
-        let name = run.to_string_lossy().into_owned();
-        let Some(mut before) = told(&project, &name) else {
+        let name = alone(&project, run);
+        let Some(before) = told(&project, &name, &name) else {
             continue;
         };
         let (zip, page) = (format!("{number}.zip"), format!("{number}.html"));
@@ -43,9 +42,8 @@ fn a_raw_copy_is_the_run_again() {
             true => "sqlite",
             false => "filesystem",
         };
-        before.iter_mut().for_each(|(_, view)| forget(view));
         for file in shared {
-            let opened = told(&project, &file);
+            let opened = told(&project, &file, &name);
             let again = format!("again/{file}");
             let convert = ["convert", &file, "--to", form, "--out", &again];
             let out = project.command(&convert).output().expect("it runs");
@@ -59,43 +57,22 @@ fn a_raw_copy_is_the_run_again() {
                 }
             }
             let again = match out.status.success() {
-                true => told(&project, &again),
+                true => told(&project, &again, &name),
                 false => None,
             };
-            for mut after in [opened, again].into_iter().flatten() {
-                after.iter_mut().for_each(|(_, view)| forget(view));
+            for after in [opened, again].into_iter().flatten() {
                 for ((view, before), (_, after)) in before.iter().zip(&after) {
-                    if before != after {
-                        wrong.push(format!("{name}, {file}, {view}:\n{before}\n{after}"));
-                    }
+                    compare(
+                        &format!("{name}, {file}: {view}"),
+                        before,
+                        after,
+                        &mut wrong,
+                    );
                 }
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Leaves out of a view where the run lies, and what is said of its form.
-fn forget(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            let of_place = [
-                "label",
-                "form",
-                "next",
-                "next_command",
-                "command",
-                "issues",
-                "files",
-                "tables",
-                "path",
-            ];
-            of_place.iter().for_each(|key| drop(object.remove(*key)));
-            object.values_mut().for_each(forget);
-        }
-        Value::Array(list) => list.iter_mut().for_each(forget),
-        _ => {}
-    }
 }
 
 /// The files are those of the run: byte by byte, and of a database row by row.
