@@ -44,7 +44,7 @@ fn a_raw_copy_is_the_run_again() {
         };
         for file in shared {
             let opened = told(&project, &file, &name);
-            let again = format!("again/{file}");
+            let again = format!("again/{file}/{name}");
             let convert = ["convert", &file, "--to", form, "--out", &again];
             let out = project.command(&convert).output().expect("it runs");
             if !out.status.success() {
@@ -66,6 +66,7 @@ fn a_raw_copy_is_the_run_again() {
                         &format!("{name}, {file}: {view}"),
                         before,
                         after,
+                        true,
                         &mut wrong,
                     );
                 }
