@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::project::{Project, page_parts, parts};
 use crate::runs::{alone, ours, theirs, told};
 use crate::same::compare;
-use crate::whole;
 use prosescope_share::manifest::MANIFEST;
 use prosescope_tests::needs;
 use rusqlite::{Connection, OpenFlags};
@@ -18,11 +17,7 @@ fn a_raw_copy_is_the_run_again() {
         return;
     };
     let mut runs = ours();
-    // A sample: with all of them it takes some minutes.
-    match whole() {
-        true => runs.extend(theirs()),
-        false => runs.truncate(8),
-    }
+    runs.extend(theirs());
     let mut wrong = Vec::new();
     for (number, run) in runs.iter().enumerate() {
         let name = alone(&project, run);

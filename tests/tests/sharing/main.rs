@@ -15,8 +15,3 @@ mod secrets;
 mod sown;
 mod sown_files;
 mod sown_rows;
-
-/// Whether all is tried, instead of a sample.
-fn whole() -> bool {
-    std::env::var_os("PROSE_SWEEP").is_some()
-}

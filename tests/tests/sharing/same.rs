@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::project::Project;
 use crate::runs::{alone, ours, theirs, told};
-use crate::whole;
 
 /// Measures of a text, which a replacement changes, and what follows from its length.
 const LENGTHS: [&str; 5] = [
@@ -23,9 +22,7 @@ fn a_redacted_run_is_told_as_before() {
         return;
     };
     let mut runs = ours();
-    if whole() {
-        runs.extend(theirs());
-    }
+    runs.extend(theirs());
     let (mut read, mut replaced, mut wrong) = (0, 0, Vec::new());
     for (number, run) in runs.iter().enumerate() {
         let name = alone(&project, run);
