@@ -237,9 +237,9 @@ impl Redactor {
         let whole = usize::try_from(file.len).unwrap_or(usize::MAX);
         let bytes = shared.source.read(&file.path, 0, whole)?;
         let text = match String::from_utf8(bytes) {
-            Ok(text) => text,
+            Ok(text) if self.raw || !self.is_wide(&text) => text,
             Err(error) if self.raw => return Ok(Some(error.into_bytes())),
-            Err(_) => {
+            _ => {
                 self.leave("files that are no text", file.len);
                 return Ok(None);
             }
@@ -263,7 +263,7 @@ impl Redactor {
             }
             _ => match values.get(&file.path) {
                 Some(start) => self.binding(place, &text, *start),
-                None => self.text(place, &text),
+                None => self.said(place, &text),
             },
         };
         Ok(Some(now.unwrap_or(text).into_bytes()))
@@ -295,7 +295,19 @@ impl Redactor {
             let head = self.text(place, head).unwrap_or_else(|| head.to_owned());
             return Some(format!("{head}{note}\n"));
         }
-        self.text(place, text)
+        let file = place.at.rsplit('/').next().unwrap_or_default();
+        let name = file.trim_end_matches(".md").split("__").next();
+        let said = value.trim_end();
+        let (head_now, said_now) = (
+            self.text(place, head),
+            self.named(place, name.unwrap_or_default(), said),
+        );
+        if head_now.is_none() && said_now.is_none() {
+            return None;
+        }
+        let (head, rest) = (head_now.as_deref().unwrap_or(head), value.get(said.len()..));
+        let said = said_now.as_deref().unwrap_or(said);
+        Some([head, said, rest.unwrap_or_default()].concat())
     }
 
     /// JSON, one object a line.

@@ -16,13 +16,26 @@ const PEOPLE: [&str; 7] = [
 ];
 
 impl Redactor {
-    /// A text that may be JSON, without what must not leave; `None` where nothing is replaced. Keys, numbers and blanks stay.
+    /// A text of any kind: of JSON, each string is looked at as what it says.
+    pub(crate) fn said(&mut self, place: Place<'_>, text: &str) -> Option<String> {
+        match text.trim_start().starts_with(['{', '[']) {
+            true => self.parsed(place, text, None),
+            false => self.text(place, text),
+        }
+    }
+
+    /// A text that may be JSON, without what must not leave; `None` where nothing is replaced. Numbers and blanks stay.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         self.json_under("", place, text)
     }
 
     /// The same of a text that stands under a key itself.
     pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
+        self.parsed(place, text, Some(key))
+    }
+
+    /// JSON, in which some keys hold names of people where `key` says what it stands under.
+    fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
         }
@@ -32,10 +45,11 @@ impl Redactor {
         whole.or(strings)
     }
 
-    fn strings(&mut self, place: Place<'_>, text: &str, key: &str) -> Option<String> {
+    fn strings(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         let mut out = String::new();
         let (mut kept, mut at) = (0, 0);
-        let mut key = key.to_owned();
+        let people = key.is_some();
+        let mut key = key.unwrap_or_default().to_owned();
         while let Some(start) = text.get(at..)?.find('"').map(|found| at + found) {
             let end = start + end_of(text.get(start..)?)?;
             at = end;
@@ -44,12 +58,16 @@ impl Redactor {
             let Ok(said) = serde_json::from_str::<String>(token) else {
                 continue;
             };
-            if text.get(end..)?.trim_start().starts_with(':') {
-                key = said;
-                continue;
-            }
-            let now = match PEOPLE.contains(&key.as_str()) {
-                true => self.person(place, &said),
+            let now = match text.get(end..)?.trim_start().starts_with(':') {
+                true => {
+                    key.clone_from(&said);
+                    // A key that is written as what it says is looked at with the whole.
+                    match token.contains('\\') {
+                        true => self.text(place, &said),
+                        false => None,
+                    }
+                }
+                false if people && PEOPLE.contains(&key.as_str()) => self.person(place, &said),
                 false => self.text(place, &said),
             };
             let Some(now) = now else { continue };
@@ -119,6 +137,11 @@ mod tests {
             (
                 format!(r#"{{"{token}": 1}}"#),
                 Some(r#"{"[github-token #1]": 1}"#),
+            ),
+            // A key that is not written as what it says.
+            (
+                r#"{"h\u0075nter2": {"\u0061": 1}}"#.to_owned(),
+                Some(r#"{"[asked #1]": {"\u0061": 1}}"#),
             ),
             // No JSON at all.
             (r#"{"a": hunter2"#.to_owned(), Some(r#"{"a": [asked #1]"#)),

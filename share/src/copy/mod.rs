@@ -243,7 +243,7 @@ impl Redactor {
     fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
         if !prosescope_redact::names_secret(name) || text.len() as u64 > LONG || text.contains('\n')
         {
-            return self.text(place, text);
+            return self.said(place, text);
         }
         let head = format!("{name}=");
         let whole = format!("{head}{text}");
@@ -281,6 +281,17 @@ impl Redactor {
             }
         }
         (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
+    }
+
+    /// A text of a report: the same without what must not leave, of which nothing is counted.
+    fn masked(&mut self, text: &str) -> String {
+        replace(text, &self.rules.scan(text, &mut self.names))
+    }
+
+    /// Whether a text holds a secret in characters of two bytes each, as UTF-16 does: then it is no text that can be replaced in.
+    fn is_wide(&mut self, text: &str) -> bool {
+        let narrow = text.contains('\0').then(|| text.replace('\0', ""));
+        narrow.is_some_and(|narrow| self.masked(&narrow) != narrow)
     }
 
     /// A name of a person, in a place that holds nothing else.

@@ -39,12 +39,10 @@ enum Column {
     Allow,
     /// A gate's text, of which its log records a hash.
     Hashed,
-    /// What must stay as it is: a hash, a link.
-    Kept,
 }
 
 fn column(table: &str, column: &str) -> Column {
-    use Column::{Allow, Content as Of, Hashed, Kept, People, Text};
+    use Column::{Allow, Content as Of, Hashed, People, Text};
     match (table, column) {
         ("run", "program_source") => Of(Content::Program),
         ("bindings", "value") | ("agent_segments", "summary") => Of(Content::Values),
@@ -53,7 +51,6 @@ fn column(table: &str, column: &str) -> Column {
         ("gates", "prompt" | "on_reject") => Hashed,
         ("gates", "resolved_by") => People,
         ("gates", "allow") => Allow,
-        ("imports", "content_hash") => Kept,
         _ => Text,
     }
 }
@@ -114,7 +111,8 @@ impl<'a> Rows<'a> {
         {
             return Some(Value::text(&note));
         }
-        let Ok(text) = std::str::from_utf8(bytes) else {
+        let text = std::str::from_utf8(bytes).ok();
+        let Some(text) = text.filter(|text| !self.redactor.is_wide(text)) else {
             if self.redactor.raw {
                 return None;
             }
@@ -124,14 +122,13 @@ impl<'a> Rows<'a> {
             )));
         };
         let now = match known.column {
-            Column::Kept => None,
             Column::People => self.redactor.person(place, text),
             Column::Content(_) => match of_name {
                 Some(of_name) => self.redactor.named(place, of_name, text),
-                None => self.redactor.text(place, text),
+                None => self.redactor.said(place, text),
             },
             Column::Hashed => {
-                let now = self.redactor.text(place, text);
+                let now = self.redactor.said(place, text);
                 if let Some(now) = &now {
                     self.redactor.sealed.hashed(text, now);
                 }
@@ -153,6 +150,14 @@ impl Rebuild for Rows<'_> {
         self.nth = 0;
         self.columns.clear();
         self.table = table.info.name.to_ascii_lowercase();
+        // A name cannot be replaced: somebody's queries name it.
+        let columns = table.info.columns.iter();
+        let mut names = columns.flat_map(|column| [&*column.name, &*column.declared]);
+        let mut is_secret = |name: &str| !self.redactor.raw && self.redactor.masked(name) != name;
+        if is_secret(&table.info.name) || names.any(is_secret) {
+            self.redactor.leave("tables whose names hold a secret", 0);
+            return false;
+        }
         !self.table.starts_with("sqlite_")
     }
 
@@ -181,7 +186,7 @@ impl Rebuild for Rows<'_> {
             _ => None,
         };
         let at = match of_name.clone().or_else(|| text("id")) {
-            Some(name) => format!("{}, {name}", self.table),
+            Some(name) => format!("{}, {}", self.table, self.redactor.masked(&name)),
             None => format!("{}, row {}", self.table, self.nth),
         };
         if self.table == "gate_audit_log" {

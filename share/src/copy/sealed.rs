@@ -138,17 +138,24 @@ impl Redactor {
     /// Changes all columns but the metadata; returns whether one is another now.
     fn columns(&mut self, place: Place<'_>, row: &mut LogRow) -> bool {
         let mut changed = false;
-        for (column, value) in row.iter_mut() {
-            let Value::String(text) = value else { continue };
-            let now = match column.as_str() {
-                "principal" => self.person(place, text),
-                "metadata" | "id" | "run_id" | "gate_id" | "event_type" | "timestamp" => None,
-                _ => self.text(place, text),
+        for (column, mut value) in std::mem::take(row) {
+            let now = match (&value, column.as_str()) {
+                (_, "metadata") => None,
+                (Value::String(text), "principal") => self.person(place, text).map(Value::String),
+                (Value::String(text), _) => self.said(place, text).map(Value::String),
+                (Value::Object(_) | Value::Array(_), _) => {
+                    let now = self.json(place, &value.to_string());
+                    now.and_then(|now| serde_json::from_str(&now).ok())
+                }
+                _ => None,
             };
             if let Some(now) = now {
-                *text = now;
+                value = now;
                 changed = true;
             }
+            let name = self.text(place, &column);
+            changed |= name.is_some();
+            row.insert(name.unwrap_or(column), value);
         }
         changed
     }

@@ -1,0 +1,180 @@
+//! Each kind of secret in each place: none of them is in what leaves, in any form.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use prosescope_tests::needs;
+
+use crate::made::Made;
+use crate::project::{Parts, Project, page_parts, parts};
+use crate::sown::Sower;
+
+/// Shares of all kinds × places that are made in all; one of them in CI.
+const TURNS: usize = 180;
+
+/// What was left: a kind of secret in a place, and where it was found, in which form.
+#[derive(Default)]
+struct Left {
+    all: BTreeMap<String, usize>,
+    found: BTreeSet<(String, &'static str, String)>,
+}
+
+impl Left {
+    fn search(&mut self, sower: &Sower, parts: &Parts) {
+        for (path, bytes) in parts {
+            for bytes in [bytes.as_slice(), path.as_bytes()] {
+                for (number, form) in sower.sought.found(bytes) {
+                    let sown = &sower.sown[number];
+                    let where_ = format!("in {path}, {form}");
+                    self.found.insert((sown.place.clone(), sown.kind, where_));
+                }
+            }
+        }
+    }
+
+    /// At least 98 of 100 kinds are replaced in each place, and no other than those that the documents name is left.
+    #[track_caller]
+    fn judge(&self, made: Made) {
+        let table: Vec<String> = self
+            .found
+            .iter()
+            .map(|(place, kind, path)| format!("{made:?} {place}: {kind} {path}"))
+            .collect();
+        let sown: usize = self.all.values().sum();
+        eprintln!(
+            "{made:?}: {sown} secrets in {} places, {} left",
+            self.all.len(),
+            table.len()
+        );
+        assert!(table.is_empty(), "{}", table.join("\n"));
+    }
+}
+
+/// One turn in CI; with `PROSE_SWEEP` all, or (`PROSE_SWEEP=10`) every tenth.
+fn turns() -> impl Iterator<Item = usize> {
+    let swept = std::env::var("PROSE_SWEEP").ok();
+    let step = swept.map_or(TURNS, |step| step.parse().unwrap_or(1));
+    (0..TURNS).step_by(step.max(1))
+}
+
+/// Shares in every form, and searches.
+fn none_is_left(made: Made) {
+    let mut left = Left::default();
+    for turn in turns() {
+        let Some(project) = Project::new() else {
+            return;
+        };
+        let mut sower = Sower::new(turn, TURNS);
+        made.make(&project, &mut sower);
+        for sown in &sower.sown {
+            *left.all.entry(sown.place.clone()).or_default() += 1;
+        }
+        let share = |more: &[&str]| {
+            let all = [&["share", made.name(), "--yes", "--json"][..], more].concat();
+            project.done(&all)
+        };
+        let said = share(&["-o", "r.zip", "--with", "history"]);
+        left.search(&sower, &vec![("the report".to_owned(), said.into_bytes())]);
+        left.search(&sower, &parts(&project.read("r.zip")));
+        // The other forms hold the same bytes.
+        if turn > 0 || made == Made::Workflows {
+            continue;
+        }
+        if made != Made::Files {
+            share(&["-o", "r.db"]);
+            left.search(&sower, &vec![("r.db".to_owned(), project.read("r.db"))]);
+        }
+        share(&["-o", "r.txt", "--plain"]);
+        left.search(&sower, &vec![("r.txt".to_owned(), project.read("r.txt"))]);
+        if needs::viewer().is_some() {
+            share(&["-o", "r.html"]);
+            let page = project.read("r.html");
+            left.search(&sower, &page_parts(&page));
+            left.search(&sower, &vec![("r.html".to_owned(), page)]);
+        }
+    }
+    left.judge(made);
+}
+
+#[test]
+fn of_a_database_that_we_made() {
+    none_is_left(Made::Ours);
+}
+
+#[test]
+fn of_a_database_as_the_documents_make_it() {
+    none_is_left(Made::Documents);
+}
+
+#[test]
+fn of_a_folder() {
+    none_is_left(Made::Files);
+}
+
+#[test]
+fn of_workflows() {
+    none_is_left(Made::Workflows);
+}
+
+/// A value whose name says that it is secret, in each form of a run: nothing else tells it.
+#[test]
+fn of_values_whose_names_say_so() {
+    for form in ["filesystem", "sqlite"] {
+        let Some(project) = Project::new() else {
+            return;
+        };
+        std::fs::write(project.at("p.prose"), "session \"A\"\n").expect("written");
+        project.done(&["init", "p.prose", "--id", "r", "--state", form]);
+        let mut sought = crate::leaks::Sought::default();
+        for (number, name) in ["db_password", "api_token", "apiKey"]
+            .into_iter()
+            .enumerate()
+        {
+            let secret = prosescope_redact::shape::fill("{A:30}", number as u64);
+            std::fs::write(project.at("value"), &secret).expect("written");
+            project.done(&["put", name, "--run", "r", "--file", "value"]);
+            sought.add(number, &secret);
+        }
+        project.done(&["share", "r", "-o", "r.zip"]);
+        for (path, bytes) in parts(&project.read("r.zip")) {
+            assert_eq!(sought.found(&bytes), BTreeMap::new(), "{form}: {path}");
+        }
+    }
+}
+
+/// Names cannot be replaced: the run's own would be another's, and a query names a table. So what holds a secret there does not leave.
+#[test]
+fn of_names() {
+    let Some(project) = Project::new() else {
+        return;
+    };
+    let secret = |n| prosescope_redact::shape::fill("ghp_{A:36}", n);
+    std::fs::write(project.at("p.prose"), "session \"A\"\n").expect("written");
+    project.done(&["init", "p.prose", "--id", "r", "--state", "sqlite"]);
+    let conn = rusqlite::Connection::open(project.at(".prose/runs/r/state.db")).expect("opened");
+    conn.execute_batch(&format!(
+        "CREATE TABLE \"{}\" (a); CREATE TABLE b (\"{}\" TEXT); CREATE TABLE c (d {}); CREATE TABLE e (f DEFAULT '{}');
+         CREATE INDEX \"{}\" ON e (f); CREATE VIEW \"{}\" AS SELECT '{}'; INSERT INTO e DEFAULT VALUES; DELETE FROM e;",
+        secret(1), secret(2), secret(3), secret(4), secret(5), secret(6), secret(7),
+    ))
+    .expect("made");
+    drop(conn);
+    let mut sought = crate::leaks::Sought::default();
+    (1..10).for_each(|n| sought.add(n as usize, &secret(n)));
+    project.done(&["share", "r", "-o", "r.zip"]);
+    let zip = project.read("r.zip");
+    for (path, bytes) in parts(&zip) {
+        assert_eq!(sought.found(&bytes), BTreeMap::new(), "{path}");
+    }
+    assert_eq!(sought.found(&zip), BTreeMap::new());
+    // A run whose own name is a secret is not shared.
+    let name = secret(8);
+    project.done(&["init", "p.prose", "--id", &name, "--state", "filesystem"]);
+    let share = project.command(&["share", &name, "-o", "n.zip"]).output();
+    let share = share.expect("it runs");
+    let said = String::from_utf8_lossy(&share.stderr);
+    assert_eq!(share.status.code(), Some(4), "{said}");
+    assert!(
+        !said.contains(&name) && !project.at("n.zip").exists(),
+        "{said}"
+    );
+}

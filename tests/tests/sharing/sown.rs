@@ -1,0 +1,101 @@
+//! Secrets that are planted: which kind in which place, and what of it may not remain.
+
+use std::collections::BTreeMap;
+
+use prosescope_redact::{Names, Rules, replace};
+
+use crate::leaks::Sought;
+use crate::planted::{Kind, kinds, plant};
+
+/// Secrets of a kind of which one is sought that is found where it stands alone: how many kinds are, and of which secrets, the tests of
+/// the rules measure.
+const TRIES: u64 = 20;
+
+/// Kinds that are not found wherever they stand, as docs/sharing.md says.
+pub(crate) const UNFOUND: [&str; 1] = ["mailgun-signed"];
+
+/// A secret in a place.
+pub(crate) struct Sown {
+    pub(crate) place: String,
+    pub(crate) kind: &'static str,
+}
+
+/// Gives each place the secrets that are its turn.
+pub(crate) struct Sower {
+    /// Which part of all kinds × places this is, and of how many.
+    turn: usize,
+    turns: usize,
+    places: BTreeMap<String, usize>,
+    rules: Rules,
+    pub(crate) sown: Vec<Sown>,
+    pub(crate) sought: Sought,
+}
+
+impl Sower {
+    pub(crate) fn new(turn: usize, turns: usize) -> Sower {
+        Sower {
+            turn,
+            turns,
+            places: BTreeMap::new(),
+            rules: Rules::new(),
+            sown: Vec::new(),
+            sought: Sought::default(),
+        }
+    }
+
+    /// The texts that are to stand in a place: each holds a secret that stands nowhere else.
+    pub(crate) fn texts(&mut self, place: &str) -> Vec<String> {
+        self.fitting(place, |_| true)
+    }
+
+    /// The same in a place that does not take every text.
+    pub(crate) fn fitting(&mut self, place: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
+        let next = self.places.len();
+        let place_number = *self.places.entry(place.to_owned()).or_insert(next);
+        let mut texts = Vec::new();
+        for (number, kind) in kinds().enumerate() {
+            if (number + place_number) % self.turns != self.turn {
+                continue;
+            }
+            if UNFOUND.contains(&kind.0) {
+                continue;
+            }
+            let seed = TRIES * (self.sown.len() + 100_000 * self.turn) as u64;
+            let seeds = seed..seed + TRIES;
+            let found = seeds.map(|seed| plant(kind, seed)).find(|planted| {
+                let text = &planted.text;
+                replace(text, &self.rules.scan(text, &mut Names::new())) != *text
+            });
+            let one = found.unwrap_or_else(|| panic!("{} is not found", kind.0));
+            let other = plant(kind, u64::MAX);
+            if !fits(&one.text) {
+                continue;
+            }
+            let known = |piece: &str| other.secret.contains(piece);
+            for piece in pieces(&one.secret, known) {
+                self.sought.add(self.sown.len(), piece);
+            }
+            self.sown.push(Sown {
+                place: place.to_owned(),
+                kind: name(kind),
+            });
+            texts.push(one.text);
+        }
+        texts
+    }
+}
+
+fn name(kind: &Kind) -> &'static str {
+    kind.0
+}
+
+/// What is secret of a secret: its words of at least 12 characters, or the whole; not what every secret of the kind says.
+fn pieces<'a>(secret: &'a str, known: impl Fn(&str) -> bool) -> Vec<&'a str> {
+    let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
+    let words = secret.split(between).filter(|word| word.len() >= 12);
+    let words: Vec<&str> = words.filter(|word| !known(word)).collect();
+    match words.is_empty() {
+        true => vec![secret],
+        false => words,
+    }
+}
