@@ -856,6 +856,8 @@ export type RunShared = {
   runs: Array<string>;
   /** The file that was written; absent with `--report`. */
   file?: string;
+  /** The key that it is signed with, by its fingerprint: `SHA256:…`; absent where it is not signed. */
+  signed?: string;
   /** `html`, `zip`, `db` or `text`. */
   format: string;
   /** Bytes of the file that was written, or of the runs' parts together. */
