@@ -6,6 +6,7 @@ use std::process::Command;
 
 use prosescope_share::archive::Archive;
 use prosescope_share::manifest::MANIFEST;
+use prosescope_share::page;
 use prosescope_share::signed::{NAMESPACE, SIGNATURE};
 use prosescope_test_support::needs;
 use prosescope_test_support::run::{fed, said};
@@ -150,6 +151,10 @@ fn part(parts: &Parts, path: &str) -> Vec<u8> {
         .clone()
 }
 
+/// A page that has the places of the viewer, and nothing else.
+const VIEWER: &str = "<!doctype html>\n<meta charset=\"latin1\"><meta name=\"prosescope-served\"><title>Prosescope</title>\
+    <div id=\"prosescope-summary\"></div><script type=\"text/plain\" id=\"prosescope-run\" data-bytes=\"0\"></script>";
+
 const KINDS: [&str; 3] = ["ed25519", "ecdsa -b 256", "rsa -b 3072"];
 
 #[test]
@@ -185,9 +190,11 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
         parts.retain(|part| part.0 != SIGNATURE);
         parts.push((SIGNATURE.to_owned(), theirs));
         project.write("theirs.zip", &parts);
-        for zip in [ours.as_str(), "theirs.zip"] {
+        let page = page::write(VIEWER, "r", "", &fs::read(project.at(&ours)).expect("read"));
+        fs::write(project.at("ours.html"), page.expect("a page")).expect("written");
+        for zip in [ours.as_str(), "theirs.zip", "ours.html"] {
             let said = project.checked(0, &format!("{zip} --allowed-signers signers"));
-            let whose = format!("with the key {fingerprint}: the key of alice@example.com.");
+            let whose = format!("by alice@example.com (key {fingerprint}).");
             assert_eq!(
                 said,
                 [format!("info share-signed: Signed {whose}")],

@@ -127,6 +127,9 @@ impl Line {
         if principals.is_empty() {
             return Err("it has no name");
         }
+        if rest.is_empty() {
+            return Err("it has no key");
+        }
         let (options, key) = match key(rest) {
             Some(key) => (Options::default(), Some(key)),
             None => {
@@ -312,7 +315,7 @@ mod tests {
             ("\"a b\" KEY", Ok("a b")),
             ("# a@b KEY", Err("none of")),
             ("", Err("none of")),
-            ("a@b", Err("line 1 (its key is not understood)")),
+            ("a@b", Err("line 1 (it has no key)")),
             ("\"a@b KEY", Err("quote")),
             ("a@b ssh-ed25519 AAAA", Err("not known")),
             ("a@b cert-authority KEY", Err("authority")),
