@@ -116,8 +116,18 @@ impl Manifest {
 }
 
 impl Verified {
-    /// When it was shared and whether it is still the same, in a sentence; empty for what nobody's `share` made.
+    /// When it was shared and whether it is still the same, in a sentence, and that it is signed; empty for what nobody's `share` made.
     pub fn words(&self) -> String {
+        match self {
+            Verified::Unchanged(manifest) if manifest.signed => format!(
+                "{} It is signed: `prosescope check FILE --allowed-signers SIGNERS` says by whom.",
+                self.sentence()
+            ),
+            _ => self.sentence(),
+        }
+    }
+
+    fn sentence(&self) -> String {
         match self {
             Verified::NoManifest => String::new(),
             Verified::Unchanged(manifest) => {
@@ -127,13 +137,7 @@ impl Verified {
                     n => counted(n, "text in it was", "texts in it were"),
                 };
                 let when = when(&manifest.made_at);
-                let signed = match manifest.signed {
-                    true => {
-                        " It is signed: `prosescope check FILE --allowed-signers SIGNERS` says by whom."
-                    }
-                    false => "",
-                };
-                format!("As shared on {when}, unchanged; {replaced} replaced.{signed}")
+                format!("As shared on {when}, unchanged; {replaced} replaced.")
             }
             Verified::Changed(what) => {
                 format!("Changed since it was shared: {}.", what.join("; "))
@@ -153,10 +157,10 @@ impl Verified {
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
             Verified::NoManifest => return None,
-            Verified::Unchanged(_) => Issue::info("shared-copy", self.words()).hint(
+            Verified::Unchanged(_) => Issue::info("shared-copy", self.sentence()).hint(
                 "What was replaced stands in brackets, and what was left out is named where it was. A manifest tells what happened on the way, not who made the copy.",
             ),
-            Verified::Changed(_) => Issue::error("share-changed", self.words())
+            Verified::Changed(_) => Issue::error("share-changed", self.sentence())
                 .hint("Ask whoever shared it for the file again, and do not rely on this one."),
         };
         Some(issue)

@@ -26,6 +26,10 @@ pub(crate) fn issues(
     now: i64,
 ) -> Vec<Issue> {
     let mut issues: Vec<Issue> = signers.and_then(Signers::issue).into_iter().collect();
+    let is = match changed {
+        true => "The manifest, but not what lies beside it now, is signed",
+        false => "Signed",
+    };
     match (signed, signers) {
         (None, None) => {}
         (None, Some(_)) => issues.push(
@@ -40,27 +44,19 @@ pub(crate) fn issues(
                     .hint("Ask whoever shared it for the file again, and do not rely on this one."),
                 (Ok(key), None) => Issue::info(
                     "share-signed",
-                    format!("{}; whose key that is was not looked at.", by(&key, changed)),
+                    format!("{is} with the key {}; whose key that is was not looked at.", fingerprint(&key)),
                 )
                 .hint(format!("{PROVES} `prosescope check FILE --allowed-signers SIGNERS` says whose key it is.")),
                 (Ok(key), Some(signers)) => match signers.whose(&key, now) {
-                    Ok(who) => Issue::info("share-signed", format!("{}: the key of {who}.", by(&key, changed)))
+                    Ok(who) => Issue::info("share-signed", format!("{is} by {who} (key {}).", fingerprint(&key)))
                         .hint(PROVES),
-                    Err(why) => Issue::error("share-signature", format!("{}: {why}.", by(&key, changed)))
+                    Err(why) => Issue::error("share-signature", format!("{is} with the key {}: {why}.", fingerprint(&key)))
                         .hint("Ask whoever you think sent it for the fingerprint of their key, on another way than the file came."),
                 },
             });
         }
     }
     issues
-}
-
-fn by(key: &KeyData, changed: bool) -> String {
-    let what = match changed {
-        true => "The manifest, but not what lies beside it now, is signed",
-        false => "Signed",
-    };
-    format!("{what} with the key {}", fingerprint(key))
 }
 
 /// The key that made a signature, where the signature fits the manifest.

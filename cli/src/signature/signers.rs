@@ -1,6 +1,7 @@
 //! OpenSSH's file of allowed signers: whose a key is, for what, and when (`man ssh-keygen`, ALLOWED SIGNERS).
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use chrono::{Local, NaiveDate, NaiveDateTime, TimeZone};
@@ -47,17 +48,20 @@ struct Options {
 impl Signers {
     /// Reads such a file.
     pub(crate) fn read(path: &Path) -> Result<Signers, CliError> {
-        let failed = |why: String| {
+        let failed = |exit, why: String| {
             let message = format!(
                 "the allowed signers {} cannot be read: {why}",
                 path.display()
             );
-            CliError::new(Exit::Io, message)
+            CliError::new(exit, message)
                 .hint("give a file with a line `NAME PUBLIC-KEY` for each signer: `man ssh-keygen`, ALLOWED SIGNERS")
         };
-        let io = |cause: std::io::Error| failed(cause.to_string());
+        let io = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotFound => failed(Exit::NotFound, "there is none".to_owned()),
+            _ => failed(Exit::Io, cause.to_string()),
+        };
         if fs::metadata(path).map_err(io)?.len() > LONGEST {
-            return Err(failed("it is too long".to_owned()));
+            return Err(failed(Exit::Unreadable, "it is too long".to_owned()));
         }
         let text = fs::read_to_string(path).map_err(io)?;
         Ok(Signers::of(&text))
@@ -122,6 +126,9 @@ impl Line {
         let principals = principals.trim_matches('"');
         if principals.is_empty() {
             return Err("it has no name");
+        }
+        if rest.is_empty() {
+            return Err("it has no key");
         }
         let (options, key) = match key(rest) {
             Some(key) => (Options::default(), Some(key)),
@@ -308,7 +315,7 @@ mod tests {
             ("\"a b\" KEY", Ok("a b")),
             ("# a@b KEY", Err("none of")),
             ("", Err("none of")),
-            ("a@b", Err("line 1 (its key is not understood)")),
+            ("a@b", Err("line 1 (it has no key)")),
             ("\"a@b KEY", Err("quote")),
             ("a@b ssh-ed25519 AAAA", Err("not known")),
             ("a@b cert-authority KEY", Err("authority")),

@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
         .source("share, threats")
         .told("`prosescope check run.html --allowed-signers signers`, where signers does not name the key that signed it.", "cli/tests/signed.rs"),
     Rule::info("share-signed", "The manifest of a shared file was signed: whoever holds that key signed exactly this manifest. It does not say that the run is true, nor that it is all of it.")
-        .fix("Without `--allowed-signers` nothing says whose key it is: anybody can make a key, and sign.")
+        .fix("Nothing has to be done. Without `--allowed-signers` nothing says whose key it is: anybody can make one.")
         .source("share, threats")
         .told("`prosescope check run.html` of a file that `prosescope share --sign` wrote.", "cli/tests/signed.rs"),
     Rule::warning("share-signers", "Lines of the file that names allowed signers are not understood, and do not count.")
