@@ -230,6 +230,10 @@ fn a_signature_is_no_part_of_the_run() {
         printed.contains("shared-copy") && !printed.contains("added"),
         "{printed}"
     );
+    // It is of all runs in the file.
+    project.done("init p.prose --id s --state sqlite");
+    project.done("share r s -o both.zip --sign key");
+    project.says(0, "both.zip/s", "info share-signed", "Signed");
     // It is of this copy: what is shared again is not signed.
     project.done("share r.zip -o again.zip");
     assert!(project.checked(0, "again.zip").is_empty());
