@@ -13,8 +13,9 @@ use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 pub const ENTRIES: u64 = 200_000;
 /// Levels of folders.
 const DEPTH: usize = 128;
-/// Bytes of a path.
+/// Bytes of a path, and of a name in it: what systems take.
 const PATH: usize = 4096;
+const NAME: usize = 255;
 /// Up to so many bytes in all, no ratio is too high.
 const SMALL: u64 = 64 << 20;
 /// How many times its packed length the whole may take beyond that. A run packs 3 to 20 times.
@@ -277,7 +278,8 @@ fn list<R: ReaderAt>(
         if std::str::from_utf8(raw.as_bytes()).is_err() {
             return refused("its name is no text");
         }
-        if !is_plain_path(path) || path.contains('\\') || path.len() > PATH {
+        let is_long = path.len() > PATH || path.split('/').any(|name| name.len() > NAME);
+        if !is_plain_path(path) || path.contains('\\') || is_long {
             return refused("leads out of the run, or is no plain path");
         }
         if path.split('/').count() > DEPTH {

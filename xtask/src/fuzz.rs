@@ -16,7 +16,7 @@ use crate::step::{run, step};
 use crate::view::target;
 
 /// All targets; each is a file of fuzz/targets, and has a folder of fuzz/seeds.
-const TARGETS: [&str; 7] = [
+const TARGETS: [&str; 8] = [
     "state_md",
     "compact_log",
     "binding",
@@ -24,6 +24,7 @@ const TARGETS: [&str; 7] = [
     "timeout",
     "sqlite",
     "record",
+    "share",
 ];
 
 /// Counts edges of Rust code, as cargo-fuzz does.
@@ -60,7 +61,7 @@ const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: state_md, compact_log, binding, program, timeout, sqlite, record.
+    /// Only this one: state_md, compact_log, binding, program, timeout, sqlite, record, share.
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 

@@ -199,6 +199,12 @@ const SWEPT: &[(&str, &str, &str, &[&str])] = &[
         &["faults::", "foreign::", "hostile::", "theirs::"],
     ),
     (
+        "Planting each kind of secret in each place of a shared run",
+        "prosescope-tests",
+        "sharing",
+        &["secrets::"],
+    ),
+    (
         "Having runs grow",
         "prosescope-damage",
         "borne",

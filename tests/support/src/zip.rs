@@ -85,16 +85,36 @@ pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
 
 /// A zip that says that it lists a million entries, as the long form of zips can.
 pub fn zip_of_a_million() -> Vec<u8> {
-    let mut zip = Vec::new();
+    let mut zip = zip_listing(&[Entry::stored("a", b"")], 1);
+    zip.truncate(zip.len() - 22);
+    long(zip, 1_000_000, 46_000_000, 0)
+}
+
+/// A zip in the long form, which may list more entries than the short one can.
+pub fn zip_long(entries: &[Entry]) -> Vec<u8> {
+    let mut zip = zip_listing(entries, 0);
+    let end = zip.split_off(zip.len() - 22);
+    let word = |at: usize| {
+        end[at..at + 4]
+            .iter()
+            .rev()
+            .fold(0, |n, b| n << 8 | u64::from(*b))
+    };
+    long(zip, entries.len() as u64, word(12), word(16))
+}
+
+/// Ends a zip in the long form.
+fn long(mut zip: Vec<u8>, listed: u64, len: u64, start: u64) -> Vec<u8> {
+    let at = zip.len() as u64;
     zip.extend(b"PK\x06\x06");
     zip.extend(u64::to_le_bytes(44));
     zip.extend([45, 0, 45, 0]);
     zip.extend([0; 8]);
-    for long in [1_000_000, 1_000_000, 46_000_000, 0] {
+    for long in [listed, listed, len, start] {
         zip.extend(u64::to_le_bytes(long));
     }
     zip.extend(b"PK\x06\x07\0\0\0\0");
-    zip.extend(u64::to_le_bytes(0));
+    zip.extend(u64::to_le_bytes(at));
     zip.extend(u32::to_le_bytes(1));
     zip.extend(b"PK\x05\x06\0\0\0\0");
     zip.extend([0xff; 12]);

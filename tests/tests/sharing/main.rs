@@ -4,6 +4,7 @@
 //! Without `PROSE_SWEEP` each kind of secret and each place comes several times; with it each kind stands in each place.
 
 mod back;
+mod hostile;
 mod leaks;
 mod made;
 #[path = "../../../redact/tests/secrets/planted/mod.rs"]
