@@ -147,7 +147,7 @@ impl From<ShareError> for Problem {
     fn from(error: ShareError) -> Problem {
         let code = match &error {
             ShareError::Read { .. } => "unreadable",
-            ShareError::Write(_) | ShareError::Written(_) => "not-written",
+            ShareError::Write(_) | ShareError::Written(_) | ShareError::Sign(_) => "not-written",
             ShareError::TooLarge(_) => "page-too-large",
             ShareError::NotOneDatabase => "no-one-database",
             ShareError::Page(_) => "bad-viewer",
@@ -163,9 +163,10 @@ impl From<ShareError> for Problem {
             ShareError::Remains { name, .. } => format!(
                 "leave out what holds it (without, maxValue), or keep it knowingly: keep: ['{name}']"
             ),
-            ShareError::TooLarge(_) | ShareError::NotOneDatabase | ShareError::Page(_) => {
-                error.next_step()
-            }
+            ShareError::TooLarge(_)
+            | ShareError::NotOneDatabase
+            | ShareError::Page(_)
+            | ShareError::Sign(_) => error.next_step(),
         };
         let message = format!("nothing was shared: {error}");
         let file = match error {

@@ -11,6 +11,9 @@ use crate::copy::{Redactor, Shared};
 use crate::pack::{Databases, Made, ShareError, look, pack, remains};
 use crate::signed::Sign;
 
+/// A run, and its databases.
+pub type Each<'a> = (Shared<'a>, Box<dyn Databases + 'a>);
+
 /// Runs that are shared together.
 pub struct Sharing<'a> {
     runs: Vec<Shared<'a>>,
@@ -23,10 +26,7 @@ pub struct Sharing<'a> {
 
 impl<'a> Sharing<'a> {
     /// Shares these runs, each with its databases.
-    pub fn new(
-        runs: Vec<(Shared<'a>, Box<dyn Databases + 'a>)>,
-        mut redactor: Redactor,
-    ) -> Sharing<'a> {
+    pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Sharing<'a> {
         let (runs, databases): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
         for session in runs.iter().filter_map(|run: &Shared<'_>| run.session) {
             redactor.meet(session);

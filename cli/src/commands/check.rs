@@ -37,7 +37,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
-    let now = Some(locate::now());
+    let now = locate::now();
     if args.all {
         let path = match args.runs.as_slice() {
             [] => None,
@@ -47,7 +47,7 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
         let runs = locate::open_all(path)?;
         return Ok(runs
             .map(|(name, folder, opened)| match opened {
-                Ok(session) => pages::check_page(&session, now, &folder),
+                Ok(session) => pages::check_page(&session, Some(now), &folder),
                 Err(error) => CheckedRun {
                     run: name,
                     folder,
@@ -66,12 +66,11 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
         .iter()
         .map(|run| {
             let (session, folder, disk) = locate::open_with_disk(run)?;
-            let mut checked = pages::check_page(&session, now, &folder);
+            let mut checked = pages::check_page(&session, Some(now), &folder);
             let signed = disk.as_ref().and_then(|disk| disk.signed());
             let verified = disk.as_ref().and_then(|disk| disk.verified());
             let changed = verified.is_some_and(|verified| !verified.changed().is_empty());
-            let at = now.unwrap_or_default();
-            checked.add(signature::issues(signed, changed, signers.as_ref(), at));
+            checked.add(signature::issues(signed, changed, signers.as_ref(), now));
             Ok(checked)
         })
         .collect()

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use prosescope_core::source::Source;
 use prosescope_share::copy::Shared;
 use prosescope_share::pack::Databases;
+use prosescope_share::sharing::Each;
 use prosescope_store::{Disk, DiskDatabases, WorkflowReader};
 
 use crate::commands::{server_copy, unread};
@@ -83,7 +84,7 @@ impl Runs {
     }
 
     /// Each with its databases.
-    pub(super) fn shared(&self) -> Result<Vec<(Shared<'_>, Box<dyn Databases + '_>)>, CliError> {
+    pub(super) fn shared(&self) -> Result<Vec<Each<'_>>, CliError> {
         let all = self.all.iter().map(|one| {
             let databases: Box<dyn Databases> = Box::new(databases(one.disk())?);
             Ok((one.shared(), databases))
