@@ -23,7 +23,7 @@ const SOURCES: [&str; 14] = [
 ];
 
 /// Variables that libraries read, and no source of ours.
-const LIBRARIES: [&str; 4] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"];
+const LIBRARIES: [&str; 5] = ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "TZ"];
 
 /// What cargo sets for the code that it builds.
 const OF_CARGO: [&str; 4] = [

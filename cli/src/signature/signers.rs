@@ -1,7 +1,7 @@
 //! OpenSSH's file of allowed signers: whose a key is, for what, and when (`man ssh-keygen`, ALLOWED SIGNERS).
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use chrono::{Local, NaiveDate, NaiveDateTime, TimeZone};
@@ -58,12 +58,15 @@ impl Signers {
         };
         let io = |cause: io::Error| match cause.kind() {
             io::ErrorKind::NotFound => failed(Exit::NotFound, "there is none".to_owned()),
+            io::ErrorKind::InvalidData => failed(Exit::Unreadable, "it is no text".to_owned()),
             _ => failed(Exit::Io, cause.to_string()),
         };
-        if fs::metadata(path).map_err(io)?.len() > LONGEST {
+        let mut text = String::new();
+        let file = File::open(path).map_err(io)?;
+        let read = file.take(LONGEST + 1).read_to_string(&mut text);
+        if read.map_err(io)? as u64 > LONGEST {
             return Err(failed(Exit::Unreadable, "it is too long".to_owned()));
         }
-        let text = fs::read_to_string(path).map_err(io)?;
         Ok(Signers::of(&text))
     }
 
