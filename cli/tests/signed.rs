@@ -300,7 +300,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
         .enumerate()
     {
         project.altered("r.zip", "garbage.zip", SIGNATURE, |sig| {
-            *sig = garbage.to_vec()
+            *sig = garbage.to_vec();
         });
         let why = if n == 3 {
             "no signature is so long"
@@ -376,7 +376,7 @@ fn no_altered_byte_of_a_signature_passes() {
         let byte = &mut altered[line][3];
         *byte = if *byte == b'B' { b'C' } else { b'B' };
         project.altered("r.zip", "altered.zip", SIGNATURE, |sig| {
-            *sig = altered.join(&b'\n')
+            *sig = altered.join(&b'\n');
         });
         project.says(
             1,

@@ -37,7 +37,8 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
 }
 
 fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
-    let now = Some(locate::now());
+    let at = locate::now();
+    let now = Some(at);
     if args.all {
         let path = match args.runs.as_slice() {
             [] => None,
@@ -70,7 +71,6 @@ fn checked(args: &CheckArgs) -> Result<Vec<CheckedRun>, CliError> {
             let signed = disk.as_ref().and_then(|disk| disk.signed());
             let verified = disk.as_ref().and_then(|disk| disk.verified());
             let changed = verified.is_some_and(|verified| !verified.changed().is_empty());
-            let at = now.unwrap_or_default();
             checked.add(signature::issues(signed, changed, signers.as_ref(), at));
             Ok(checked)
         })
