@@ -11,6 +11,7 @@ use prosescope_share::signed::{NAMESPACE, SIGNATURE};
 use prosescope_test_support::needs;
 use prosescope_test_support::run::{fed, said};
 use prosescope_test_support::zip::{Entry, zip};
+use ssh_key::PrivateKey;
 
 /// A project with a run `r`.
 struct Project {
@@ -66,9 +67,24 @@ impl Project {
     /// Makes a key, and gives its public line.
     #[track_caller]
     fn key(&self, name: &str, kind: &str) -> String {
+        self.key_that_is(true, name, kind)
+    }
+
+    /// Makes keys until one is read, or is not: one in 256 ECDSA keys is not.
+    #[track_caller]
+    fn key_that_is(&self, read: bool, name: &str, kind: &str) -> String {
         let args = format!("-q -t {kind} -C {name}@example.com -f {name} -N");
-        said(0, self.command("ssh-keygen", &args).arg(""));
-        fs::read_to_string(self.at(&format!("{name}.pub"))).expect("a key")
+        loop {
+            said(0, self.command("ssh-keygen", &args).arg(""));
+            let private = fs::read_to_string(self.at(name)).expect("a key");
+            let public = fs::read_to_string(self.at(&format!("{name}.pub"))).expect("a key");
+            if PrivateKey::from_openssh(private).is_ok() == read {
+                return public;
+            }
+            for file in [name.to_owned(), format!("{name}.pub")] {
+                fs::remove_file(self.at(&file)).expect("removed");
+            }
+        }
     }
 
     /// The fingerprint of a key, as OpenSSH prints it.
@@ -378,6 +394,8 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
     };
     project.key("key", "ed25519");
     project.key("large", "ecdsa -b 521");
+    // Its secret number begins with a zero, as that of one in two of this length.
+    project.key_that_is(false, "short", "ecdsa -b 521");
     said_of(&project, "-q -t rsa -b 2048 -m PEM -N not-short -f old");
     fs::write(project.at("text"), "no key").expect("written");
     fs::write(project.at("bytes"), [0xff, 0xfe]).expect("written");
@@ -385,6 +403,12 @@ fn a_file_that_is_no_key_that_signs_is_told_so() {
         (2, "key.pub", "public key", "--sign key"),
         (2, "old", "not in OpenSSH's form", "ssh-keygen -p -f old"),
         (2, "large", "does not sign here", "ssh-keygen -t ed25519"),
+        (
+            2,
+            "short",
+            "cannot be read as an SSH key",
+            "of ECDSA keys one in 256 is not",
+        ),
         (
             2,
             "text",

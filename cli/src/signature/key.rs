@@ -57,7 +57,8 @@ impl Key {
         }
         let read = PrivateKey::from_openssh(begins).map_err(|error| {
             CliError::usage(format!("{shown} cannot be read as an SSH key: {error}"))
-                .hint("`ssh-keygen -t ed25519` makes a key")
+                // ssh-key 0.6 reads no ECDSA key whose secret number is short.
+                .hint("`ssh-keygen -t ed25519` makes a key that is read; of ECDSA keys one in 256 is not")
         })?;
         let key = match read.is_encrypted() {
             true => opened(path, &read)?,
