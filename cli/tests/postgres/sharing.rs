@@ -38,7 +38,7 @@ fn nothing_secret_leaves_a_run_in_postgresql() {
         return;
     };
     let secret = |n| prosescope_share::redact::shape::fill("ghp_{A:36}", n);
-    let program = format!("# {}\n{PROGRAM}", secret(1));
+    let program = format!("{PROGRAM}\n# {}\n", secret(1));
     let project = Project::new(&program, &cluster.database());
     let run = project.init("postgres");
     record(&project, &run);

@@ -8,10 +8,13 @@ use base64::engine::general_purpose::STANDARD;
 /// Bytes that a needle is found by.
 const HEAD: usize = 8;
 
+/// What it was added with, its form, its bytes.
+type Needle = (usize, &'static str, Vec<u8>);
+
 /// Texts that are searched for.
 #[derive(Default)]
 pub(crate) struct Sought {
-    needles: HashMap<[u8; HEAD], Vec<(usize, &'static str, Vec<u8>)>>,
+    needles: HashMap<[u8; HEAD], Vec<Needle>>,
 }
 
 impl Sought {
@@ -66,7 +69,7 @@ pub(crate) fn forms(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("UTF-16", wide(u16::to_le_bytes)),
         ("UTF-16, other order", wide(u16::to_be_bytes)),
         ("URL-encoded", url.collect::<String>().into_bytes()),
-        ("in JSON", json[1..json.len() - 1].as_bytes().to_vec()),
+        ("in JSON", json.as_bytes()[1..json.len() - 1].to_vec()),
         ("as escapes", escaped(text).into_bytes()),
     ];
     // Wherever in a group of three bytes it begins, without the characters that hold a part of what is around it.

@@ -90,7 +90,7 @@ fn name(kind: &Kind) -> &'static str {
 }
 
 /// What is secret of a secret: its words of at least 12 characters, or the whole; not what every secret of the kind says.
-fn pieces<'a>(secret: &'a str, known: impl Fn(&str) -> bool) -> Vec<&'a str> {
+fn pieces(secret: &str, known: impl Fn(&str) -> bool) -> Vec<&str> {
     let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
     let words = secret.split(between).filter(|word| word.len() >= 12);
     let words: Vec<&str> = words.filter(|word| !known(word)).collect();

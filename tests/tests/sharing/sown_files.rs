@@ -55,8 +55,11 @@ const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     ("strange{n}", "", "", "a file of no kind"),
 ];
 
+/// How a text is written.
+type Written = fn(&str) -> String;
+
 /// What JSON holds.
-const JSONS: [(&str, fn(&str) -> String); 4] = [
+const JSONS: [(&str, Written); 4] = [
     ("value", |text| {
         json!({"note": ["x", {"y": text}]}).to_string()
     }),
