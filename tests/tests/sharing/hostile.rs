@@ -142,13 +142,13 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         Refused("200000 are read at most"),
     );
     add(
-        "3,000 entries",
-        zip_long(&many(3_000, &|n| format!("r/{n}"))),
+        "2,000 entries",
+        zip_long(&many(2_000, &|n| format!("r/{n}"))),
         Either,
     );
     add(
-        "3,000 folders",
-        zip_long(&many(3_000, &|n| format!("{n}/state.md"))),
+        "2,000 folders",
+        zip_long(&many(2_000, &|n| format!("{n}/state.md"))),
         Either,
     );
     let deep = "a/".repeat(120);

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 /// Bytes that a needle is found by.
 const HEAD: usize = 8;
 
-/// The number of what was planted, the form, and its bytes.
+/// What it was added with, its form, its bytes.
 type Needle = (usize, &'static str, Vec<u8>);
 
 /// Texts that are searched for.

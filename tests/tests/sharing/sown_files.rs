@@ -55,11 +55,11 @@ const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     ("strange{n}", "", "", "a file of no kind"),
 ];
 
-/// A text with another one in it.
-type Filled = fn(&str) -> String;
+/// How a text is written.
+type Written = fn(&str) -> String;
 
 /// What JSON holds.
-const JSONS: [(&str, Filled); 4] = [
+const JSONS: [(&str, Written); 4] = [
     ("value", |text| {
         json!({"note": ["x", {"y": text}]}).to_string()
     }),
