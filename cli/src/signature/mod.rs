@@ -1,9 +1,10 @@
 //! Signatures of shared files, by SSH keys: `share --sign` makes one, `check` looks at one.
 //!
 //! What is signed is the manifest, byte for byte, in OpenSSH's form (SSHSIG: its PROTOCOL.sshsig), so that `ssh-keygen -Y verify`
-//! reads ours and we read what `ssh-keygen -Y sign` wrote. `key.rs` signs, `signers.rs` says whose a key is.
+//! reads ours and we read what `ssh-keygen -Y sign` wrote. `key.rs` signs, `signers.rs` says whose a key is, `options.rs` what for and when.
 
 mod key;
+mod options;
 mod signers;
 
 use prosescope_core::issue::Issue;

@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use chrono::{Local, NaiveDate, NaiveDateTime, TimeZone};
 use prosescope_core::issue::Issue;
 use prosescope_core::text::counted;
-use prosescope_share::signed::NAMESPACE;
 use ssh_key::PublicKey;
 use ssh_key::public::KeyData;
 
+use super::options::{Options, split};
 use crate::error::CliError;
 use crate::exit::Exit;
 
@@ -33,16 +32,6 @@ struct Line {
     principals: String,
     key: KeyData,
     options: Options,
-}
-
-/// What a key may sign, and when.
-#[derive(Debug, Default)]
-struct Options {
-    /// Patterns of what for; `None` for everything.
-    namespaces: Option<String>,
-    /// Milliseconds since 1970.
-    after: Option<i64>,
-    before: Option<i64>,
 }
 
 impl Signers {
@@ -90,7 +79,7 @@ impl Signers {
         let lines = self.lines.iter().filter(|line| line.key == *key);
         let mut why = None;
         for line in lines {
-            match line.refuses(now) {
+            match line.options.refuses(now) {
                 None => return Ok(&line.principals),
                 Some(reason) => why = why.or(Some(format!("{}, {reason}", line.principals))),
             }
@@ -146,56 +135,6 @@ impl Line {
             options,
         })
     }
-
-    /// Why the line does not allow its key to sign a shared run now.
-    fn refuses(&self, now: i64) -> Option<&'static str> {
-        let Options {
-            namespaces,
-            after,
-            before,
-        } = &self.options;
-        if namespaces.as_ref().is_some_and(|list| !allows(list)) {
-            return Some("may sign other things only (namespaces=)");
-        }
-        if after.is_some_and(|after| now < after) {
-            return Some("may not sign yet (valid-after=)");
-        }
-        match before.is_some_and(|before| now > before) {
-            true => Some("may not sign any more (valid-before=)"),
-            false => None,
-        }
-    }
-}
-
-impl Options {
-    fn of(text: &str) -> Result<Options, &'static str> {
-        let mut options = Options::default();
-        for option in split(text, ',') {
-            let (name, value) = option.split_once('=').unwrap_or((option, ""));
-            let value = value.strip_prefix('"').and_then(|v| v.strip_suffix('"'));
-            let is_new = match name.to_ascii_lowercase().as_str() {
-                "cert-authority" => return Err("a certificate authority is not supported"),
-                "namespaces" => {
-                    let value = value.filter(|value| !value.is_empty());
-                    let value = value.ok_or("namespaces= has no text in quotes")?;
-                    options.namespaces.replace(value.to_owned()).is_none()
-                }
-                "valid-after" => {
-                    let at = value.and_then(time).ok_or("valid-after= is no time")?;
-                    options.after.replace(at).is_none()
-                }
-                "valid-before" => {
-                    let at = value.and_then(time).ok_or("valid-before= is no time")?;
-                    options.before.replace(at).is_none()
-                }
-                _ => return Err("an option or the kind of its key is not known"),
-            };
-            if !is_new {
-                return Err("an option is there twice");
-            }
-        }
-        Ok(options)
-    }
 }
 
 fn key(text: &str) -> Option<KeyData> {
@@ -211,79 +150,6 @@ fn word(text: &str) -> Option<(&str, &str)> {
     }
     let rest = text.get(first.len()..)?;
     Some((first, rest.trim_start()))
-}
-
-/// The parts of a text that a character separates outside of quotes; a space stands for a tab as well.
-fn split(text: &str, at: char) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    text.split(move |c| {
-        quoted ^= c == '"';
-        !quoted && (c == at || (at == ' ' && c == '\t'))
-    })
-}
-
-/// Whether a list of patterns names shared runs: one of them does, and none that begins with `!`.
-fn allows(list: &str) -> bool {
-    let mut allowed = false;
-    for pattern in list.split(',') {
-        match pattern.strip_prefix('!') {
-            Some(not) if fits(not.as_bytes(), NAMESPACE.as_bytes()) => return false,
-            Some(_) => {}
-            None => allowed |= fits(pattern.as_bytes(), NAMESPACE.as_bytes()),
-        }
-    }
-    allowed
-}
-
-/// Whether a pattern with `*` and `?` fits a whole text. Goes back to the last `*` only: as many steps as both are long, multiplied.
-fn fits(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(c) if *c == b'?' || text.get(t) == Some(c) => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut star {
-                Some((at, from)) => {
-                    *from += 1;
-                    (p, t) = (*at + 1, *from);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.iter().skip(p).all(|c| *c == b'*')
-}
-
-/// A time as OpenSSH writes it: `20260131`, `202601311530`, `20260131153000`, in local time, or in UTC with a `Z` behind it.
-fn time(text: &str) -> Option<i64> {
-    let digits = text.strip_suffix('Z').unwrap_or(text);
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let at = match digits.len() {
-        8 => NaiveDate::parse_from_str(digits, "%Y%m%d")
-            .ok()?
-            .and_hms_opt(0, 0, 0)?,
-        12 => NaiveDateTime::parse_from_str(digits, "%Y%m%d%H%M").ok()?,
-        14 => NaiveDateTime::parse_from_str(digits, "%Y%m%d%H%M%S").ok()?,
-        _ => return None,
-    };
-    match digits.len() == text.len() {
-        true => Some(
-            Local
-                .from_local_datetime(&at)
-                .earliest()?
-                .timestamp_millis(),
-        ),
-        false => Some(at.and_utc().timestamp_millis()),
-    }
 }
 
 #[cfg(test)]
@@ -351,11 +217,5 @@ mod tests {
         for (line, expected) in list {
             check(line, expected);
         }
-    }
-
-    #[test]
-    fn a_pattern_of_many_stars_takes_no_time_without_end() {
-        assert!(!fits("*a".repeat(5000).as_bytes(), NAMESPACE.as_bytes()));
-        assert!(fits(b"*-*-*", b"a-b-c") && !fits(b"?", b"") && fits(b"**", b""));
     }
 }
