@@ -66,15 +66,15 @@ pub(super) const RULES: &[Rule] = &[
     Rule::error("share-signature", "A shared file has a signature that does not fit what was shared; or `--allowed-signers` was given, and the file is not signed, or by none of them.")
         .fix("Ask whoever shared it for a signed file (`prosescope share --sign`) and, on another way, for the fingerprint of the key.")
         .source("share, threats")
-        .told("`prosescope check run.html --allowed-signers signers`, where signers does not name the key that signed it.", "cli/tests/signed/main.rs"),
+        .told("`prosescope check run.html --allowed-signers signers`, where signers does not name the key that signed it.", "cli/src/signature/mod.rs"),
     Rule::info("share-signed", "The manifest of a shared file was signed: whoever holds that key signed exactly this manifest. It does not say that the run is true, nor that it is all of it.")
         .fix("Nothing has to be done. Without `--allowed-signers` nothing says whose key it is: anybody can make one.")
         .source("share, threats")
-        .told("`prosescope check run.html` of a file that `prosescope share --sign` wrote.", "cli/tests/signed/main.rs"),
+        .told("`prosescope check run.html` of a file that `prosescope share --sign` wrote.", "cli/src/signature/mod.rs"),
     Rule::warning("share-signers", "Lines of the file that names allowed signers are not understood, and do not count.")
         .fix("See `man ssh-keygen`, ALLOWED SIGNERS: each line has principals, options and a public key. Certificate authorities are not supported: name each key itself.")
         .source("share, threats")
-        .told("A line `*@example.com cert-authority ssh-ed25519 AAAA…`.", "cli/tests/signed/main.rs"),
+        .told("A line `*@example.com cert-authority ssh-ed25519 AAAA…`.", "cli/src/signature/signers.rs"),
     Rule::info("names-hidden", "A browser was given a folder and may have kept files with unusual names back.")
         .fix("Use \u{201c}Open folder\u{2026}\u{201d} or `prosescope view` where files are missing.")
         .source("measured in Chromium")
