@@ -18,7 +18,7 @@ pub trait DeskSource: Shareable {
     /// Opens the tables of workflows in a database; a database without them yields an empty shape.
     ///
     /// # Errors
-    /// As [`Source::database`].
+    /// As [`prosescope_core::source::Source::database`].
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
     /// Closes the databases until the next question, where there are writers in whose way they may be. Returns whether it does.

@@ -82,8 +82,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     // What is replaced is marked in the pages, which go on working.
     viewer.key("4");
     viewer.wait_page("Bindings");
-    viewer
-        .eval("[...document.querySelectorAll('main .row:not(.head)')].forEach(row => row.click())");
+    viewer.click_text("main .row:not(.head)", "archive");
     viewer.wait("CSS.highlights.get('leaving')?.size > 0");
     shoot(&mut viewer, "share-marks");
 
