@@ -87,8 +87,8 @@ fn shared<T>(
     let redactor = wishes.redactor(source.known());
     let redactor = redactor.map_err(|(text, refused)| {
         Trouble::new(
-            format!("“{text}” cannot be looked for: {refused}."),
-            "Change it, or remove it from the list of what is replaced as well.",
+            format!("“{text}” cannot be looked for: {refused}"),
+            String::new(),
         )
     })?;
     let mut sessions = Vec::new();

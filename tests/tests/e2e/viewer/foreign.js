@@ -15,7 +15,7 @@
     META: (e) => e.parentNode === document.head,
     TITLE: (e) => e.parentNode === document.head,
     LINK: (e) => e.parentNode === document.head && e.rel === "icon" && e.href.startsWith("data:"),
-    MARK: (e) => e.closest(".share"),
+    ...Object.fromEntries(["FORM", "FIELDSET", "LEGEND", "FOOTER", "MARK"].map((tag) => [tag, (e) => e.closest("body > .share")])),
     NOSCRIPT: (e) => e.parentNode === document.body,
     A: (e) => {
       const address = e.getAttribute("href");
