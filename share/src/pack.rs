@@ -5,7 +5,8 @@ use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use prosescope_core::sqlite::Rebuild;
+use prosescope_core::source::SourceError;
+use prosescope_core::sqlite::{Rebuild, RebuildError};
 use prosescope_core::text::{bytes, hex};
 use prosescope_core::view::{RunShared, SharedPart};
 use prosescope_redact::Remains;
@@ -67,6 +68,30 @@ pub enum ShareError {
 }
 
 impl ShareError {
+    /// A part that cannot be read.
+    pub fn unread(path: &str, cause: &dyn std::fmt::Display) -> ShareError {
+        ShareError::Read {
+            path: path.to_owned(),
+            cause: cause.to_string(),
+        }
+    }
+
+    /// A database that is not opened; its path is said once.
+    pub fn not_opened(path: &str, error: &SourceError) -> ShareError {
+        match error {
+            SourceError::Database { cause, .. } => ShareError::unread(path, cause),
+            other => ShareError::unread(path, other),
+        }
+    }
+
+    /// A database that is not built anew.
+    pub fn not_rebuilt(path: &str, error: RebuildError) -> ShareError {
+        match error {
+            RebuildError::Read { .. } => ShareError::unread(path, &error),
+            RebuildError::Write(error) => ShareError::Write(error.to_string()),
+        }
+    }
+
     /// What to do next.
     pub fn next_step(&self) -> String {
         let step = match self {
@@ -239,10 +264,7 @@ fn redacted(
     redactor: &mut Redactor,
 ) -> Result<Option<Vec<u8>>, ShareError> {
     let bytes = redactor.file(shared, file, values);
-    bytes.map_err(|error| ShareError::Read {
-        path: file.path.clone(),
-        cause: error.to_string(),
-    })
+    bytes.map_err(|error| ShareError::unread(&file.path, &error))
 }
 
 /// Adds a file to a zip.

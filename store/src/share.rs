@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io::{Read, Write as _};
 use std::rc::Rc;
 
-use prosescope_core::source::SourceError;
-use prosescope_core::sqlite::{Guard, Rebuild, RebuildError, guard, rebuild};
+use prosescope_core::sqlite::{Rebuild, rebuild, unbounded};
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use rusqlite::Connection;
-use rusqlite::limits::Limit;
 use tempfile::{NamedTempFile, TempDir};
 
 use crate::Disk;
@@ -35,23 +33,13 @@ impl<'a> DiskDatabases<'a> {
     }
 
     fn open(&self, path: &str) -> Result<Connection, ShareError> {
-        self.disk.connection(path).map_err(|error| match error {
-            SourceError::Database { cause, .. } => unread(path, &cause),
-            other => unread(path, &other),
-        })
+        let opened = self.disk.connection(path);
+        opened.map_err(|error| ShareError::not_opened(path, &error))
     }
 
-    /// Opens a database of which every row is copied, and whole: what bounds a list would cut the copy off.
     fn whole_rows(&self, path: &str) -> Result<Connection, ShareError> {
         let mut from = self.open(path)?;
-        let whole = Guard {
-            steps: u64::MAX,
-            heap: None,
-            ..Guard::default()
-        };
-        guard(&mut from, whole).map_err(|error| unread(path, &error))?;
-        from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
-            .map_err(|error| unread(path, &error))?;
+        unbounded(&mut from).map_err(|error| ShareError::unread(path, &error))?;
         Ok(from)
     }
 
@@ -76,12 +64,14 @@ impl<'a> DiskDatabases<'a> {
 impl Databases for DiskDatabases<'_> {
     fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError> {
         let from = self.whole_rows(path)?;
-        rebuild(&from, None, rows).map_err(|error| failed(path, error))
+        rebuild(&from, None, rows).map_err(|error| ShareError::not_rebuilt(path, error))
     }
 
     fn rebuilt(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<Box<dyn Read>, ShareError> {
         let from = self.whole_rows(path)?;
-        self.made(|to| rebuild(&from, Some(to), rows).map_err(|error| failed(path, error)))
+        self.made(|to| {
+            rebuild(&from, Some(to), rows).map_err(|error| ShareError::not_rebuilt(path, error))
+        })
     }
 
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError> {
@@ -89,7 +79,7 @@ impl Databases for DiskDatabases<'_> {
         self.made(|to| {
             let copied = rusqlite::backup::Backup::new(&from, to)
                 .and_then(|backup| backup.run_to_completion(1000, std::time::Duration::ZERO, None));
-            copied.map_err(|error| unread(path, &error))
+            copied.map_err(|error| ShareError::unread(path, &error))
         })
     }
 }
@@ -97,10 +87,8 @@ impl Databases for DiskDatabases<'_> {
 impl Shareable for Disk {
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError> {
         let databases = DiskDatabases::new(self);
-        databases.map_or_else(
-            |error| Err(ShareError::Write(error.to_string())),
-            |databases| Ok(Box::new(databases) as Box<dyn Databases>),
-        )
+        let databases = databases.map_err(|error| ShareError::Write(error.to_string()))?;
+        Ok(Box::new(databases))
     }
 
     fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
@@ -119,18 +107,4 @@ pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
     // What it holds is unpacked elsewhere: the file is no longer needed then.
     let disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
     Ok(Rc::new(disk))
-}
-
-fn failed(path: &str, error: RebuildError) -> ShareError {
-    match error {
-        RebuildError::Read { .. } => unread(path, &error),
-        RebuildError::Write(error) => ShareError::Write(error.to_string()),
-    }
-}
-
-fn unread(path: &str, cause: &dyn std::fmt::Display) -> ShareError {
-    ShareError::Read {
-        path: path.to_owned(),
-        cause: cause.to_string(),
-    }
 }

@@ -277,10 +277,7 @@ struct OfDisks<'a> {
 
 impl<'a> OfDisks<'a> {
     fn of(&mut self, path: &str) -> Result<(&mut Box<dyn Databases + 'a>, String), ShareError> {
-        let gone = || ShareError::Read {
-            path: path.to_owned(),
-            cause: "it is not there".to_owned(),
-        };
+        let gone = || ShareError::unread(path, &"it is not there");
         let (found, _) = self.listing.found(path).ok_or_else(gone)?;
         let disk = self.disks.get_mut(found.disk).ok_or_else(gone)?;
         Ok((disk, found.path.clone()))

@@ -47,7 +47,7 @@ pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{MOST_GIVEN, Program, Unfit, fit_for_writing, program_of};
 pub use guard::{Guard, exclusive, guard, limit, probe};
 pub use memory::MemorySource;
-pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild};
+pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild, unbounded};
 pub use repaired::copy_repaired;
 pub use workflows::SqliteTables;
 

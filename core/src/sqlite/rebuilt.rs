@@ -1,9 +1,11 @@
 //! A database built anew, row by row: what was deleted, freed or logged in the original is in none of its pages.
 
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, params_from_iter};
 
+use super::guard::{Guard, guard};
 use super::shape::{discover, quoted};
-use crate::database::{Found, Value};
+use crate::database::{DecodeError, Found, Value};
 use crate::schema::{GATES, STATE_SQL};
 use crate::workflow::WORKFLOWS_SQL;
 
@@ -34,6 +36,21 @@ pub enum RebuildError {
     /// The new one cannot be written.
     #[error(transparent)]
     Write(#[from] rusqlite::Error),
+}
+
+/// Guards a database of which every row is copied, and whole: what bounds a list would cut the copy off.
+///
+/// # Errors
+/// When SQLite refuses it.
+pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
+    let whole = Guard {
+        steps: u64::MAX,
+        heap: None,
+        ..Guard::default()
+    };
+    guard(conn, whole)?;
+    conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)?;
+    Ok(())
 }
 
 /// Fills `to`, an empty database, with the tables and rows of `from`, which is guarded and only read; without one, `rows` only sees
