@@ -24,7 +24,7 @@ pub enum Content {
 
 impl Content {
     /// Its word.
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Content::Values => "values",
             Content::Prompts => "prompts",

@@ -18,6 +18,7 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, Event, MessageEvent, Worker};
 
 use crate::protocol::{LookedThrough, Opened, Request, Trouble};
+use crate::script;
 use crate::served::Server;
 
 /// JSON of a view struct and, where one was asked for, a blob.
@@ -226,13 +227,9 @@ impl Client {
 /// The question that opens what is shared, and its files.
 pub(crate) type Opening = (Request, Vec<(String, web_sys::File)>);
 
-/// The page's own text, of which a shared page is made (`web/page/boot.js`).
+/// The page's own text, of which a shared page is made.
 fn viewer() -> Option<String> {
-    let viewer: Function = Reflect::get(&js_sys::global(), &"prosescopeViewer".into())
-        .ok()?
-        .dyn_into()
-        .ok()?;
-    viewer.call0(&JsValue::NULL).ok()?.as_string()
+    script::call("prosescopeViewer", &JsValue::NULL)?.as_string()
 }
 
 fn no_file() -> Trouble {

@@ -17,6 +17,8 @@ use prosescope_desk::protocol;
 #[cfg(target_family = "wasm")]
 mod client;
 #[cfg(target_family = "wasm")]
+mod script;
+#[cfg(target_family = "wasm")]
 mod served;
 #[cfg(target_family = "wasm")]
 mod ui;

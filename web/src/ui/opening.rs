@@ -4,7 +4,9 @@
 //! `getAsFileSystemHandle`. Both must be asked for during the drop itself, before anything is awaited.
 
 use prosescope_core::source::is_listed;
-use wasm_bindgen::JsCast as _;
+use wasm_bindgen::{JsCast as _, JsValue};
+
+use crate::script;
 
 mod drop;
 mod pick;
@@ -15,11 +17,7 @@ pub(crate) use pick::{Picker, pick_files, pick_folder};
 
 /// The run in this page, as a file: once.
 pub(crate) fn own_run() -> Option<web_sys::File> {
-    let function = js_sys::Reflect::get(&js_sys::global(), &"prosescopeRun".into()).ok()?;
-    let function: js_sys::Function = function.dyn_into().ok()?;
-    function
-        .call0(&wasm_bindgen::JsValue::NULL)
-        .ok()?
+    script::call("prosescopeRun", &JsValue::NULL)?
         .dyn_into()
         .ok()
 }

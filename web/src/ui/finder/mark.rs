@@ -1,9 +1,9 @@
 //! Marks a text wherever the page shows it (CSS Custom Highlight API), until something else is looked for.
 
-use js_sys::{Function, Reflect};
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
 
+use crate::script;
 use crate::ui::state::{App, Marked};
 
 /// Marks a text in what is shown from now on, and brings its first place into sight; in a long text, that in this line.
@@ -23,11 +23,7 @@ pub(crate) fn unmark(app: App) {
     call(&JsValue::NULL);
 }
 
-/// `prosescopeMark` is the page's own (`web/page/boot.js`): walking texts costs less there.
+/// Walking texts costs less in the page's own script. A browser without highlights shows the place unmarked.
 fn call(text: &JsValue) {
-    let mark = Reflect::get(&js_sys::global(), &"prosescopeMark".into());
-    if let Some(mark) = mark.ok().and_then(|mark| mark.dyn_into::<Function>().ok()) {
-        // A browser without highlights shows the place unmarked.
-        let _ = mark.call1(&JsValue::NULL, text);
-    }
+    script::call("prosescopeMark", text);
 }

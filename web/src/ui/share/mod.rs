@@ -8,7 +8,7 @@ mod wishes;
 
 use std::rc::Rc;
 
-use js_sys::{Array, Function, Reflect};
+use js_sys::Array;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::render::text::escape;
@@ -20,6 +20,7 @@ use super::icons;
 use super::parts::{live, save_blob};
 use super::state::{App, Desk};
 use crate::protocol::{LookedThrough, Request, Trouble};
+use crate::script;
 use crate::text::words;
 
 /// What stands at the button, and what nobody can promise.
@@ -185,7 +186,6 @@ fn foot(sheet: Sheet) -> AnyView {
             </label>
         }
     });
-    let busy = Memo::new(move |_| sheet.doing.read().is_some());
     view! {
         <footer>
             {live(move || sheet.trouble.get().map(|trouble| view! {
@@ -207,7 +207,7 @@ fn foot(sheet: Sheet) -> AnyView {
                     </button>
                 }.into_any(),
             })}
-            <p class="faint" aria-busy=move || busy.get().to_string()>{PROMISE}</p>
+            <p class="faint">{PROMISE}</p>
         </footer>
     }
     .into_any()
@@ -224,16 +224,9 @@ impl Sheet {
         spawn_local(async move {
             let watch = self.watch(number);
             let looked = self.app.look_to_share(&request, watch).await;
-            if !self.is_last(number) {
-                return;
-            }
-            self.doing.set(None);
-            match looked {
-                Ok(looked) => {
-                    mark(&looked.texts);
-                    self.looked.set(Some(looked));
-                }
-                Err(trouble) => self.trouble.set(Some(trouble)),
+            if let Some(looked) = self.ended(number, looked) {
+                mark(&looked.texts);
+                self.looked.set(Some(looked));
             }
         });
     }
@@ -255,22 +248,16 @@ impl Sheet {
         spawn_local(async move {
             let watch = self.watch(number);
             let shared = self.app.share(&request, watch).await;
-            if !self.is_last(number) {
+            let Some(blob) = self.ended(number, shared) else {
                 return;
-            }
-            self.doing.set(None);
-            match shared {
-                Ok(blob) => {
-                    let size = words::bytes(blob.size() as u64);
-                    match save_blob(&blob, &name) {
-                        Some(()) => self.saved.set(Some(format!("{name} was saved: {size}."))),
-                        None => self.trouble.set(Some(Trouble::new(
-                            "The browser refused the download.",
-                            "Allow downloads for this page.",
-                        ))),
-                    }
-                }
-                Err(trouble) => self.trouble.set(Some(trouble)),
+            };
+            let size = words::bytes(blob.size() as u64);
+            match save_blob(&blob, &name) {
+                Some(()) => self.saved.set(Some(format!("{name} was saved: {size}."))),
+                None => self.trouble.set(Some(Trouble::new(
+                    "The browser refused the download.",
+                    "Allow downloads for this page.",
+                ))),
             }
         });
     }
@@ -292,6 +279,17 @@ impl Sheet {
         self.doing.set(Some(Doing { words, part: 0.0 }));
         self.asked.update_value(|asked| *asked += 1);
         self.asked.get_value()
+    }
+
+    /// What came of what was asked, unless nobody waits for it any more; a trouble is shown.
+    fn ended<T>(self, number: u32, answer: Result<T, Trouble>) -> Option<T> {
+        if !self.is_last(number) {
+            return None;
+        }
+        self.doing.set(None);
+        answer
+            .map_err(|trouble| self.trouble.set(Some(trouble)))
+            .ok()
     }
 
     /// Whether nothing was asked since, and the sheet is still there.
@@ -328,31 +326,16 @@ fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
     format!("{stem}.{}", form.word())
 }
 
-/// Marks texts in the pages (`web/page/boot.js`).
+/// Marks texts in the pages. A browser without highlights shows them unmarked; the list has all of it.
 fn mark(texts: &[String]) {
-    let mark = Reflect::get(&js_sys::global(), &"prosescopeMarkLeaving".into());
-    if let Some(mark) = mark.ok().and_then(|mark| mark.dyn_into::<Function>().ok()) {
-        let texts: Array = texts.iter().map(|text| JsValue::from_str(text)).collect();
-        // A browser without highlights shows the pages unmarked; the list has all of it.
-        let _ = mark.call1(&JsValue::NULL, &texts);
-    }
+    let texts: Array = texts.iter().map(|text| JsValue::from_str(text)).collect();
+    script::call("prosescopeMarkLeaving", &texts);
 }
 
 /// What is selected in the page: it may be what is to be replaced as well.
 fn selection() -> String {
-    let text = || {
-        let get: Function = Reflect::get(&window(), &"getSelection".into())
-            .ok()?
-            .dyn_into()
-            .ok()?;
-        let selection = get.call0(&window()).ok()?;
-        let text: Function = Reflect::get(&selection, &"toString".into())
-            .ok()?
-            .dyn_into()
-            .ok()?;
-        text.call0(&selection).ok()?.as_string()
-    };
-    let text = text().unwrap_or_default();
+    let selection = window().get_selection().ok().flatten();
+    let text = selection.map_or_else(String::new, |of| of.to_string().into());
     let text = text.trim();
     match text.contains('\n') || text.len() > 200 {
         true => String::new(),

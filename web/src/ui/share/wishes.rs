@@ -29,14 +29,7 @@ macro_rules! content {
                 true => drop(wishes.without.remove(&Content::$content)),
                 false => drop(wishes.without.insert(Content::$content)),
             },
-            left: match Content::$content {
-                Content::Values => "values",
-                Content::Prompts => "prompts",
-                Content::Memories => "memories",
-                Content::Program => "program",
-                Content::Attachments => "attachments",
-                Content::History => "history",
-            },
+            left: Content::$content.word(),
         }
     };
 }
