@@ -3,6 +3,22 @@
 use std::fs;
 use std::path::Path;
 
+/// Copies a folder with all that is in it.
+///
+/// # Panics
+/// When something cannot be read or written.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("made");
+    for entry in fs::read_dir(from).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let to = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).expect("copied")),
+        }
+    }
+}
+
 /// All files below a folder that can be read: their paths in it, `/` between their parts, and their bytes.
 pub fn below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();

@@ -8,6 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use prosescope_test_support::files::copy;
+
 use crate::project::{FORMS, Project, given, text};
 
 const PROGRAM: &str = "agent captain:\n  persist: true\n\nlet plan = session \"Plan\"\n\nlet long = session \"Write\"\n\napprove deploy:\n  prompt: \"Publish?\"\n";
@@ -169,18 +171,6 @@ fn place(thing: &str, at: &Path) -> bool {
 }
 
 /// Copies a run; in it is nothing but files and folders.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("made");
-    for entry in fs::read_dir(from).expect("listed") {
-        let entry = entry.expect("an entry");
-        let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("copied")),
-        }
-    }
-}
-
 fn made(form: &str) -> Option<(Project, String, PathBuf)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init(form);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use prosescope_test_support::files::copy;
 use prosescope_tests::needs;
 use serde_json::Value;
 
@@ -50,18 +51,6 @@ pub(crate) fn alone(project: &Project, run: &Path) -> String {
     let _ = fs::remove_dir_all(&to);
     copy(run, &to);
     name.into_owned()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("made");
-    for entry in fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let to = to.join(entry.file_name());
-        match entry.path().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).expect("copied")),
-        }
-    }
 }
 
 /// What the commands tell of a run, wherever it lies; `None` where they do not read it.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use prosescope_test_support::files::copy;
 use prosescope_tests::needs;
 
 use super::opening::Served;
@@ -18,7 +19,7 @@ fn token() -> String {
 /// A copy of a folder run with a secret in a value, one of an `.env`, and a word that somebody may want replaced.
 fn planted(dir: &Path) -> PathBuf {
     let run = dir.join("runs").join(FOLDER);
-    copied(&example(FOLDER), &run);
+    copy(&example(FOLDER), &run);
     let value = run.join("bindings/archive.md");
     let text = fs::read_to_string(&value).unwrap();
     let planted = format!(
@@ -30,18 +31,6 @@ fn planted(dir: &Path) -> PathBuf {
     run
 }
 
-fn copied(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copied(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
-        }
-    }
-}
-
 /// Waits until the sheet has looked through what it was asked to.
 fn looked(viewer: &mut Viewer) {
     viewer.wait("document.querySelector('.share .primary:not([disabled])')");
@@ -50,6 +39,14 @@ fn looked(viewer: &mut Viewer) {
 fn sheet(viewer: &mut Viewer) -> String {
     let text = viewer.eval("document.querySelector('.share').innerText");
     text.as_str().unwrap_or_default().to_owned()
+}
+
+/// Has a text replaced as well.
+fn also(viewer: &mut Viewer, text: &str) {
+    viewer.eval(&format!(
+        "(() => {{ const input = document.querySelector('#share-also'); input.value = '{text}';
+         input.dispatchEvent(new Event('input', {{bubbles: true}})); input.form.requestSubmit() }})()"
+    ));
 }
 
 /// What `prosescope` says of a file.
@@ -92,9 +89,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     looked(&mut viewer);
     viewer.eval("document.querySelector('[aria-label=\"Replace github-token #1\"]').click()");
     viewer.wait("document.querySelector('[aria-label=\"Keep github-token #1\"]')");
-    let add = "const input = document.querySelector('#share-also'); input.value = 'Zebrafink';
-        input.dispatchEvent(new Event('input', {bubbles: true})); input.form.requestSubmit()";
-    viewer.eval(&format!("(() => {{ {add} }})()"));
+    also(&mut viewer, "Zebrafink");
     viewer.wait("document.querySelector('.share-hits').innerText.includes('asked #1')");
     looked(&mut viewer);
     viewer.click_text(".share button", "Save the file");
@@ -174,9 +169,7 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
     fs::copy(&saved, &file).unwrap();
     assert!(!program.contains("session \""), "{program}");
     // A pattern that is none is said, and the sheet stays.
-    let add = "const input = document.querySelector('#share-also'); input.value = '/(/';
-        input.dispatchEvent(new Event('input', {bubbles: true})); input.form.requestSubmit()";
-    viewer.eval(&format!("(() => {{ {add} }})()"));
+    also(&mut viewer, "/(/");
     viewer.wait(
         "document.querySelector('.share [role=alert]').innerText.includes('cannot be looked for')",
     );
