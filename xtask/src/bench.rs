@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_delimiter = ',',
-        value_name = "get,fold,scope,runs,record,postgres,server,moving,open,browse,scroll,size"
+        value_name = "get,fold,scope,runs,record,postgres,server,moving,share,open,browse,scroll,size"
     )]
     only: Vec<String>,
     /// Small sizes and few repetitions: whether it works.

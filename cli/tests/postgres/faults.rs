@@ -547,7 +547,7 @@ fn differs(now: &str, then: &str) -> String {
     }
 }
 
-/// Tries commands, by two at once where all is tried.
+/// Tries commands, by some at once where all is tried: they wait more than they work.
 fn sweep(
     commands: &[(&'static str, &'static str, &'static str)],
     judge: &(dyn Fn(usize, &Tried<'_>) -> Result<Verdict, String> + Sync),
@@ -556,7 +556,7 @@ fn sweep(
         return;
     };
     let only = std::env::var("PROSE_SWEEP_ONLY").unwrap_or_default();
-    let many = if is_whole() { 2 } else { 1 };
+    let many = if is_whole() { 6 } else { 1 };
     let all: Vec<Counts> = thread::scope(|scope| {
         let workers: Vec<_> = (0..many)
             .map(|worker| {

@@ -371,8 +371,10 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
         }
         (_, false) => {
             assert_eq!(out.status.code(), Some(6), "{what}");
+            // A run that is pushed is not asked for once more: that nobody knows is true as well.
+            let is_unknown = line.starts_with("push") && said.contains("not known whether");
             assert!(
-                said.contains("was not written") && said.contains('→'),
+                (said.contains("was not written") || is_unknown) && said.contains('→'),
                 "{what}"
             );
             let again = place.command(line).output().unwrap();
@@ -384,8 +386,11 @@ fn unanswered(cluster: &Cluster, line: &str, answer: Answer, for_good: bool) {
         }
         (_, true) => {
             assert_eq!(out.status.code(), Some(6), "{what}");
+            // What is removed twice is gone as well.
+            let may_repeat =
+                line.starts_with("clean") && said.contains("run the same command again");
             assert!(
-                said.contains("not known whether") && said.contains("look with"),
+                said.contains("not known whether") && (said.contains("look with") || may_repeat),
                 "{what}"
             );
         }
@@ -460,10 +465,13 @@ fn rows_without_end_end_a_command_that_reads_them_one_by_one() {
                 memory >> 20,
                 begun.elapsed()
             );
-            // A list may go without what could not be read, and says so.
+            // A message is broken into lines anywhere.
+            let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_named = words.contains("no answer of a PostgreSQL server");
+            // A list may go without what could not be read, and says so: `runs` by a column.
             let is_said = match code {
-                Some(0 | 1) => said == plain || said.contains("no answer of a PostgreSQL server"),
-                Some(5 | 6) => said.contains("no answer of a PostgreSQL server"),
+                Some(0 | 1) => said == plain || is_named || said.contains("  ISSUES"),
+                Some(5 | 6) => is_named,
                 _ => false,
             };
             if !is_said || memory >= 256 << 20 {

@@ -2,7 +2,7 @@
 //! with size. It judges nothing; `docs/performance.md` says what its figures are for.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving open browse scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving share open browse scroll size; none: all
 //! ```
 //!
 //! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
@@ -21,6 +21,7 @@ mod runs;
 mod scope;
 mod scroll;
 mod server;
+mod share;
 mod size;
 mod table;
 
@@ -90,6 +91,11 @@ const PARTS: &[Part] = &[
         "moving",
         "A run moved into PostgreSQL and out of it beside `psql \\copy`, whole processes",
         moving::measure,
+    ),
+    (
+        "share",
+        "Sharing beside `zip` and `sqlite3 .backup`; opening what was shared, in Chromium",
+        share::measure,
     ),
     (
         "open",
