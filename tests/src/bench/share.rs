@@ -1,0 +1,142 @@
+//! Sharing: `prosescope share` beside `zip -6` and beside `sqlite3 .backup`, and opening what was shared beside dropping the run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use prosescope_test_support::run::most_memory;
+use prosescope_tests::browser::{Page, file_url};
+use prosescope_tests::{build, needs};
+
+use crate::Effort;
+use crate::figures::{Rival, in_turn};
+use crate::table::{Table, beside, time, times};
+
+pub(crate) fn measure(effort: Effort) {
+    let Some(prose) = needs::prose() else { return };
+    let folder = tempfile::tempdir().expect("a folder");
+    written(&prose, folder.path(), effort);
+    paged(&prose, folder.path(), effort);
+}
+
+/// A large run into a zip and into a database.
+fn written(prose: &Path, folder: &Path, effort: Effort) {
+    if needs::sqlite3().is_none() || Command::new("zip").arg("-v").output().is_err() {
+        println!("skipped: no sqlite3, or no zip");
+        return;
+    }
+    let run = build::sized(effort.pick(build::LARGE, build::SMALL));
+    println!("A run of {} MB; whole processes:\n", size(&run) / 1_000_000);
+    let mut table = Table::new(&["", "", "other", "ratio", "bytes", "memory"]);
+    let sqlite3 = |out: &Path| {
+        let mut command = Command::new("sqlite3");
+        command.arg(&run).arg(format!(".backup {}", out.display()));
+        command
+    };
+    let zip = |out: &Path| {
+        let mut command = Command::new("zip");
+        command.args(["-6", "-q", "-j"]).arg(out).arg(&run);
+        command
+    };
+    type Made<'a> = &'a dyn Fn(&Path) -> Command;
+    let cases: [(&str, &str, Made<'_>); 2] =
+        [("zip", "zip -6", &zip), ("db", "sqlite3 .backup", &sqlite3)];
+    for (form, theirs, made) in cases {
+        let [our_file, their_file] =
+            ["ours", "theirs"].map(|name| folder.join(name).with_extension(form));
+        let mut rivals = [
+            Rival::whole("share", || {
+                fresh(&our_file, &mut share(prose, &run, &our_file))
+            }),
+            Rival::whole(theirs, || fresh(&their_file, &mut made(&their_file))),
+        ];
+        let figures = in_turn(effort.pick(2, 1), &mut rivals);
+        fs::remove_file(&our_file).expect("it was written");
+        let most = most_memory(&mut share(prose, &run, &our_file));
+        table.row(vec![
+            format!("share to {form}"),
+            time(figures[0].median()),
+            format!("{theirs}: {}", time(figures[1].median())),
+            times(figures[0].over(&figures[1]).median()),
+            format!("{} beside {}", size(&our_file), size(&their_file)),
+            format!("{} MB", most >> 20),
+        ]);
+    }
+    table.print();
+}
+
+/// A run of 10 MB into a page, and the page opened.
+fn paged(prose: &Path, folder: &Path, effort: Effort) {
+    let run = build::sized(effort.pick(build::SMALL, build::TINY));
+    let (page, zip) = (folder.join("page.html"), folder.join("page.zip"));
+    fresh(&zip, &mut share(prose, &run, &zip));
+    let mut rivals = [Rival::whole("share to html", || {
+        fresh(&page, &mut share(prose, &run, &page));
+    })];
+    let figures = in_turn(effort.pick(5, 1), &mut rivals);
+    println!(
+        "\nA run of {} bytes into a page of {} bytes, and into a zip of {}:\n",
+        size(&run),
+        size(&page),
+        size(&zip)
+    );
+    beside(&rivals, &figures).print();
+    let (Some(chromium), Some(viewer)) = (needs::chromium(), needs::viewer()) else {
+        return;
+    };
+    let mut rivals = [
+        Rival::new("drop the run", || {
+            from_start(&chromium, &viewer, Some(&run))
+        }),
+        Rival::new("drop the shared page", || {
+            from_start(&chromium, &viewer, Some(&page))
+        }),
+        Rival::new("open the shared page", || {
+            from_start(&chromium, &page, None)
+        }),
+    ];
+    let figures = in_turn(effort.pick(7, 1), &mut rivals);
+    println!(
+        "\nFrom the navigation, or the drop, until counts and last rows are shown; the page's own start is in each:\n"
+    );
+    beside(&rivals, &figures).print();
+}
+
+/// Seconds until the overview is shown; a file is dropped as soon as the page listens.
+fn from_start(chromium: &Path, html: &Path, dropped: Option<&PathBuf>) -> f64 {
+    let mut page = Page::alone(chromium, &file_url(html));
+    let mut before = 0.0;
+    if let Some(file) = dropped {
+        page.wait("globalThis.prosescope?.stats");
+        before = page.eval("performance.now()").as_f64().unwrap_or(f64::NAN) / 1e3;
+        page.drop_files(&[file]);
+    }
+    let shown: Duration = page.wait("document.querySelector('.by-status')");
+    match dropped {
+        Some(_) => before + shown.as_secs_f64(),
+        None => page.eval("performance.now()").as_f64().unwrap_or(f64::NAN) / 1e3,
+    }
+}
+
+fn share(prose: &Path, run: &Path, out: &Path) -> Command {
+    let mut command = Command::new(prose);
+    command
+        .arg("share")
+        .arg(run)
+        .arg("--yes")
+        .arg("-o")
+        .arg(out);
+    command
+}
+
+/// Runs what writes a file that is not there.
+fn fresh(file: &Path, command: &mut Command) {
+    let _ = fs::remove_file(file);
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    assert!(status.expect("it starts").success(), "{command:?}");
+}
+
+fn size(file: &Path) -> u64 {
+    fs::metadata(file).map_or(0, |meta| meta.len())
+}
