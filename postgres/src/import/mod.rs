@@ -57,15 +57,32 @@ pub fn import_run(
     let done = import.all(with_files);
     let mut left = std::mem::take(&mut import.left);
     match done {
-        Ok(carried) => {
-            server.release();
-            left.extend(carried);
-            Ok(left)
-        }
+        Ok(carried) => left.extend(carried),
         Err(error) => {
             let _ = server.batch("ROLLBACK");
-            Err(error)
+            return Err(error);
         }
+    }
+    match server.commit() {
+        Ok(()) => {
+            server.release();
+            Ok(left)
+        }
+        Err(Lost::AtCommit(lost)) => {
+            // A server that did not get the COMMIT ends the transaction, and its locks, with the connection.
+            drop(server);
+            settle(address, session, *lost).map(|()| left)
+        }
+        Err(lost) => Err(failure(address, &lost)),
+    }
+}
+
+/// Whether a run whose COMMIT was not answered is there: it was not before.
+fn settle(address: &Address, session: &Session, lost: Lost) -> Result<(), WriteError> {
+    match schema::is_there(address, &session.run().id) {
+        Some(true) => Ok(()),
+        Some(false) => Err(fault::unwritten(address, &lost).into()),
+        None => Err(fault::undecided(address, &lost).into()),
     }
 }
 
@@ -118,21 +135,7 @@ impl Import<'_> {
                 some.len(),
             )])?;
         }
-        match self.server.commit() {
-            Ok(()) => Ok(carried),
-            Err(Lost::AtCommit(lost)) => self.settle(*lost).map(|()| carried),
-            Err(lost) => Err(self.lost(lost)),
-        }
-    }
-
-    /// Whether a run whose COMMIT was not answered is there: it was not before.
-    fn settle(&self, lost: Lost) -> Result<(), WriteError> {
-        let address = self.server.address();
-        match schema::is_there(address, self.run()) {
-            Some(true) => Ok(()),
-            Some(false) => Err(self.lost(lost)),
-            None => Err(fault::undecided(address, &lost).into()),
-        }
+        Ok(carried)
     }
 
     /// The run's own row, without a status or the time of its last change: those come with the rows.
