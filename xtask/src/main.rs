@@ -12,6 +12,7 @@ mod cargo;
 mod dense;
 mod fuzz;
 mod install;
+mod lines;
 mod lint;
 mod pkg;
 #[path = "../../store/src/upkeep/second_name.rs"]
@@ -63,6 +64,8 @@ enum Command {
     Sweep,
     /// Tries what comes of the seeds in fuzz/: each target for a minute, or as long as it is told to.
     Fuzz(fuzz::Args),
+    /// Counts the lines of code, per crate and module.
+    Lines,
     /// Writes docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
@@ -106,6 +109,7 @@ fn run(command: &Command) -> Result<()> {
         Command::Soak => test::soak(&root),
         Command::Sweep => test::sweep(&root),
         Command::Fuzz(args) => fuzz::run_fuzz(&root, args),
+        Command::Lines => lines::print(&root),
         Command::Docs => test::write_docs(&root),
         Command::Screenshots => test::screenshots(&root),
     }
