@@ -203,6 +203,12 @@ fn an_empty_database_alone_is_an_error_and_not_an_empty_run() {
     }
     let (said, _) = project.run(1, "10:00:01", "runs", "");
     assert!(said.contains("unreadable"), "{said}");
+    // Whether it runs is not known: a list of those that do is not said to be whole.
+    let (said, _) = project.run(1, "10:00:01", "runs --status running", "");
+    assert!(
+        said.contains("1 run is left out that could not be read"),
+        "{said}"
+    );
 }
 
 /// Between `put` and the end of its statement the index of a folder is behind: that is how it is recorded.

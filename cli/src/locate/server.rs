@@ -271,6 +271,7 @@ pub(super) fn add_to(
         ));
     }
     list.total += found.total;
+    list.issues.extend(found.issues);
     list.runs
         .extend(found.runs.into_iter().map(|run| RunSummary {
             name: name(&run.id),

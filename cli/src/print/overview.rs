@@ -295,10 +295,12 @@ fn error_line(error: &str, width: usize) -> String {
 pub(crate) fn runs(list: &RunList, width: usize) -> String {
     if list.runs.is_empty() {
         let label = escape(&list.label, false);
-        return match list.total {
+        let mut out = match list.total {
             0 => format!("no runs in {label}\n"),
             all => format!("no run in {label} matches (of {all})\n"),
         };
+        notes(&mut out, list);
+        return out;
     }
     let mut shapes = (0..=4).map(|left_out| table_of(&list.runs, left_out));
     let table = shapes.find(|table| table.least() <= width);
@@ -318,9 +320,7 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
             list.total
         );
     }
-    for issue in &list.issues {
-        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(&issue.message, false));
-    }
+    notes(&mut out, list);
     for run in &list.runs {
         if let Some(error) = &run.error {
             let _ = write!(
@@ -332,6 +332,13 @@ pub(crate) fn runs(list: &RunList, width: usize) -> String {
         }
     }
     out
+}
+
+/// What was odd while looking for runs.
+fn notes(out: &mut String, list: &RunList) {
+    for issue in &list.issues {
+        let _ = writeln!(out, "{FAINT}· {}{RESET}", escape(&issue.message, false));
+    }
 }
 
 /// The table of runs. A narrow terminal leaves out the ids of runs whose folder has another name, then the time of day,

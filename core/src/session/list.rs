@@ -12,6 +12,7 @@ use super::replay::Replay;
 use super::summary::{age, of_head};
 use super::survey::{Found, FoundKind, survey};
 use super::{Filter, Options, Order, Session};
+use crate::issue::Issue;
 use crate::source::Source;
 use crate::view::{RunList, RunSummary};
 
@@ -135,6 +136,20 @@ pub(super) struct Line {
     pub(super) is_whole: bool,
 }
 
+/// What is said of runs that a filter leaves out though not all of them could be read.
+fn left_out(runs: u32) -> Option<Issue> {
+    let message = match runs {
+        0 => return None,
+        1 => "1 run is left out that could not be read: whether it matches is not known".to_owned(),
+        _ => {
+            format!(
+                "{runs} runs are left out that could not be read: whether they match is not known"
+            )
+        }
+    };
+    Some(Issue::warning("reading-failed", message).hint("List all runs to see which, and why."))
+}
+
 /// Makes the lines of a source's runs.
 pub(super) struct Lists<'a> {
     source: &'a Rc<dyn Source>,
@@ -192,6 +207,7 @@ impl<'a> Lists<'a> {
             left: Vec::new(),
         };
         let mut read = false;
+        let mut unknown = 0;
         let mut found = found.into_iter();
         while let Some(place) = found.next() {
             if !wanted.filter.may_want(&place.name) {
@@ -232,8 +248,11 @@ impl<'a> Lists<'a> {
                 if !is_whole {
                     heads.insert(place.place.clone(), place);
                 }
+            } else if line.unread || line.error.is_some() {
+                unknown += 1;
             }
         }
+        listing.list.issues.extend(left_out(unknown));
         (listing, heads)
     }
 

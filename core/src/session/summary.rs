@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use super::pages::{error_in, form_words, run_status};
 use super::survey::{Found, FoundKind, join, split};
+use super::unread::unread;
 use super::{Options, Session};
 use crate::decode::{folder, rows};
+use crate::issue::Issue;
 use crate::model::{Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
@@ -157,6 +159,11 @@ pub(super) fn age(line: &RunSummary, now: Option<i64>) -> Option<String> {
         .map(|now| rough_duration(now - at))
 }
 
+/// Whether an issue says that something of the run could not be read.
+fn is_unread(issue: &Issue) -> bool {
+    unread(issue).is_some_and(|unread| unread.failed)
+}
+
 pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
     let verdict = &trace.verdict;
     let duration_ms = took(run, verdict);
@@ -187,6 +194,7 @@ pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
         duration: duration_ms.map(human_duration),
         duration_ms,
         pending_gates: pending.count() as u32,
+        unread: run.issues.iter().any(is_unread),
         ..RunSummary::default()
     }
 }

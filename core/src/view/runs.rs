@@ -71,6 +71,9 @@ pub struct RunSummary {
     /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_only: Option<String>,
+    /// Not all of it could be read: what stands here may be less than there is, its status too.
+    #[serde(default)]
+    pub unread: bool,
     /// Why it could not be opened, with what to do next; everything else is then empty.
     pub error: Option<String>,
 }
