@@ -95,8 +95,10 @@ const LOCK_AGENTS: &str =
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
-/// A new token of a transaction.
-const TOKEN: &str = "SELECT gen_random_uuid()::text";
+/// A new token of a transaction; and whether the run has gates, but no row of an audit log.
+const TOKEN: &str =
+    "SELECT gen_random_uuid()::text, EXISTS (SELECT 1 FROM openprose.gates WHERE run_id = $1)
+    AND NOT EXISTS (SELECT 1 FROM openprose.gate_audit_log WHERE run_id = $1)";
 
 /// Leaves the token.
 const LEAVE_TOKEN: &str =
@@ -115,6 +117,7 @@ struct Locked {
     updated: Option<Stamp>,
     token: String,
     program: Option<String>,
+    lacks_log: bool,
 }
 
 /// A run in PostgreSQL that is written to.
@@ -250,6 +253,7 @@ impl PostgresStore {
             status: locked.status,
             updated: locked.updated,
             program: locked.program,
+            lacks_log: locked.lacks_log,
             ids: Cell::new(None),
             lost: RefCell::new(None),
         };
@@ -300,14 +304,14 @@ impl PostgresStore {
         };
         // Nearly every plan asks for the program.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
-        let tables = [foreign::no_tables()];
+        let (tables, of_run) = ([foreign::no_tables()], [text(self.run())]);
         let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
             // A view in the place of a table would run what others wrote: nothing behind this is then run.
             server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
-            server.question(TOKEN, &[]),
+            server.question(TOKEN, &of_run),
             server.question(PROGRAM, &of_program),
         );
         let (begun, tables, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
@@ -318,12 +322,14 @@ impl PostgresStore {
         let updated = status.first().map(|row| rows::stamp(row, 1));
         let status = status.first().map(|row| get::<Option<&str>>(row, 0));
         let status = status.transpose()?.flatten();
+        let lacks_log = token.first().map(|row| get(row, 1)).transpose()?;
         let token = token.first().map(|row| get(row, 0)).transpose()?;
         Ok(Locked {
             status: RunStatus::parse(status.unwrap_or("running")),
             updated: updated.transpose()?.flatten(),
             token: token.unwrap_or_default(),
             program: program.transpose()?.flatten(),
+            lacks_log: lacks_log.unwrap_or(false),
         })
     }
 
