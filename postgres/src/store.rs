@@ -44,7 +44,7 @@ const TRIES: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
-const AT_ONCE: Duration = Duration::from_secs(8);
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
 
 /// How long it is waited for by who does not begin anew.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -371,7 +371,7 @@ impl PostgresStore {
     }
 
     fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
-        sent(server, steps)
+        sent(server, AT_ONCE, steps)
     }
 
     /// Writes an attachment, piece by piece.
@@ -425,8 +425,9 @@ impl PostgresStore {
     }
 }
 
-/// Sends statements one after the other without waiting, and then looks at all answers.
-fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+/// Sends statements one after the other without waiting, and then looks at all answers. `lock` is how long each may wait for
+/// another's lock.
+fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Failed> {
     let most = server.address().most;
     if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
         let message = format!(
@@ -454,7 +455,7 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
         Ok::<_, tokio_postgres::Error>((rows.rows_affected().unwrap_or(0), looked))
     });
     // Constraints and locks of others may take their time.
-    let answers = server.wait_long(join_all(all));
+    let answers = server.wait_long(lock, join_all(all));
     let Some(answers) = answers else {
         return Err(failed(server.address(), &Lost::Silent));
     };
@@ -511,7 +512,7 @@ fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Optio
 /// # Errors
 /// What the server says.
 pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
-    sent(server, steps).map_err(WriteError::from)
+    sent(server, LOCK_WAIT, steps).map_err(WriteError::from)
 }
 
 /// Why a command was not recorded, for who does not begin anew.
