@@ -111,7 +111,7 @@ export type AuditRow = {
 export type AuditView = {
   /** Its rows, by id. */
   rows: Array<AuditRow>;
-  /** `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`, `empty`. */
+  /** `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`, `empty`, `gone` (the run shows that there was a log). */
   chain: string;
   /** The same in one sentence, with the first bad row: never "proof". */
   chain_reason: string;

@@ -34,6 +34,8 @@ pub(crate) struct PostgresFacts<'a> {
     pub(crate) updated: Option<Stamp>,
     /// Its program, read at the same time.
     pub(crate) program: Option<String>,
+    /// Whether it has gates and no row of an audit log, read at the same time.
+    pub(crate) lacks_log: bool,
     /// The ids that the transaction has taken for new rows, once it has: the first, and how many.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
     /// What went wrong: a plan is told it in words, and the store has to know whether it passes.
@@ -359,6 +361,10 @@ impl Facts for PostgresFacts<'_> {
                 return Ok(());
             }
         }
+    }
+
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        Ok(self.lacks_log)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -38,8 +38,10 @@ pub(crate) struct Meter {
     parameters: AtomicUsize,
     notices: AtomicUsize,
     others: AtomicUsize,
-    /// All bytes ever.
+    /// All bytes ever that came.
     heard: AtomicU64,
+    /// All bytes ever that the way to the server took.
+    told: AtomicU64,
     /// Why the stream was ended, once it was.
     ended: OnceLock<&'static str>,
 }
@@ -55,6 +57,11 @@ impl Meter {
     /// Bytes that ever came.
     pub(crate) fn heard(&self) -> u64 {
         self.heard.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that ever came or went.
+    pub(crate) fn moved(&self) -> u64 {
+        self.heard() + self.told.load(Ordering::Relaxed)
     }
 
     /// Why the stream was ended, if it was, as what the server did.
@@ -191,7 +198,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let taken = ready!(Pin::new(&mut self.stream).poll_write(cx, buf))?;
+        self.meter.told.fetch_add(taken as u64, Ordering::Relaxed);
+        Poll::Ready(Ok(taken))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

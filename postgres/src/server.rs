@@ -17,13 +17,25 @@ use crate::address::Address;
 use crate::dial::{self, Peer};
 use crate::hidden::all_rows;
 use crate::meter::Meter;
+use crate::store::{AT_ONCE, LOCK_WAIT};
 use crate::{fault, tls};
 
-/// How long an answer may take.
+/// How long an answer may take that comes at a pace.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent before it has answered: longer than a writer waits for a lock at once.
+/// How long a server may be silent before it has answered: longer than a writer waits for a lock at once. An answer that comes
+/// slower than [`PACE`] may take no longer from its first byte to its last: who sends a byte now and then is as good as silent.
 const SILENCE: Duration = Duration::from_secs(12);
+
+/// The same of a connection on which the question before was not answered: a server that stopped it, as it was asked to, answers.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// The same where another's lock is waited for at the server: for as long as its `lock_timeout` is. That a server does nothing
+/// else in that time cannot be seen from here.
+const LONG: Duration = Duration::from_secs(LOCK_WAIT.as_secs() + DOUBT.as_secs());
+
+/// Bytes a second, of the question or of its answer, that show that a long one goes on: half of what a slow mobile phone has.
+const PACE: u64 = 10_000;
 
 /// How long a server may be silent at what may take long, before it is asked over another connection: whether it is there, or
 /// what became of a COMMIT.
@@ -35,7 +47,9 @@ pub(crate) const LOOK: Duration = Duration::from_secs(3);
 // A server that says nothing is left within 15 s: it may be silent at two COMMITs of a command that is begun anew once, and then
 // when it connects as well as when it is asked what became of them.
 const MOST: Duration = Duration::from_secs(15);
-const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
+const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() + AGAIN.as_secs() <= MOST.as_secs());
+// A writer waits for a lock at once, and is then told by the server.
+const _: () = assert!(AT_ONCE.as_secs() < SILENCE.as_secs());
 const _: () =
     assert!(2 * DOUBT.as_secs() + 2 * LOOK.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
 
@@ -145,6 +159,10 @@ pub(crate) struct Connection {
     client: Client,
     /// An answer did not come: nobody knows what the session does.
     silent: AtomicBool,
+    /// The last answer did not come, and the server was asked to stop.
+    doubted: AtomicBool,
+    /// Nor did the one after it: nothing is waited for any more.
+    gone: AtomicBool,
     /// What came.
     meter: Arc<Meter>,
     /// Where the server is.
@@ -209,17 +227,22 @@ impl Server {
 
     /// Waits for an answer; `None` when it does not come: then the connection is not used again, and the server is asked to stop.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        let answer = self.wait_within(SILENCE, || false, question);
+        let answer = self.wait_within(SILENCE, SILENCE, || false, question);
         answer.or_else(|| {
             self.give_up();
             None
         })
     }
 
-    /// The same for what takes long at the server: it may be silent for as long as an answer may take, as long as it answers
-    /// another connection.
-    pub(crate) fn wait_long<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        let answer = self.wait_within(DOUBT, || self.is_there(), question);
+    /// The same for what takes long at the server, where `lock` is how long it may wait for another's lock: it may be silent a
+    /// little longer than that, as long as it answers another connection.
+    pub(crate) fn wait_long<T>(
+        &self,
+        lock: Duration,
+        question: impl Future<Output = T>,
+    ) -> Option<T> {
+        let most = if lock > AT_ONCE { LONG } else { SILENCE };
+        let answer = self.wait_within(DOUBT, most, || self.is_there(), question);
         answer.or_else(|| {
             self.give_up();
             None
@@ -229,7 +252,7 @@ impl Server {
     /// The same for a COMMIT. A server that is silent is not asked to stop: a COMMIT that waits for a replica would then be done
     /// without it. What became of it is asked over another connection ([`crate::settle`]).
     pub(crate) fn wait_commit<T>(&self, question: impl Future<Output = T>) -> Option<T> {
-        let answer = self.wait_within(DOUBT, || false, question);
+        let answer = self.wait_within(DOUBT, DOUBT, || false, question);
         if answer.is_none() {
             self.connection.silent.store(true, Ordering::Relaxed);
         }
@@ -246,24 +269,48 @@ impl Server {
         asked.is_ok_and(|server| server.batch("").is_ok())
     }
 
+    /// Waits for an answer: until the server has been silent for so long and is not there, or slow for so long.
     fn wait_within<T>(
         &self,
         silence: Duration,
+        slow: Duration,
         is_there: impl Fn() -> bool,
         question: impl Future<Output = T>,
     ) -> Option<T> {
-        let meter = &self.connection.meter;
+        let Connection {
+            meter,
+            doubted,
+            gone,
+            ..
+        } = &*self.connection;
+        if gone.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (silence, slow) = match doubted.load(Ordering::Relaxed) {
+            true => (AGAIN, AGAIN),
+            false => (silence, slow),
+        };
         meter.begin();
         let mut question = pin!(question);
-        let begun = Instant::now();
+        // Since when it has been slow.
+        let (begun, mut since) = (Instant::now(), Instant::now());
         loop {
-            let heard = meter.heard();
+            let (heard, moved) = (meter.heard(), meter.moved());
             let left = self.address.answer.saturating_sub(begun.elapsed());
-            let answer = self.wait_for(silence.min(left), question.as_mut());
+            let left = left.min(slow.saturating_sub(since.elapsed()));
+            let window = silence.min(left);
+            let answer = self.wait_for(window, question.as_mut());
             if answer.is_some() {
+                doubted.store(false, Ordering::Relaxed);
                 return answer;
             }
-            if begun.elapsed() >= self.address.answer || meter.heard() == heard && !is_there() {
+            let at_pace = is_at_pace(meter.moved() - moved, window);
+            if at_pace {
+                since = Instant::now();
+            }
+            let is_over = begun.elapsed() >= self.address.answer || since.elapsed() >= slow;
+            let is_silent = !at_pace && meter.heard() == heard;
+            if is_over || is_silent && !is_there() {
                 return None;
             }
         }
@@ -271,8 +318,17 @@ impl Server {
 
     /// Does not wait any more for what was asked. A statement that is not waited for would keep its locks.
     pub(crate) fn give_up(&self) {
-        self.connection.silent.store(true, Ordering::Relaxed);
-        self.cancel();
+        let Connection {
+            silent,
+            doubted,
+            gone,
+            ..
+        } = &*self.connection;
+        silent.store(true, Ordering::Relaxed);
+        match doubted.swap(true, Ordering::Relaxed) {
+            true => gone.store(true, Ordering::Relaxed),
+            false => self.cancel(),
+        }
     }
 
     /// The setting of a transaction that has it wait so long for a lock, and shorter than an answer may take.
@@ -281,9 +337,10 @@ impl Server {
         format!("SET LOCAL lock_timeout = '{most}ms'")
     }
 
-    /// How long the server may be silent while rows are waited for.
-    pub(crate) fn silence(&self) -> Duration {
-        SILENCE.min(self.address.answer)
+    /// Whether rows come at a pace of which so many bytes moved in this time; `None` as long as that cannot be told.
+    pub(crate) fn is_at_pace(&self, moved: u64, waited: Duration) -> Option<bool> {
+        let window = SILENCE.min(self.address.answer);
+        (waited >= window).then(|| is_at_pace(moved, waited))
     }
 
     /// What came from the server.
@@ -367,7 +424,7 @@ impl Server {
     /// # Errors
     /// [`Lost::AtCommit`] where nobody knows whether they are done.
     pub(crate) fn script(&self, sql: &str) -> Result<(), Lost> {
-        let done = self.wait_long(self.client().batch_execute(sql));
+        let done = self.wait_long(LOCK_WAIT, self.client().batch_execute(sql));
         let done = done.ok_or(Lost::Silent);
         done.and_then(|done| done.map_err(|error| self.lost(error)))
             .map_err(Lost::at_commit)
@@ -386,9 +443,14 @@ impl Server {
 
     /// As [`Server::rows`], for what takes long.
     pub(crate) fn rows_long(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
-        let rows = self.wait_long(self.question(sql, bound));
+        let rows = self.wait_long(LOCK_WAIT, self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
+}
+
+/// Whether so many bytes in this time are those of an answer that comes.
+fn is_at_pace(moved: u64, time: Duration) -> bool {
+    moved > 0 && u128::from(moved) * 1000 >= u128::from(PACE) * time.as_millis()
 }
 
 fn connected(address: &Address) -> Result<Connection, Fault> {
@@ -427,7 +489,9 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     Ok(Connection {
         runtime: Some(runtime),
         client,
-        silent: AtomicBool::new(false),
+        silent: AtomicBool::default(),
+        doubted: AtomicBool::default(),
+        gone: AtomicBool::default(),
         meter,
         peer,
     })

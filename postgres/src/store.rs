@@ -44,7 +44,7 @@ const TRIES: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
-const AT_ONCE: Duration = Duration::from_secs(8);
+pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
 
 /// How long it is waited for by who does not begin anew.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -95,8 +95,10 @@ const LOCK_AGENTS: &str =
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
-/// A new token of a transaction.
-const TOKEN: &str = "SELECT gen_random_uuid()::text";
+/// A new token of a transaction; and whether the run has gates, but no row of an audit log.
+const TOKEN: &str =
+    "SELECT gen_random_uuid()::text, EXISTS (SELECT 1 FROM openprose.gates WHERE run_id = $1)
+    AND NOT EXISTS (SELECT 1 FROM openprose.gate_audit_log WHERE run_id = $1)";
 
 /// Leaves the token.
 const LEAVE_TOKEN: &str =
@@ -115,6 +117,7 @@ struct Locked {
     updated: Option<Stamp>,
     token: String,
     program: Option<String>,
+    lacks_log: bool,
 }
 
 /// A run in PostgreSQL that is written to.
@@ -250,6 +253,7 @@ impl PostgresStore {
             status: locked.status,
             updated: locked.updated,
             program: locked.program,
+            lacks_log: locked.lacks_log,
             ids: Cell::new(None),
             lost: RefCell::new(None),
         };
@@ -300,14 +304,14 @@ impl PostgresStore {
         };
         // Nearly every plan asks for the program.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
-        let tables = [foreign::no_tables()];
+        let (tables, of_run) = ([foreign::no_tables()], [text(self.run())]);
         let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
             // A view in the place of a table would run what others wrote: nothing behind this is then run.
             server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
-            server.question(TOKEN, &[]),
+            server.question(TOKEN, &of_run),
             server.question(PROGRAM, &of_program),
         );
         let (begun, tables, status, token, program) = server.wait(all).ok_or(Lost::Silent)?;
@@ -318,12 +322,14 @@ impl PostgresStore {
         let updated = status.first().map(|row| rows::stamp(row, 1));
         let status = status.first().map(|row| get::<Option<&str>>(row, 0));
         let status = status.transpose()?.flatten();
+        let lacks_log = token.first().map(|row| get(row, 1)).transpose()?;
         let token = token.first().map(|row| get(row, 0)).transpose()?;
         Ok(Locked {
             status: RunStatus::parse(status.unwrap_or("running")),
             updated: updated.transpose()?.flatten(),
             token: token.unwrap_or_default(),
             program: program.transpose()?.flatten(),
+            lacks_log: lacks_log.unwrap_or(false),
         })
     }
 
@@ -365,7 +371,7 @@ impl PostgresStore {
     }
 
     fn send(&self, server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
-        sent(server, steps)
+        sent(server, AT_ONCE, steps)
     }
 
     /// Writes an attachment, piece by piece.
@@ -419,8 +425,9 @@ impl PostgresStore {
     }
 }
 
-/// Sends statements one after the other without waiting, and then looks at all answers.
-fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
+/// Sends statements one after the other without waiting, and then looks at all answers. `lock` is how long each may wait for
+/// another's lock.
+fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Failed> {
     let most = server.address().most;
     if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
         let message = format!(
@@ -448,7 +455,7 @@ fn sent(server: &Server, steps: &[Step<'_>]) -> Result<(), Failed> {
         Ok::<_, tokio_postgres::Error>((rows.rows_affected().unwrap_or(0), looked))
     });
     // Constraints and locks of others may take their time.
-    let answers = server.wait_long(join_all(all));
+    let answers = server.wait_long(lock, join_all(all));
     let Some(answers) = answers else {
         return Err(failed(server.address(), &Lost::Silent));
     };
@@ -505,7 +512,7 @@ fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Optio
 /// # Errors
 /// What the server says.
 pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
-    sent(server, steps).map_err(WriteError::from)
+    sent(server, LOCK_WAIT, steps).map_err(WriteError::from)
 }
 
 /// Why a command was not recorded, for who does not begin anew.

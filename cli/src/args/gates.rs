@@ -39,6 +39,17 @@ pub(crate) enum GatesCommand {
     Expire {
         #[command(flatten)]
         run: AnyRun,
+        /// Also gates whose creation no sealed row of the log records; the override is recorded too
+        #[arg(long = "override")]
+        overrides: bool,
+        /// Who overrides; not checked
+        #[arg(
+            long = "as",
+            value_name = "NAME",
+            default_value = "user",
+            requires = "overrides"
+        )]
+        by: String,
     },
 }
 

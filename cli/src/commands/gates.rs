@@ -11,8 +11,11 @@ use crate::out::Out;
 use crate::{locate, print, record};
 
 pub(super) fn run(args: &GatesArgs, out: &Out) -> Result<Exit, CliError> {
-    if let Some(GatesCommand::Expire { run }) = &args.command {
-        return expire(run.given()?.as_deref(), out);
+    if let Some(GatesCommand::Expire { run, overrides, by }) = &args.command {
+        let command = ExpireGates {
+            overrides: overrides.then(|| by.clone()),
+        };
+        return expire(run.given()?.as_deref(), &command, out);
     }
     let run = args.run.given()?;
     let now = locate::now();
@@ -81,14 +84,18 @@ fn within(text: &str, now: i64) -> Result<i64, CliError> {
     Ok(now.saturating_add(millis(&duration)))
 }
 
-fn expire(run: Option<&str>, out: &Out) -> Result<Exit, CliError> {
+fn expire(run: Option<&str>, command: &ExpireGates, out: &Out) -> Result<Exit, CliError> {
     let mut exit = Exit::Done;
     let mut done: Vec<GateTimedOut> = Vec::new();
     match run {
-        Some(run) => done.extend(record::one(run, &ExpireGates)?),
+        Some(run) => done.extend(record::one(run, command)?),
+        None if command.overrides.is_some() => {
+            return Err(CliError::usage("--override is given, and no run is named")
+                .hint("name the run whose gates you looked at"));
+        }
         None => {
             for (run, read) in due()? {
-                match read.and_then(|()| record::one(&run, &ExpireGates)) {
+                match read.and_then(|()| record::one(&run, command)) {
                     Ok(gates) => done.extend(gates),
                     // One run that cannot be written keeps no other from it.
                     Err(error) => {

@@ -174,7 +174,7 @@ pub(crate) fn gate_waits(waits: &[GateWait], width: usize) -> String {
 fn verdict(chain: &str, reason: &str, head: Option<&Head>) -> String {
     let tone = match chain {
         "consistent" => OK,
-        "broken" | "contradicted" => BAD,
+        "broken" | "contradicted" | "gone" => BAD,
         _ => WAIT,
     };
     let mut out = format!(

@@ -3,12 +3,13 @@
 
 use std::fs;
 
+use prosescope_test_support::needs;
 use serde_json::{Value, json};
 
 use crate::{Form, Project, in_both_forms};
 
 /// As sqlite.md says it, or as a file.
-fn insert(project: &Project) {
+pub(crate) fn insert(project: &Project) {
     match project.form {
         Form::Sqlite => drop(project.sql(&format!(
             "INSERT INTO gates (id, run_id, prompt, allow, timeout, timeout_at, on_reject, status)
@@ -19,9 +20,11 @@ fn insert(project: &Project) {
             let gate = json!({
                 "id": "by-hand", "run_id": project.run, "prompt": "Ship?", "allow": ["lee"],
                 "on_reject": "throw", "status": "pending", "created_at": "2026-01-25T12:00:00Z",
+                "timeout_at": "2030-01-01T00:00:00Z",
             });
-            let path = project.folder().join("gates/by-hand.pending.json");
-            fs::write(path, gate.to_string()).expect("written");
+            let folder = project.folder().join("gates");
+            fs::create_dir_all(&folder).expect("made");
+            fs::write(folder.join("by-hand.pending.json"), gate.to_string()).expect("written");
         }
     }
 }
@@ -121,5 +124,56 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
         assert_eq!(verified["chain"], "contradicted");
         // A gate of ours needs no override.
         project.expect(0, &["approve", run, "deploy"]);
+    });
+}
+
+/// Its time-out is recorded by override, too, and the log says who insisted.
+#[test]
+fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
+    if needs::faketime().is_none() || needs::sqlite3().is_none() {
+        return;
+    }
+    const LATE: &str = "2031-01-01 00:00:00";
+    in_both_forms(|project| {
+        let run = &*project.run;
+        project.create("deploy", &[]);
+        insert(project);
+        let before = project.files();
+        let (_, said) = project.expect_at(LATE, 4, &["gates", "expire", run]);
+        assert!(
+            said.contains("creation of gate by-hand") && said.contains("--override"),
+            "{said}"
+        );
+        // Whoever overrides names the run, and is somebody.
+        for args in [
+            &["gates", "expire", "--override"][..],
+            &["gates", "expire", run, "--as", "lee"],
+            &["gates", "expire", run, "--override", "--as", " "],
+        ] {
+            project.expect_at(LATE, 2, args);
+        }
+        assert!(project.files() == before);
+        let expire = ["gates", "expire", run, "--override", "--as", "lee"];
+        let (said, _) = project.expect_at(LATE, 0, &expire);
+        assert!(said.contains("by-hand"), "{said}");
+        let log = project.json(0, &["audit", run, "--gate", "by-hand"]);
+        let rows: Vec<_> = log["rows"].as_array().expect("rows").iter().collect();
+        let words: Vec<_> = rows
+            .iter()
+            .map(|row| (&row["event"], &row["principal"], &row["sealed"]))
+            .collect();
+        let (yes, lee, system) = (json!(true), json!("lee"), json!("system"));
+        assert_eq!(
+            words,
+            [
+                (&json!("overridden"), &lee, &yes),
+                (&json!("timeout"), &system, &yes)
+            ]
+        );
+        let verified = project.json(0, &["audit", "verify", run]);
+        assert_eq!(verified["chain"], "consistent");
+        // Safe to repeat.
+        project.expect_at(LATE, 0, &expire);
+        assert_eq!(project.json(0, &["audit", run, "--gate", "by-hand"]), log);
     });
 }

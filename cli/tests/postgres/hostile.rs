@@ -51,6 +51,8 @@ all! {
     LongMessage,
     /// Answers with an error of 2 MB.
     LongError,
+    /// Begins a message, and sends the rest of it byte by byte.
+    Drips,
 }
 
 fn message(kind: u8, body: &[u8]) -> Vec<u8> {
@@ -136,6 +138,13 @@ fn serve(mut client: TcpStream, does: Does) -> std::io::Result<()> {
             client.write_all(&message(b'Z', b"I"))?;
             hold(&mut client)
         }
+        Drips => {
+            client.write_all(&[b'N', 0, 1, 0, 0])?;
+            loop {
+                client.write_all(b"x")?;
+                thread::sleep(Duration::from_millis(500));
+            }
+        }
         LongMessage => {
             client.write_all(&[b'D', 0x3f, 0xff, 0xff, 0xff])?;
             flood(&mut client, &|_| vec![0; 4096])
@@ -176,7 +185,7 @@ fn server(does: Does) -> (u16, Arc<AtomicUsize>) {
 }
 
 /// Runs a program to its end; returns its exit code, what it said, and how much memory it held at most.
-fn watched(command: &mut Command) -> (Option<i32>, String, u64) {
+pub(crate) fn watched(command: &mut Command) -> (Option<i32>, String, u64) {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -228,7 +237,7 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
                 ];
                 // Those that are silent are waited for: once.
                 let commands = match does {
-                    Nothing | Silent => &commands[..2],
+                    Nothing | Silent | Drips => &commands[..2],
                     _ => &commands[..],
                 };
                 for (args, wanted) in commands {
@@ -255,14 +264,14 @@ fn a_hostile_server_is_left_soon_and_costs_little_memory() {
 }
 
 /// A project whose database is reached over a way, with a run and a workflow.
-struct Place {
-    wire: Faulty,
+pub(crate) struct Place {
+    pub(crate) wire: Faulty,
     project: Project,
     run: String,
 }
 
 impl Place {
-    fn new(cluster: &Cluster) -> Place {
+    pub(crate) fn new(cluster: &Cluster) -> Place {
         let wire = Faulty::to(cluster.port());
         let through = cluster.database().replace(
             &format!(":{}/", cluster.port()),
@@ -294,7 +303,7 @@ impl Place {
         line.split(' ').map(str::to_owned).collect()
     }
 
-    fn command(&self, line: &str) -> Command {
+    pub(crate) fn command(&self, line: &str) -> Command {
         let args = self.args(line);
         let mut command = self
             .project

@@ -8,6 +8,7 @@ mod commands;
 mod conformance;
 mod cuts;
 mod documents;
+mod dripping;
 mod faults;
 mod foreign;
 mod hostile;

@@ -159,6 +159,8 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
     for way in [
         &["approve", &run, "b", "--as", "raymond"][..],
         &["gates", "expire", &run],
+        &["put", "x", "--run", &run],
+        &["exec", "begin", "--line", "1", "--run", &run],
         &[
             "gate", "create", "d", "--run", &run, "--prompt", "Go?", "--force",
         ],
@@ -169,6 +171,11 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
             "{said}"
         );
     }
+    let said = project.prose(1, &["audit", "verify", &run], "");
+    assert!(
+        said.contains("gone") && said.contains("names place"),
+        "{said}"
+    );
     // What the documents' own SQL inserts is decided by override, which the log records.
     let run = begun();
     let id = run.trim_start_matches("postgres:");

@@ -11,6 +11,8 @@ use crate::model::Text;
 pub enum ChainState {
     /// There is no row.
     Empty,
+    /// There is no row, and the run names the place of one in the log's chain.
+    Gone,
     /// Every row is sealed, and the chain agrees with them.
     Consistent,
     /// Rows are sealed and agree; others are not sealed.
@@ -28,6 +30,7 @@ impl ChainState {
     pub fn word(self) -> &'static str {
         match self {
             ChainState::Empty => "empty",
+            ChainState::Gone => "gone",
             ChainState::Consistent => "consistent",
             ChainState::Partly => "partly sealed",
             ChainState::Unsealed => "unsealed",
@@ -90,6 +93,9 @@ impl Finding {
                 "Rows at the end of the log were deleted since that head was noted."
             }
             "audit-head-differs" => "The log was written anew since that head was noted.",
+            "audit-log-gone" => {
+                "Put back the log as it was, from a copy: nothing is recorded in this run without it. Where there is none, run the program anew."
+            }
             _ => "The log was changed after it was written; do not rely on it.",
         });
         match self.row {
@@ -121,6 +127,17 @@ pub struct ChainReport {
 }
 
 impl ChainReport {
+    /// Adds that a log is gone, where the run names places in it.
+    pub(crate) fn lost(&mut self, gone: Vec<Finding>) {
+        if !gone.is_empty() {
+            self.state = match self.state {
+                ChainState::Empty => ChainState::Gone,
+                _ => ChainState::Broken,
+            };
+        }
+        self.findings.extend(gone);
+    }
+
     /// Adds what gates contradict. A log without a sealed row is no measure for them.
     pub(crate) fn add<'a>(&mut self, gates: impl Iterator<Item = &'a Issue>) {
         if self.sealed == 0 {
@@ -200,7 +217,7 @@ impl ChainReport {
                     all.len()
                 ),
             },
-            ChainState::Broken => {
+            ChainState::Gone | ChainState::Broken => {
                 let first = self.findings.iter().find(|finding| finding.is_error());
                 first.map_or_else(String::new, |finding| finding.message.clone())
             }

@@ -43,6 +43,14 @@ pub(super) fn unread_of(run: &Run, values: &Values) -> Vec<Unread> {
     found
 }
 
+/// Whether the audit log, or a part of it, could not be read.
+pub(super) fn lacks_log(run: &Run) -> bool {
+    run.issues.iter().any(|issue| {
+        issue.rule == "audit-lines-unread"
+            || unread(issue).is_some_and(|unread| unread.parts.contains(&Part::Audit))
+    })
+}
+
 /// A state file that is encrypted.
 fn sealed(file: &str) -> Unread {
     Unread {

@@ -83,7 +83,7 @@ pub struct AuditView {
     /// Its rows, by id.
     pub rows: Vec<AuditRow>,
     /// `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`,
-    /// `empty`.
+    /// `empty`, `gone` (the run shows that there was a log).
     pub chain: String,
     /// The same in one sentence, with the first bad row: never "proof".
     pub chain_reason: String,

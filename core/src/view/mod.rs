@@ -114,7 +114,9 @@ pub fn tone(status: &str) -> Tone {
         "completed" | "approved" | "recovered" | "active" => Tone::Ok,
         "running" | "executing" | "started" | "iteration" | "retry" => Tone::Run,
         "waiting" | "waiting_for_input" | "paused" | "pending" | "interrupted" => Tone::Wait,
-        "failed" | "error" | "rejected" | "timeout" | "broken" | "contradicted" => Tone::Bad,
+        "failed" | "error" | "rejected" | "timeout" | "broken" | "contradicted" | "gone" => {
+            Tone::Bad
+        }
         _ => Tone::Quiet,
     }
 }

@@ -109,6 +109,12 @@ pub trait Facts {
     /// The rows of the run's audit log, in order of id, until `each` breaks: for a gate whose creation the log does not have.
     fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
 
+    /// Whether the run has gates, and no row of its audit log. Every command asks this, so it is answered without reading rows.
+    ///
+    /// # Errors
+    /// Also when the log was emptied, or its last row cut off, as far as the store sees that at once.
+    fn lacks_log(&self) -> Result<bool, Fault>;
+
     /// Where the run's audit log ends.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }

@@ -166,10 +166,10 @@ pub trait RunStore {
     }
 }
 
-/// Records a command in a store.
+/// Records a command in a store. In a run whose audit log is gone nothing is recorded.
 ///
 /// # Errors
-/// See [`Record::plan`] and [`RunStore::transact`].
+/// See [`Record::plan`] and [`RunStore::transact`]; a [`Fault`] when the audit log is gone.
 pub fn record<R: Record + ?Sized>(
     store: &mut dyn RunStore,
     command: &R,
@@ -177,6 +177,7 @@ pub fn record<R: Record + ?Sized>(
 ) -> Result<R::Done, WriteError> {
     let mut done = None;
     store.transact(&mut |facts| {
+        gate::log_is_there(facts)?;
         let plan = command.plan(facts, at)?;
         done = Some(plan.done);
         Ok(plan.changes)

@@ -284,6 +284,10 @@ impl Facts for Overlay<'_> {
         self.facts.audit_rows(each)
     }
 
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        self.facts.lacks_log()
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         self.facts.audit_tail()
     }

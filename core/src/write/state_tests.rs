@@ -165,6 +165,9 @@ impl Facts for Memory {
     fn audit_rows(&self, _: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault> {
         Ok(())
     }
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        Ok(false)
+    }
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         Ok(AuditTail::default())
     }

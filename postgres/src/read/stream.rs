@@ -53,27 +53,31 @@ impl PostgresRun {
         let (mut last, mut same) = (i64::MIN, 0);
         // How many came behind the last wanted one, once that came.
         let mut behind = None;
+        // What moved since, in the time that it was waited for: whoever takes the rows may take their time.
+        let (mut moved, mut waited) = (meter.moved(), Duration::ZERO);
         loop {
             // What is passed over is counted as one answer, so that it ends.
             if behind.is_none() {
                 meter.begin();
             }
-            let (mut heard, mut since) = (meter.heard(), Instant::now());
             let next = loop {
                 if self.is_stopped() {
                     self.server.cancel();
                     return Err(DecodeError::Stopped);
                 }
-                match self.server.wait_for(ASK, rows.try_next()) {
-                    Some(next) => break next,
-                    None if meter.heard() != heard => {
-                        (heard, since) = (meter.heard(), Instant::now());
-                    }
-                    None if since.elapsed() > self.server.silence() => {
+                let asked = Instant::now();
+                let next = self.server.wait_for(ASK, rows.try_next());
+                waited += asked.elapsed();
+                match self.server.is_at_pace(meter.moved() - moved, waited) {
+                    Some(false) => {
                         self.server.give_up();
                         return Err(self.unread(Lost::Silent));
                     }
+                    Some(true) => (moved, waited) = (meter.moved(), Duration::ZERO),
                     None => {}
+                }
+                if let Some(next) = next {
+                    break next;
                 }
             };
             match (next, &mut behind) {

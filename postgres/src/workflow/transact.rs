@@ -15,7 +15,7 @@ use crate::fault;
 use crate::rows::get;
 use crate::server::{Lost, Server};
 use crate::settle::settled;
-use crate::store::OF_WORKFLOWS;
+use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
 
 /// How often a command is begun anew when other transactions were in its way, or the connection was lost.
 const TRIES: u32 = 20;
@@ -133,7 +133,7 @@ impl PostgresTables {
             server.question(TRANSACTION, &[]),
         );
         // The row is waited for.
-        let (begun, rows, transaction) = server.wait_long(all).ok_or(Lost::Silent)?;
+        let (begun, rows, transaction) = server.wait_long(LOCK_WAIT, all).ok_or(Lost::Silent)?;
         begun?;
         let (rows, transaction) = (rows?, transaction?);
         let rows = match &statement {

@@ -38,7 +38,7 @@ fn a_gate_is_what_its_file_is_called() {
             files.retain(|file| file.ends_with(".resolved.json"));
             files
         };
-        let refused = record(run.store.as_mut(), &ExpireGates, &at).unwrap_err();
+        let refused = record(run.store.as_mut(), &ExpireGates::default(), &at).unwrap_err();
         let refused = refused.to_string();
         assert!(refused.contains("gate deploy calls itself"), "{refused}");
         assert_eq!(resolved(&run), [] as [String; 0]);
@@ -53,7 +53,7 @@ fn a_gate_is_what_its_file_is_called() {
         let refused = read(&mut run, "deploy").unwrap_err().to_string();
         assert!(refused.contains("gate deploy calls itself"), "{refused}");
         fs::remove_file(run.dir.join("gates/deploy.pending.json")).unwrap();
-        let done = record(run.store.as_mut(), &ExpireGates, &at).unwrap();
+        let done = record(run.store.as_mut(), &ExpireGates::default(), &at).unwrap();
         assert_eq!(done.len(), 1, "{id}");
         let own = format!("{}/gates/mine.resolved.json", crate::RUN);
         assert_eq!(resolved(&run), [own]);

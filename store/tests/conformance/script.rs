@@ -216,7 +216,7 @@ pub(crate) fn run_by(
             };
             done(store, at, &resolve)
         }
-        "expire" => done(store, at, &ExpireGates),
+        "expire" => done(store, at, &ExpireGates::default()),
         "import" => {
             let import = AddImport {
                 name: Some("i.prose".to_owned()),

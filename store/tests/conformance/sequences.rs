@@ -221,7 +221,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
             };
             said(store, at, &resolve)
         }
-        26 => said(store, at, &ExpireGates),
+        26 => said(store, at, &ExpireGates::default()),
         27 => {
             let import = AddImport {
                 alias: "research".to_owned(),

@@ -33,6 +33,8 @@ pub enum Answer {
     Torn,
     /// It is carried out, and its first row comes again without end.
     Endless,
+    /// It is carried out, and its first row comes again without end, twice a second.
+    Drip,
 }
 
 /// What fails.
@@ -55,6 +57,8 @@ struct State {
     struck: usize,
     /// Whether a row was sent without end.
     was_endless: bool,
+    /// How often a row was sent by a question that drips.
+    dripped: usize,
 }
 
 impl State {
@@ -113,6 +117,11 @@ impl Faulty {
         locked(&self.state).was_endless
     }
 
+    /// How often a row was sent twice a second since the way was armed: an answer may have none.
+    pub fn dripped(&self) -> usize {
+        locked(&self.state).dripped
+    }
+
     /// What was asked since the way was armed: the text of each question.
     pub fn asked(&self) -> Vec<String> {
         locked(&self.state).asked.clone()
@@ -135,6 +144,7 @@ enum Passed {
     Garbage,
     Torn,
     Endless,
+    Drip,
 }
 
 fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>) -> io::Result<()> {
@@ -205,6 +215,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
             Some(Answer::Garbage) => (question, &[Passed::Garbage]),
             Some(Answer::Torn) => (question, &[Passed::Torn]),
             Some(Answer::Endless) => (question, &[Passed::Endless]),
+            Some(Answer::Drip) => (question, &[Passed::Drip]),
         };
         locked(&answers).extend(due);
         server.write_all(&send)?;
@@ -260,7 +271,12 @@ fn answer(
                 locked(state).was_endless = true;
                 client.write_all(&bytes.repeat(1 + 65_536 / bytes.len()))?;
             },
-            Passed::Endless => true,
+            Passed::Drip if kind == b'D' => loop {
+                locked(state).dripped += 1;
+                client.write_all(&bytes)?;
+                thread::sleep(Duration::from_millis(500));
+            },
+            Passed::Endless | Passed::Drip => true,
         };
         if passes && !is_silent {
             client.write_all(&bytes)?;

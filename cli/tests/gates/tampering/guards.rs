@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use prosescope_test_support::needs;
 use serde_json::json;
 
 use super::state::Row;
 use super::{found, logged};
-use crate::{Form, Project, sqlite};
+use crate::{FORMS, Form, Project, sqlite};
 
 /// What is done to the file of a gate: the file, the key and its new value, or none to remove the file; the rule.
 type OfFile = (
@@ -133,7 +134,7 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         ("its only line cut off", audit, first(audit), 5, 5),
         ("emptied", events, Vec::new(), 0, 5),
         ("its only line cut off", events, first(events), 0, 5),
-        ("gone", audit, GONE.to_vec(), 0, 5),
+        ("gone", audit, GONE.to_vec(), 1, 5),
         ("gone", events, GONE.to_vec(), 0, 5),
     ] {
         Project::restore(&original, &project.folder());
@@ -153,13 +154,23 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
             (
                 NOON,
                 approved,
+                &["put", "x", "--run", run, "--file", "p.prose"],
+            ),
+            (
+                NOON,
+                approved,
+                &["exec", "begin", "--line", "1", "--run", run],
+            ),
+            (
+                NOON,
+                approved,
                 &[
                     "gate", "create", "e", "--run", run, "--prompt", "Go?", "--force",
                 ],
             ),
         ] {
-            // Whoever only reads is not told of a file that is gone.
-            if args[0] == "check" && is_gone {
+            // Nothing else names a log of events that is gone.
+            if args[0] == "check" && is_gone && log == events {
                 continue;
             }
             let out = project.at(now, args);
@@ -185,6 +196,93 @@ fn a_log_that_was_emptied_or_cut_off_is_not_gone_on_with() {
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
     }
     project.expect(0, &["audit", "verify", run]);
+}
+
+/// A log whose rows, or whose table or file, are gone: the executions of gates show that there was one, so nothing at all is
+/// recorded in the run, and whoever verifies the log hears that it is gone.
+#[test]
+fn a_run_whose_audit_log_is_gone_is_not_gone_on_with() {
+    const REMOVED: &[&str] = &[
+        "DROP TRIGGER gate_audit_log_no_delete; DELETE FROM gate_audit_log;",
+        "DROP TABLE gate_audit_log;",
+    ];
+    for (form, removed) in [
+        (Form::Sqlite, REMOVED),
+        (Form::Folder, &["gates/audit.jsonl"]),
+    ] {
+        let Some((project, _)) = logged(form) else {
+            continue;
+        };
+        let original = project.files();
+        let run = &project.run;
+        for what in removed {
+            Project::restore(&original, &project.folder());
+            match form {
+                Form::Sqlite => drop(project.sql(what)),
+                Form::Folder => fs::remove_file(project.folder().join(what)).expect("removed"),
+            }
+            let before = project.files();
+            for args in [
+                &["put", "x", "--run", run, "--file", "p.prose"][..],
+                &["exec", "begin", "--line", "1", "--run", run],
+                &[
+                    "gate", "create", "e", "--run", run, "--prompt", "Go?", "--force",
+                ],
+                &["approve", run, "c", "--as", "lee", "--override"],
+                &["gates", "expire", run, "--override"],
+                &["resume", run, "--begin"],
+                &["finish", run, "--status", "failed"],
+            ] {
+                let (_, said) = project.expect_at("2026-01-25 12:50:00", 5, args);
+                for part in [
+                    "the audit log of run",
+                    "names place 4 of its chain for the creation of gate d",
+                    "nothing was changed",
+                    "from a copy",
+                ] {
+                    assert!(said.contains(part), "{what}, {args:?}: {said}");
+                }
+                assert!(project.files() == before, "{what}, {args:?}");
+            }
+            let said = project.json(1, &["audit", "verify", run]);
+            assert_eq!((&said["chain"], &said["rows"]), (&json!("gone"), &json!(0)));
+            assert!(
+                said["chain_reason"].to_string().contains("names place 4"),
+                "{said}"
+            );
+            let (verified, checked) = found(&project, None);
+            for rules in [verified, checked] {
+                assert!(rules.contains("audit-log-gone"), "{what}: {rules:?}");
+            }
+            // What can be read is shown all the same.
+            let (said, _) = project.expect(1, &["gates", run]);
+            assert!(said.contains("approved  a"), "{said}");
+        }
+        // With the log in its place the run goes on.
+        Project::restore(&original, &project.folder());
+        project.expect(0, &["put", "x", "--run", run, "--file", "p.prose"]);
+    }
+}
+
+/// A run without gates, or with those of another tool alone, may never have had a log.
+#[test]
+fn a_log_that_never_was_is_not_missed() {
+    for form in FORMS {
+        let project = Project::new(form);
+        let run = &project.run;
+        let put = ["put", "x", "--run", run, "--file", "p.prose"];
+        let empty = || {
+            let said = project.json(0, &["audit", "verify", run]);
+            assert_eq!(said["chain"], "empty", "{form:?}: {said}");
+            project.expect(0, &put);
+        };
+        empty();
+        match form {
+            Form::Sqlite if needs::sqlite3().is_none() => continue,
+            _ => crate::unsealed::insert(&project),
+        }
+        empty();
+    }
 }
 
 /// A log of events that lost its last lines is shorter than its checkpoint says: ids of its rows would be given again.

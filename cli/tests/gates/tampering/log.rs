@@ -284,11 +284,7 @@ pub(super) const TABLE: &[Tampering] = &[
         },
         WithHead("audit-tail-cut", "cut-tail"),
     ),
-    (
-        "no row",
-        |s| s.log.clear(),
-        WithHead("audit-tail-cut", "no-seals"),
-    ),
+    ("no row", |s| s.log.clear(), Alone("audit-log-gone")),
     (
         "no seal",
         |s| s.log.iter_mut().for_each(unseal),

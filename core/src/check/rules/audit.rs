@@ -13,6 +13,17 @@ pub(super) const RULES: &[Rule] = &[
   (2, 'deploy', 'r1', 'approved', 'mallory', NULL, '2026-01-25 13:00:00',
    '{"chain":{"seq":2,"prev":"23a9865d4ad306f7c3e29ecf6de70d45642d0611fa4c135ce88a48669968db87","hash":"6a99076ffea9a2227042a84ab0e14ff564c35b52ef53459273951e8a7c533f0b"}}');"#),
     Rule::error(
+        "audit-log-gone",
+        "The audit log has no row, and an execution names the place of one in its chain: the log was removed.",
+    )
+    .fix("Put back the log as it was, from a copy: nothing is recorded in the run without it. Where there is none, run the program anew: what was decided in this run cannot be verified.")
+    .source("errata G7")
+    .sql(r#"INSERT INTO run (id) VALUES ('r1');
+INSERT INTO execution (id, statement_index, statement_text, status, metadata)
+VALUES (1, 1, 'approve deploy:', 'pending', '{"gate_id":"deploy","audit_seq":1}');
+INSERT INTO gates (id, run_id, execution_id, status, created_at)
+VALUES ('deploy', 'r1', 1, 'pending', '2026-01-25 12:00:00');"#),
+    Rule::error(
         "audit-row-missing",
         "Rows are missing from the middle of the log.",
     )

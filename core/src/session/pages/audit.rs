@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::gate::audit::Head;
+use crate::gate::audit::{Finding, Head};
 use crate::gate::lifecycle::Lifecycle;
-use crate::gate::{self, audit};
+use crate::gate::{self, audit, lost};
 use crate::issue::Issue;
-use crate::model::{AuditEvent, AuditKind, Gate};
-use crate::session::Opened;
+use crate::model::{AuditEvent, AuditKind, Gate, Run};
+use crate::session::{Opened, unread};
 use crate::time::{Stamp, human_duration};
 use crate::view::{
     AuditCheck, AuditRow, AuditStat, AuditTimeout, AuditView, ExpectedHead, GateWait,
@@ -49,6 +49,7 @@ impl AuditFilter {
 /// chain has it.
 pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     let mut report = gate::verify(&opened.run.gates, &opened.run.audit, expect_head);
+    report.lost(gone(&opened.run));
     let of_files = opened.run.issues.iter();
     report.add(of_files.filter(|issue| {
         matches!(
@@ -70,6 +71,14 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
             ..head.clone()
         }),
         issues: [report.errors(), report.notes].concat(),
+    }
+}
+
+/// The audit logs that are gone. One that was not read to its end is not missed: that it was not is told by itself.
+pub(in crate::session) fn gone(run: &Run) -> Vec<Finding> {
+    match unread::lacks_log(run) {
+        true => Vec::new(),
+        false => lost::logs(&run.gates, &run.executions, &run.audit),
     }
 }
 

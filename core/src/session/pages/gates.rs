@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::audit::audit;
-use super::audit::audit_row;
+use super::audit::{audit, audit_row, gone};
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
 use crate::gate::lifecycle::{History, Lifecycle};
@@ -182,13 +181,10 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
 /// What gates and their log contradict, and where the chain is broken.
 pub(in crate::session) fn issues(run: &Run) -> Vec<Issue> {
     let mut issues = crate::gate::issues(&run.gates, &run.audit);
-    issues.extend(
-        audit::verify(&run.audit, None)
-            .findings
-            .iter()
-            .filter(|f| f.is_error())
-            .map(Finding::issue),
-    );
+    let gone = gone(run);
+    let found = audit::verify(&run.audit, None).findings;
+    let errors = found.iter().chain(&gone).filter(|f| f.is_error());
+    issues.extend(errors.map(Finding::issue));
     issues
 }
 

@@ -1,5 +1,6 @@
 use super::log::{Event, Log};
-use super::sealed::Measure;
+use super::principal;
+use super::sealed::{Measure, Measured, overriding};
 use super::waits::resolved;
 use crate::gate::allow::RESERVED;
 use crate::gate::lifecycle::Lifecycle;
@@ -11,22 +12,34 @@ use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
 
 /// `gates expire`: every gate that is past its deadline becomes `timeout`, once (errata G3, G6, G9). Safe to repeat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ExpireGates;
+pub struct ExpireGates {
+    /// Who insists, as claimed, on the time-out of gates whose creation no sealed row of the log records; `None` refuses them.
+    pub overrides: Option<String>,
+}
 
 impl Record for ExpireGates {
     /// In order of creation; none when nothing was due.
     type Done = Vec<GateTimedOut>;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
+        let by = self.overrides.as_deref().map(principal).transpose()?;
         // One that is due and called otherwise is not passed over: whoever asks for it hears what is wrong.
         for (id, _) in (facts.misnamed_gates()?.iter()).filter(|(_, gate)| is_due(gate, at)) {
             facts.gate(id)?;
         }
         let mut log = Log::open(facts, at)?;
         let mut all = Overlay::new(facts);
-        let (mut done, measure) = (Vec::new(), Measure::new(facts, false));
+        let (mut done, measure) = (Vec::new(), Measure::new(facts, by.is_some()));
         for gate in facts.gates()?.iter().filter(|gate| is_due(gate, at)) {
-            measure.of(gate)?;
+            if let (Measured::ByOverride, Some(by)) = (measure.of(gate)?, by) {
+                let row = overriding(&mut log, gate, by, None)?;
+                all.then(|_| {
+                    Ok(Plan {
+                        changes: vec![row],
+                        done: (),
+                    })
+                })?;
+            }
             done.push(all.then(|facts| time_out(facts, at, gate, &mut log))?);
         }
         let mut plan = all.done(done);

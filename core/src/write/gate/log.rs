@@ -3,6 +3,7 @@ use serde_json::{Map, Value};
 use super::sealed::place_of_creation;
 use crate::gate::allow::RESERVED;
 use crate::gate::audit::{Chain, Head, seal, with_chain};
+use crate::gate::lost;
 use crate::model::AuditKind;
 use crate::render::gates_json;
 use crate::write::instance::shown;
@@ -108,6 +109,15 @@ impl<'a> Log<'a> {
     }
 }
 
+/// Refuses to record anything in a run whose audit log is gone: what was decided in it is not known any more, and whoever goes
+/// on would hide that.
+pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError> {
+    match facts.lacks_log()? {
+        true => was_sealed(facts),
+        false => Ok(()),
+    }
+}
+
 /// Refuses to begin a chain anew where the executions of gates name a place in one: the log, or its seals, are gone, and a new
 /// chain would hide that. Older versions recorded no such place; a log of theirs that is gone does not show.
 fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
@@ -119,10 +129,8 @@ fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
                 Style::AppendOnly | Style::InPlace => "gate_audit_log",
             };
             let log = format!("the audit log of run {} ({log})", shown(&facts.run()?.name));
-            let why = format!(
-                "it has no sealed row, and execution {execution} names place {seq} of its chain for the creation of gate {}",
-                shown(&gate.id)
-            );
+            let why = lost::evidence(gate, execution, seq);
+            let why = format!("it has no sealed row, and {why}");
             let next = "where there is none, run the program anew: what was decided in this run cannot be verified";
             return Err(Fault::lost_rows(log, &why, next).into());
         }

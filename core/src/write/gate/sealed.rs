@@ -6,10 +6,10 @@ use super::log::{Event, Log};
 use crate::gate::audit::{Chain, Walk, edited, is_sealed};
 use crate::gate::canonical::key_twice;
 use crate::gate::columns::Columns;
-use crate::gate::{contradictions, seals_creations};
+use crate::gate::{contradictions, lost, seals_creations};
 use crate::issue::{Issue, Severity};
 use crate::model::{AuditEvent, AuditKind, Gate};
-use crate::write::instance::{meta, shown};
+use crate::write::instance::shown;
 use crate::write::meta::Keys;
 use crate::write::{Change, Facts, WriteError};
 
@@ -89,7 +89,7 @@ impl<'a> Measure<'a> {
                     "no sealed row of the log records the creation of gate {}, and this run seals creations: nothing was decided",
                     shown(&gate.id)
                 ),
-                "another tool created it, or its row was cut off the end of the log: ask who created it, and compare the log with a noted head (`prosescope audit verify RUN --expect-head HEAD`). `prosescope approve` or `reject` with --override decides it as it is, and the log records the override",
+                "another tool created it, or its row was cut off the end of the log: ask who created it, and compare the log with a noted head (`prosescope audit verify RUN --expect-head HEAD`). `prosescope approve`, `reject` or `gates expire` with --override decides it as it is, and the log records the override",
             )),
         }
     }
@@ -207,7 +207,7 @@ pub(super) fn place_of_creation(
     let Some(id) = gate.execution_id else {
         return Ok(None);
     };
-    let meta = facts.execution(id)?.map(|row| meta(&row));
-    let own = meta.filter(|meta| meta.gate_id.as_deref() == Some(&*gate.id));
-    Ok(own.and_then(|meta| meta.audit_seq).map(|seq| (id, seq)))
+    let row = facts.execution(id)?;
+    let place = row.and_then(|row| lost::place(gate, &row));
+    Ok(place.map(|place| (id, place)))
 }

@@ -403,16 +403,20 @@ fn all_due_gates_time_out_at_once_and_once_g6_g9() {
             };
             run.at(NOON, &gate).unwrap();
         }
-        let early = run.at(NOON, &ExpireGates).unwrap();
+        let early = run.at(NOON, &ExpireGates::default()).unwrap();
         assert_eq!((early.len(), run.changes.len()), (0, 0));
-        let done = run.at("2026-01-25 13:00:01", &ExpireGates).unwrap();
+        let done = run
+            .at("2026-01-25 13:00:01", &ExpireGates::default())
+            .unwrap();
         let names: Vec<&str> = done.iter().map(|out| out.gate.as_str()).collect();
         assert_eq!(names, ["a", "c"]);
         assert_eq!(done[1].head.as_ref().unwrap().count, 6);
         for (id, _, word) in gates {
             assert_eq!(node_word(&run, id), word, "{id}");
         }
-        let again = run.at("2026-01-25 13:00:02", &ExpireGates).unwrap();
+        let again = run
+            .at("2026-01-25 13:00:02", &ExpireGates::default())
+            .unwrap();
         assert_eq!((again.len(), run.changes.len()), (0, 0));
         consistent(&run);
     }

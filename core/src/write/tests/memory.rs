@@ -378,6 +378,10 @@ impl Facts for Memory {
         Ok(())
     }
 
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        Ok(!self.gates.is_empty() && self.audit.is_empty())
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         let chain = |event: &AuditEvent| Chain::of_metadata(event.metadata.as_deref()?);
         Ok(AuditTail {

@@ -152,7 +152,7 @@ fn a_gate_whose_creation_was_removed_is_not_decided_by_override_g7() {
     run.audit.clear();
     let commands: [&dyn Fn(&mut Memory) -> WriteError; 4] = [
         &|run| run.at(NOON, &approve("deploy", "raymond")).unwrap_err(),
-        &|run| run.at(NOON, &ExpireGates).unwrap_err(),
+        &|run| run.at(NOON, &ExpireGates::default()).unwrap_err(),
         &|run| {
             let id = Some("more".into());
             let insist = Insist {

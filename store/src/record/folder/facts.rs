@@ -193,11 +193,7 @@ impl<'a> FolderFacts<'a> {
             }
             _ => false,
         };
-        if !is_blank {
-            return Ok(());
-        }
-        let of_gates = |(name, is_dir): &(String, bool)| !is_dir && name.ends_with(".json");
-        if !self.names("gates")?.iter().any(of_gates) {
+        if !is_blank || !self.has_gates()? {
             return Ok(());
         }
         Err(Fault::lost_rows(
@@ -205,6 +201,11 @@ impl<'a> FolderFacts<'a> {
             "the log is empty, and gates lie beside it",
             "remove it only where no row was ever written",
         ))
+    }
+
+    fn has_gates(&self) -> Result<bool, Fault> {
+        let of_gates = |(name, is_dir): &(String, bool)| !is_dir && name.ends_with(".json");
+        Ok(self.names("gates")?.iter().any(of_gates))
     }
 
     /// What lies in a folder of the run, as [`index::names`].
@@ -556,6 +557,13 @@ impl Facts for FolderFacts<'_> {
                 false => ControlFlow::Continue(()),
             });
         read.map_err(|cause| self.unread(AUDIT, &cause))
+    }
+
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        self.audit_is_whole()?;
+        let log = self.root.look(AUDIT);
+        let log = log.map_err(|cause| self.unread(AUDIT, &cause))?;
+        Ok(log.is_none() && self.has_gates()?)
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {

@@ -378,6 +378,20 @@ impl Facts for SqliteFacts<'_> {
         self.said(self.audit(each))
     }
 
+    fn lacks_log(&self) -> Result<bool, Fault> {
+        // A database of agents has neither table.
+        if self.run.is_empty() {
+            return Ok(false);
+        }
+        let asked = "SELECT EXISTS (SELECT 1 FROM gates WHERE run_id = ?1)
+                     AND NOT EXISTS (SELECT 1 FROM gate_audit_log WHERE run_id = ?1)";
+        // Tables without these columns hold no gates of ours: who writes to them hears what is missing.
+        let Ok(mut asked) = self.conn.prepare_cached(asked) else {
+            return Ok(false);
+        };
+        self.said(asked.query_row([self.run], |row| row.get(0)))
+    }
+
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
         self.said(self.tail())
     }

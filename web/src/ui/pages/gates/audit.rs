@@ -10,7 +10,7 @@ use crate::ui::parts::{EmptyPart, Pill, When};
 pub(super) fn chain(audit: &AuditView) -> AnyView {
     let (class, mark) = match audit.chain.as_str() {
         "consistent" => ("pill ok", "✓"),
-        "broken" | "contradicted" => ("pill bad", "✗"),
+        "broken" | "contradicted" | "gone" => ("pill bad", "✗"),
         "partly sealed" => ("pill wait", "!"),
         _ => ("pill quiet", "·"),
     };
@@ -42,7 +42,8 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
         <span role="columnheader" class="wide">"When"</span>
         <span role="columnheader" class="wide">"Sealed"</span>
     };
-    if audit.rows.is_empty() {
+    // Of a log that is gone the issue says so.
+    if audit.rows.is_empty() && audit.issues.is_empty() {
         return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();
     }
