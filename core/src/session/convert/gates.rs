@@ -6,13 +6,12 @@ use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
 use crate::time::Stamp;
-use crate::write::{AuditRow, Change, GateResolution, GateRow};
+use crate::write::{AuditRow, Change, GateResolution, GateRow, WriteError};
 
 impl Carry<'_, '_> {
-    /// Gates that have a row or a file; others are told by a state file, which is copied.
-    pub(super) fn gates(&mut self) -> Vec<Change> {
+    /// Adds the gates that have a row or a file; others are told by a state file, which is copied.
+    pub(super) fn gates(&mut self, changes: &mut Vec<Change>) -> Result<(), WriteError> {
         let run = &self.session.run;
-        let mut changes = Vec::new();
         let mut names = BTreeSet::new();
         for gate in run.gates.iter().take(self.session.recorded_gates) {
             let run_id = text(&gate.run_id).unwrap_or_else(|| run.id.to_string());
@@ -31,8 +30,9 @@ impl Carry<'_, '_> {
                 continue;
             }
             changes.extend(self.gate(gate, run_id));
+            self.give_many(changes)?;
         }
-        changes
+        Ok(())
     }
 
     fn gate(&mut self, gate: &Gate, run_id: String) -> Vec<Change> {
@@ -69,7 +69,7 @@ impl Carry<'_, '_> {
         changes
     }
 
-    pub(super) fn audit(&mut self) -> Vec<Change> {
+    pub(super) fn audit(&mut self) -> Result<(), WriteError> {
         let (mut changes, mut ids) = (Vec::new(), BTreeSet::new());
         for event in &self.session.run.audit {
             if !ids.insert(event.id) {
@@ -91,8 +91,9 @@ impl Carry<'_, '_> {
                 self.left.extend(odd);
             }
             changes.push(Change::Audit(audit(event, row.as_ref())));
+            self.give_many(&mut changes)?;
         }
-        changes
+        self.give(&mut changes)
     }
 }
 
