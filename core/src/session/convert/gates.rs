@@ -6,12 +6,13 @@ use super::{Carry, Left, names_a_file, odd_keys, stamp, stamped, text};
 use crate::model::{AuditEvent, Gate, GateStatus};
 use crate::schema;
 use crate::time::Stamp;
-use crate::write::{AuditRow, Change, GateResolution, GateRow, WriteError};
+use crate::write::{AuditRow, Change, GateResolution, GateRow};
 
 impl Carry<'_, '_> {
-    /// Adds the gates that have a row or a file; others are told by a state file, which is copied.
-    pub(super) fn gates(&mut self, changes: &mut Vec<Change>) -> Result<(), WriteError> {
+    /// Gates that have a row or a file; others are told by a state file, which is copied.
+    pub(super) fn gates(&mut self) -> Vec<Change> {
         let run = &self.session.run;
+        let mut changes = Vec::new();
         let mut names = BTreeSet::new();
         for gate in run.gates.iter().take(self.session.recorded_gates) {
             let run_id = text(&gate.run_id).unwrap_or_else(|| run.id.to_string());
@@ -30,9 +31,8 @@ impl Carry<'_, '_> {
                 continue;
             }
             changes.extend(self.gate(gate, run_id));
-            self.give_many(changes)?;
         }
-        Ok(())
+        changes
     }
 
     fn gate(&mut self, gate: &Gate, run_id: String) -> Vec<Change> {
@@ -69,7 +69,7 @@ impl Carry<'_, '_> {
         changes
     }
 
-    pub(super) fn audit(&mut self) -> Result<(), WriteError> {
+    pub(super) fn audit(&mut self) -> Vec<Change> {
         let (mut changes, mut ids) = (Vec::new(), BTreeSet::new());
         for event in &self.session.run.audit {
             if !ids.insert(event.id) {
@@ -91,9 +91,8 @@ impl Carry<'_, '_> {
                 self.left.extend(odd);
             }
             changes.push(Change::Audit(audit(event, row.as_ref())));
-            self.give_many(&mut changes)?;
         }
-        self.give(&mut changes)
+        changes
     }
 }
 

@@ -122,24 +122,11 @@ impl Carry<'_, '_> {
     fn flush(&mut self) -> Result<(), WriteError> {
         self.bytes = 0;
         self.keys.clear();
-        let mut held = std::mem::take(&mut self.held);
-        self.give(&mut held)
-    }
-
-    /// Gives changes on, and holds none of them.
-    fn give(&mut self, changes: &mut Vec<Change>) -> Result<(), WriteError> {
-        match changes.is_empty() {
-            true => Ok(()),
-            false => (self.each)(std::mem::take(changes)),
+        let held = std::mem::take(&mut self.held);
+        if held.is_empty() {
+            return Ok(());
         }
-    }
-
-    /// Gives changes on once they are many, so that few are held at a time.
-    fn give_many(&mut self, changes: &mut Vec<Change>) -> Result<(), WriteError> {
-        match changes.len() < ROWS {
-            true => Ok(()),
-            false => self.give(changes),
-        }
+        (self.each)(held)
     }
 
     fn hold(&mut self, key: String, bytes: usize, changes: Vec<Change>) -> Result<(), WriteError> {

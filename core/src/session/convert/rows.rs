@@ -22,7 +22,6 @@ impl Carry<'_, '_> {
     pub(super) fn rows(&mut self) -> Result<(), WriteError> {
         let run = &self.session.run;
         self.executions()?;
-        self.audit()?;
         let mut changes: Vec<Change> = Vec::new();
         for import in &run.imports {
             // A nested run that no row speaks of says it all.
@@ -41,9 +40,16 @@ impl Carry<'_, '_> {
                 inputs_schema: text(&import.inputs_schema),
                 outputs_schema: text(&import.outputs_schema),
             }));
-            self.give_many(&mut changes)?;
         }
-        self.gates(&mut changes)?;
+        changes.extend(self.gates());
+        let mut audit = self.audit().into_iter();
+        loop {
+            let some: Vec<Change> = audit.by_ref().take(ROWS).collect();
+            if some.is_empty() {
+                break;
+            }
+            (self.each)(some)?;
+        }
         let told = run
             .state_file
             .as_ref()
