@@ -460,7 +460,7 @@ export type ImportView = {
   place: string | null;
   /** What is known of the nested run without opening it whole. */
   nested_status: string | null;
-  /** Bindings of this run that carry its prefix. */
+  /** Bindings of this run that carry its prefix, at most 200; of several imports with one handle, the first lists them. */
   bindings: Array<BindingRef>;
   /** A cycle, or nested deeper than 50: it is not opened. */
   note: string | null;

@@ -10,6 +10,7 @@ pub(crate) mod head;
 pub(crate) mod jsonl;
 pub mod memory_md;
 pub mod receipts;
+mod room;
 pub mod rows;
 pub(crate) mod sealed;
 pub mod sqlite_header;

@@ -44,20 +44,36 @@ impl Listing {
         (is_whole && !is_cut(&text)).then_some(asked)
     }
 
-    /// The gates of a name, in order.
-    pub(crate) fn gates_named(&self, name: &str) -> &[u32] {
-        let key = |at: &u32| self.get(*at).and_then(|s| s.name.as_deref());
-        let gates = self.gates.get_or_init(|| {
+    /// Returns the statements of a kind that have a name, in the order of the program.
+    pub(crate) fn named(&self, kind: StatementKind, name: &str) -> &[u32] {
+        let key = |at: &u32| self.get(*at).map(|s| (s.kind, s.name.as_deref()));
+        let named = self.named.get_or_init(|| {
             let all = (0..).zip(&self.statements);
-            let named = all.filter(|(_, s)| s.kind == StatementKind::Gate && s.name.is_some());
-            let mut gates: Vec<u32> = named.map(|(at, _)| at).collect();
-            // Of one name the first statement stays first.
-            gates.sort_by_key(key);
-            gates
+            let named = all.filter(|(_, s)| s.name.is_some());
+            let mut named: Vec<u32> = named.map(|(at, _)| at).collect();
+            // A stable sort: statements of one kind and name stay in the order of the program.
+            named.sort_by_key(key);
+            named
         });
-        let from = gates.partition_point(|at| key(at) < Some(name));
-        let to = gates.partition_point(|at| key(at) <= Some(name));
-        gates.get(from..to).unwrap_or_default()
+        let wanted = Some((kind, Some(name)));
+        let from = named.partition_point(|at| key(at) < wanted);
+        let to = named.partition_point(|at| key(at) <= wanted);
+        named.get(from..to).unwrap_or_default()
+    }
+
+    /// Returns the gates of a name, in the order of the program.
+    pub(crate) fn gates_named(&self, name: &str) -> &[u32] {
+        self.named(StatementKind::Gate, name)
+    }
+
+    /// Returns the first block of a name.
+    pub fn block_named(&self, name: &str) -> Option<u32> {
+        self.named(StatementKind::Block, name).first().copied()
+    }
+
+    /// Returns the first declaration of an agent.
+    pub(crate) fn agent(&self, name: &str) -> Option<&Statement> {
+        self.get(*self.named(StatementKind::Agent, name).first()?)
     }
 
     /// Whether a statement may be what a gate of this id waits at: a gate of its name, or one without a name.
@@ -72,11 +88,7 @@ impl Listing {
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
     /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata, "Agent scope").
     pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {
-        let declared = self
-            .statements
-            .iter()
-            .find(|s| s.kind == StatementKind::Agent && s.name.as_deref() == Some(agent))?;
-        Some(match declared.property("persist") {
+        Some(match self.agent(agent)?.property("persist") {
             None | Some("true" | "false" | "") => AgentScope::Execution,
             Some("project") => AgentScope::Project,
             Some("user") => AgentScope::User,
@@ -87,9 +99,7 @@ impl Listing {
     /// The path at which the program keeps an agent's memory (`persist: "path"`).
     pub fn agent_path(&self, agent: &str) -> Option<&str> {
         let custom = self.agent_scope(agent) == Some(AgentScope::Custom);
-        let mut all = self.statements.iter().filter(|_| custom);
-        all.find(|s| s.kind == StatementKind::Agent && s.name.as_deref() == Some(agent))?
-            .property("persist")
+        self.agent(agent).filter(|_| custom)?.property("persist")
     }
 }
 

@@ -32,6 +32,21 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a program at most: a reader shows no more of one, and a writer takes none that is longer.
 pub const MOST_BYTES: usize = 8 << 20;
 
+/// Lines of a program that a reader shows: each is held as a statement.
+const MOST_LINES: usize = 400_000;
+
+/// Returns the lines of a program that a reader shows: all, or the first of very many.
+pub(crate) fn first_lines(text: &str) -> &str {
+    let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let last = ends.nth(MOST_LINES - 1);
+    last.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)
+}
+
+/// Says that [`first_lines`] left lines out.
+pub(crate) fn cut() -> String {
+    format!("the program has more than {MOST_LINES} lines; the others are not shown")
+}
+
 /// A scanned program.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
@@ -43,8 +58,8 @@ pub struct Listing {
     ready: OnceLock<tie::Ready>,
     /// Statements in order of what they lie in and their name; made when the first branch is looked for.
     by_name: OnceLock<Vec<u32>>,
-    /// Gates that have a name, in order of it and then of the program; made when the first one is looked for.
-    gates: OnceLock<Vec<u32>>,
+    /// Statements that have a name, in order of kind, name and program; made when the first one is looked for.
+    named: OnceLock<Vec<u32>>,
 }
 
 /// A line of the source.

@@ -238,14 +238,6 @@ impl Listing {
             .filter(|at| is(at, StatementKind::Catch))
     }
 
-    /// The first block of that name.
-    pub fn block_named(&self, name: &str) -> Option<u32> {
-        self.statements
-            .iter()
-            .position(|s| s.kind == StatementKind::Block && s.name.as_deref() == Some(name))
-            .and_then(|at| u32::try_from(at).ok())
-    }
-
     /// The branch of that name in a parallel.
     pub fn branch_of(&self, parallel: u32, name: &str) -> Option<u32> {
         let key = |at: &u32| self.get(*at).map(|s| (s.parent, s.name.as_deref()));

@@ -2,7 +2,7 @@
 //! program's end.
 
 use super::walk::Walk;
-use super::{Facts, Plan};
+use super::{Facts, Plan, Scopes};
 use crate::model::RunStatus;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 
@@ -188,6 +188,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         plan.notes
             .push("nothing says what ran: whether it is at its beginning is not known".to_owned());
     }
+    let scopes = Scopes::of(facts);
     for (node, stop) in at {
         let inside = match node.and_then(|n| facts.trace.node(n)) {
             // Inside of a frame that nothing has happened in yet.
@@ -201,7 +202,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             node,
             stop,
             frame: facts.trace.frame(inside),
-            scope: facts.scope(inside),
+            scope: scopes.at(inside),
             statement: node.and_then(|n| facts.statement(n)),
             next: None,
         });
@@ -215,7 +216,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         }
         return;
     };
-    let mut walk = Walk::new(facts, listing);
+    let mut walk = Walk::new(facts, listing, &scopes);
     for (stand, at) in plan.stands.iter_mut().enumerate() {
         walk.stand = stand;
         walk.first = None;

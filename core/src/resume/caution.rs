@@ -245,10 +245,8 @@ fn outside(
     add: &mut impl FnMut(Risk, NodeId, String),
 ) {
     let Some(listing) = facts.listing else { return };
-    let agent = statement.target.as_deref().and_then(|name| {
-        let of = |s: &&Statement| s.kind == Kind::Agent && s.name.as_deref() == Some(name);
-        listing.statements.iter().find(of)
-    });
+    let agent = statement.target.as_deref();
+    let agent = agent.and_then(|name| listing.agent(name));
     let own = statement.properties.iter();
     let allowed: Vec<String> = own
         .chain(agent.into_iter().flat_map(|a| &a.properties))

@@ -99,13 +99,34 @@ impl<'a> Facts<'a> {
         let at = listing.statement_at(line)?;
         (listing.get(at)?.line == line).then_some(at)
     }
+}
 
-    /// The execution that names are resolved from at a node: the nearest that is a frame, or that bindings belong to.
-    fn scope(&self, node: Option<NodeId>) -> Option<i64> {
+/// The executions that names are resolved from.
+struct Scopes<'a> {
+    trace: &'a Trace,
+    /// The executions that bindings belong to, sorted: each of many positions may ask for one.
+    owners: Vec<i64>,
+}
+
+impl<'a> Scopes<'a> {
+    fn of(facts: Facts<'a>) -> Scopes<'a> {
+        let bindings = facts.run.bindings.iter();
+        let mut owners: Vec<i64> = bindings.filter_map(|b| b.execution_id).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        Scopes {
+            trace: facts.trace,
+            owners,
+        }
+    }
+
+    /// Returns the execution that names are resolved from at a node: the nearest that is a frame, or a branch that bindings
+    /// belong to.
+    fn at(&self, node: Option<NodeId>) -> Option<i64> {
         self.trace.upward(node).find_map(|at| {
             let node = self.trace.node(at)?;
             let id = node.id?;
-            let owns = || self.run.bindings.iter().any(|b| b.execution_id == Some(id));
+            let owns = || self.owners.binary_search(&id).is_ok();
             let branch = matches!(node.kind, NodeKind::Branch { .. });
             (node.kind.is_frame() || (branch && owns())).then_some(id)
         })

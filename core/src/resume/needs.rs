@@ -76,7 +76,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         listing,
         bound: bound_anywhere(listing),
         declared: named(listing, |kind| matches!(kind, Kind::Agent | Kind::Block)),
-        imported: named(listing, |kind| kind == Kind::Use),
+        imported: imported(facts, listing),
         made: BTreeMap::new(),
         elsewhere: BTreeMap::new(),
         answers: BTreeMap::new(),
@@ -111,7 +111,7 @@ struct Names<'a> {
     bound: BTreeSet<&'a str>,
     /// Agents and blocks.
     declared: BTreeSet<&'a str>,
-    /// Handles of imports.
+    /// Handles of imports, of the program or recorded.
     imported: BTreeSet<&'a str>,
     /// Names that statements ahead have made so far, and where.
     made: BTreeMap<(Place, String), (u32, How)>,
@@ -350,7 +350,7 @@ impl Names<'_> {
     }
 
     fn is_import(&self, alias: &str) -> bool {
-        self.imported.contains(alias) || self.facts.run.imports.iter().any(|i| *i.alias == *alias)
+        self.imported.contains(alias)
     }
 
     fn words(&self, how: Given, around: u32) -> String {
@@ -389,6 +389,12 @@ fn bound_anywhere(listing: &Listing) -> BTreeSet<&str> {
         .filter(|s| s.kind == Kind::Input || binds(s).is_some())
         .filter_map(|s| binds(s).or(s.name.as_deref()))
         .collect()
+}
+
+fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
+    let mut imported = named(listing, |kind| kind == Kind::Use);
+    imported.extend(facts.run.imports.iter().map(|import| &*import.alias));
+    imported
 }
 
 fn named(listing: &Listing, of: impl Fn(Kind) -> bool) -> BTreeSet<&str> {

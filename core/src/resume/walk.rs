@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Facts;
 use super::ahead::{Ahead, FRAMES, How, MOST};
+use super::{Facts, Scopes};
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
@@ -13,6 +13,7 @@ use crate::trace::{NodeId, NodeKind, NodeStatus};
 pub(super) struct Walk<'a> {
     pub(super) facts: Facts<'a>,
     pub(super) listing: &'a Listing,
+    scopes: &'a Scopes<'a>,
     /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
     /// Parallels whose branches were looked through, with what they come to first.
@@ -50,11 +51,12 @@ struct Inside {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(facts: Facts<'a>, listing: &'a Listing) -> Walk<'a> {
+    pub(super) fn new(facts: Facts<'a>, listing: &'a Listing, scopes: &'a Scopes<'a>) -> Walk<'a> {
         let gates = facts.run.gates.iter().rev();
         Walk {
             facts,
             listing,
+            scopes,
             gates: gates.map(|gate| (&*gate.id, gate)).collect(),
             seen: BTreeMap::new(),
             branched: BTreeMap::new(),
@@ -73,7 +75,7 @@ impl<'a> Walk<'a> {
     fn inside(&self, node: Option<NodeId>) -> Inside {
         Inside {
             node,
-            scope: self.facts.scope(node),
+            scope: self.scopes.at(node),
             called: None,
         }
     }

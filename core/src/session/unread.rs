@@ -116,7 +116,7 @@ fn parts(location: &Location) -> Vec<Part> {
         "gates" if path.ends_with(".jsonl") => vec![Part::Audit],
         "gates" if path.ends_with(".json") => vec![Part::Gates],
         "gates" => vec![Part::Gates, Part::Audit],
-        "imports" => vec![Part::Imports],
+        "imports" | "x_imports.jsonl" => vec![Part::Imports],
         "x_events.jsonl" | "x_journal.json" => vec![Part::Statements],
         _ if is_program_name(path) => vec![Part::Program],
         _ => Vec::new(),

@@ -33,7 +33,7 @@ pub struct ImportView {
     pub place: Option<String>,
     /// What is known of the nested run without opening it whole.
     pub nested_status: Option<String>,
-    /// Bindings of this run that carry its prefix.
+    /// Bindings of this run that carry its prefix, at most 200; of several imports with one handle, the first lists them.
     pub bindings: Vec<super::BindingRef>,
     /// A cycle, or nested deeper than 50: it is not opened.
     pub note: Option<String>,

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
 use prosescope_core::program::{Listing, scan};
 use prosescope_core::resume::{Facts, Need, NeedState, Plan, plan};
+use prosescope_core::session::pages;
 use prosescope_core::trace::fold;
 use prosescope_test_support::needs;
 use serde_json::Value;
 
-use crate::make::folder;
+use crate::make::{NOW, database, folder};
 
 fn planned(run: &Run, program: &str) -> (Plan, usize) {
     let listing: Listing = scan(program);
@@ -194,4 +195,28 @@ fn used(dir: &Path) -> (usize, usize, Vec<String>) {
         }
     }
     (programs, names, odd)
+}
+
+#[test]
+fn of_very_many_gates_the_first_are_listed_and_the_rest_is_said() {
+    let gates = |many: u32| {
+        let sql = format!(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {many})
+             INSERT INTO gates (id, run_id) SELECT 'g' || i, 'r1' FROM n"
+        );
+        pages::resume(&database("session \"A\"\n", "running", &sql), Some(NOW))
+    };
+    let all = gates(200);
+    assert_eq!(all.gates.len(), 200);
+    let said = |note: &String| note.contains("gates wait for a decision");
+    assert!(!all.notes.iter().any(said), "{:?}", all.notes);
+    let some = gates(250);
+    assert_eq!(some.gates.len(), 200);
+    assert!(
+        some.notes
+            .iter()
+            .any(|note| said(note) && note.contains("250")),
+        "{:?}",
+        some.notes
+    );
 }

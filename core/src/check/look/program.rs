@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::run::one_line;
 use super::{Findings, Looked};
 use crate::issue::Issue;
@@ -25,10 +27,15 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
         return;
     };
+    let mut kinds: BTreeMap<StatementKind, u32> = BTreeMap::new();
+    for statement in &listing.statements {
+        *kinds.entry(statement.kind).or_default() += 1;
+    }
+    let alone = |kind| kinds.get(&kind) == Some(&1);
     let mut untied: Vec<&Node> = Vec::new();
     for node in &at.trace.nodes {
         match (node.line, node.line_guessed) {
-            (Some(line), true) if !fits(node, line, listing) => {
+            (Some(line), true) if !fits(node, line, listing, alone) => {
                 findings.add(guessed(at.run, node, line, listing));
             }
             (None, _) if node.kind == NodeKind::Statement && node.first_row.is_some() => {
@@ -58,7 +65,8 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
 
 /// Whether what a log or a state file calls the statement fits its line and the line's kind, so that there is nothing to
 /// look at: the trace marks the line as a guess all the same. A row has the statement's text, which is more than a name.
-fn fits(node: &Node, line: u32, listing: &Listing) -> bool {
+/// `alone` is whether a program has one statement of a kind.
+fn fits(node: &Node, line: u32, listing: &Listing, alone: impl Fn(StatementKind) -> bool) -> bool {
     let own = listing.statement_at(line).and_then(|at| listing.get(at));
     let Some(own) = own.filter(|_| node.first_row.is_none()) else {
         return false;
@@ -72,10 +80,7 @@ fn fits(node: &Node, line: u32, listing: &Listing) -> bool {
     match node.line_by {
         Some(TiedBy::Name | TiedBy::Target) => true,
         Some(TiedBy::Number) => same,
-        Some(TiedBy::Kind) => {
-            let of_kind = listing.statements.iter().filter(|s| s.kind == own.kind);
-            same && of_kind.count() == 1
-        }
+        Some(TiedBy::Kind) => same && alone(own.kind),
         _ => false,
     }
 }

@@ -65,13 +65,13 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::error(
         "too-many-rows",
-        "A table has more rows than are held: a million, and fewer where the rows of all tables take more than 160 MB together. The rest is not shown, and a command that needs the table ends with exit code 6.",
+        "A table, or the gates or a log of a folder, has more rows than are held: about 160 MB of all rows, their texts and the program. The rest is not shown, and a command that needs the table ends with exit code 6.",
     )
     .fix("Look at the table itself under files and tables, or with sqlite3.")
     .source("reliability, untrusted files")
     .told(
         "An `execution` table of 400,000 rows.",
-        "core/src/decode/rows/reader.rs",
+        "core/src/decode/room.rs",
     ),
     Rule::info(
         "wal-missing",

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::tree::Tree;
 use crate::decode::gates_json;
+use crate::decode::room::{METADATA, bytes_a_row};
 use crate::issue::Issue;
 use crate::model::{Gate, Run};
+use crate::schema;
 use crate::source::FileEntry;
 
 /// Bytes of one gate file that are read.
@@ -37,7 +39,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             _ => by_id.entry(name).or_default()[0] = Some(file),
         }
     }
-    for (id, [pending, resolved]) in by_id {
+    let most = tree.room("gates", bytes_a_row(schema::GATES), by_id.len());
+    for (id, [pending, resolved]) in by_id.into_iter().take(most) {
         let mut text = |file: Option<&FileEntry>| file.and_then(|file| tree.text(file, GATE_MOST));
         let (pending, resolved) = (text(pending), text(resolved));
         let (gate, issues) = gates_json::gate(id, pending.as_deref(), resolved.as_deref());
@@ -56,8 +59,10 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .get("gates/audit.jsonl")
         .and_then(|file| tree.text(file, LOG_MOST))
     {
-        let (audit, mut issues) = gates_json::audit(&log);
-        issues.extend(unread(&log, audit.len(), true));
+        let bytes = bytes_a_row(schema::GATE_AUDIT_LOG);
+        let first = tree.first_rows("gates/audit.jsonl", bytes, &log);
+        let (audit, mut issues) = gates_json::audit(first);
+        issues.extend(unread(first, audit.len(), true));
         if is_blank(&log) && !run.gates.is_empty() {
             let beside = match run.gates.len() {
                 1 => "a gate lies beside it".to_owned(),
@@ -73,8 +78,10 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .and_then(|file| tree.text(file, LOG_MOST))
     {
         run.keeps_events = true;
-        let (rows, mut issues) = gates_json::events(&log);
-        issues.extend(unread(&log, rows.len(), false));
+        let bytes = bytes_a_row(schema::EXECUTION) + METADATA;
+        let first = tree.first_rows("x_events.jsonl", bytes, &log);
+        let (rows, mut issues) = gates_json::events(first);
+        issues.extend(unread(first, rows.len(), false));
         if let Some(bytes) = is_blank(&log).then(|| checked(tree)).flatten() {
             let beside = format!("it had {bytes} bytes when {CHECKPOINT} was written");
             issues.push(emptied(&beside));

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bindings;
 use super::tree::Tree;
+use crate::decode::room::bytes_a_row;
 use crate::decode::{fields, jsonl};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Import, Run, Text};
+use crate::schema;
 
 /// Bytes of the log that are read.
 const LOG_MOST: usize = 16 << 20;
@@ -19,9 +21,10 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     else {
         return;
     };
+    let log = tree.first_rows("x_imports.jsonl", bytes_a_row(schema::IMPORTS), &log);
     let mut at: BTreeMap<Text, usize> = BTreeMap::new();
     let imports = &mut run.imports;
-    let issues = jsonl::lines(&log, |_, mut object| {
+    let issues = jsonl::lines(log, |_, mut object| {
         let import = fields::import(&mut object);
         let known = at.get(&import.alias).and_then(|at| imports.get_mut(*at));
         match known {

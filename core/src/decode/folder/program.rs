@@ -2,6 +2,7 @@
 
 use super::tree::Tree;
 use crate::decode::head;
+use crate::decode::room::bytes_of_program;
 use crate::decode::sealed::is_sealed;
 use crate::issue::Issue;
 use crate::model::Program;
@@ -71,9 +72,21 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
             .hint("Nothing can be tied to its lines; the file itself shows it as it is."),
         );
     }
+    let source = source.as_deref().map(|text| {
+        let first = program::first_lines(text);
+        if first.len() < text.len() {
+            tree.issue(
+                Issue::warning("file-cut", program::cut())
+                    .at_file(path)
+                    .hint("Open the file itself for the rest."),
+            );
+        }
+        tree.held += bytes_of_program(first);
+        first.into()
+    });
     Program {
         path: Some(named.filter(|n| !n.is_empty()).unwrap_or(path).into()),
-        source: source.map(|text| text.as_str().into()),
+        source,
         source_from: Some(path.into()),
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::bindings::few;
+use crate::decode::room::{MOST_HELD, too_many_rows};
 use crate::decode::text::{is_plain_path, lossy};
 use crate::issue::{Issue, Issues};
 use crate::source::{FileEntry, Source};
@@ -21,6 +22,8 @@ pub(super) struct Tree<'a> {
     issues: Issues,
     /// Bindings that are encrypted envelopes.
     pub(super) sealed: Vec<String>,
+    /// About how many bytes the program and the rows take that were read.
+    pub(super) held: usize,
 }
 
 /// What a writer needs while it writes, and no part of a run: the lock file, and files that are not yet in their place.
@@ -41,6 +44,7 @@ impl<'a> Tree<'a> {
             files: Vec::new(),
             issues: Issues::listing(MOST_LISTED),
             sealed: Vec::new(),
+            held: 0,
         };
         let mut odd: Vec<&str> = Vec::new();
         for file in source.below(&root) {
@@ -141,6 +145,36 @@ impl<'a> Tree<'a> {
         let text = text.into_owned();
         self.issues_of(&path, issues);
         Some(text)
+    }
+
+    /// Takes room for so many rows of one kind, which lie at a path. Returns how many there is room for, and says if that is
+    /// not all.
+    pub(super) fn room(&mut self, path: &str, bytes_a_row: usize, rows: usize) -> usize {
+        let room = MOST_HELD.saturating_sub(self.held) / bytes_a_row.max(1);
+        let most = room.min(rows);
+        self.held += most * bytes_a_row;
+        if most < rows {
+            let issue = too_many_rows(path, most).hint("Look at the files themselves.");
+            self.issue(issue.at_file(path));
+        }
+        most
+    }
+
+    /// The first lines of a log, as far as there is room for rows of so many bytes.
+    pub(super) fn first_rows<'l>(
+        &mut self,
+        path: &str,
+        bytes_a_row: usize,
+        log: &'l str,
+    ) -> &'l str {
+        let rows = log.lines().count();
+        let most = self.room(path, bytes_a_row, rows);
+        if most == rows {
+            return log;
+        }
+        let mut ends = log.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let last = most.checked_sub(1).and_then(|at| ends.nth(at));
+        last.and_then(|(at, _)| log.get(..=at)).unwrap_or_default()
     }
 
     /// Notes an issue.

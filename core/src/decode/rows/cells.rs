@@ -25,8 +25,15 @@ pub(crate) struct Texts {
 const HELD: usize = 48 << 20;
 /// That beginning.
 const BEGINNING: usize = 200;
+/// Bytes that a text takes beside its letters.
+const TEXT: usize = 80;
 
 impl Texts {
+    /// Returns about how many bytes the texts take.
+    pub(super) fn bytes(&self) -> usize {
+        self.held + self.known.len() * TEXT
+    }
+
     pub(crate) fn share(&mut self, text: &str) -> Text {
         if let Some(known) = self.known.get(text) {
             return Text::clone(known);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::meta::Metas;
 use super::reader::Reader;
 use crate::decode::fields::{self, Fields as _};
+use crate::decode::room::METADATA;
 use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status};
 use crate::schema;
@@ -34,6 +35,9 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
             .unwrap_or_default();
         if let Some(why) = parsed.malformed {
             cells.notes.add(malformed(schema::EXECUTION, id, "metadata", &why));
+        }
+        if parsed.meta.is_some() {
+            cells.more = METADATA;
         }
         let row = fields::execution(cells, id, parsed.meta);
         evidence.see(&row, parsed.in_place_words);

@@ -8,31 +8,11 @@ use super::notes::Notes;
 use crate::database::Found;
 use crate::database::{Cell, Database, DecodeError, Row, Rows, Scan, Value, Want, bytes_in_words};
 use crate::decode::fields::Fields;
+use crate::decode::room::{MOST_HELD, bytes_a_row, too_many_rows};
 use crate::issue::Issue;
 use crate::model::{Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
-
-/// Rows of one table that are held.
-const MOST_ROWS: usize = 1_000_000;
-
-/// Bytes that the rows of all tables take together at most, with what is made of them: a trace, an index. A page needs
-/// room, too, and all of it fits into 256 MB.
-const MOST_HELD: usize = 160 << 20;
-
-/// About how many bytes a row of a table takes, as opened runs of 12,000 rows of one kind were measured.
-fn bytes_a_row(table: &str) -> usize {
-    match table {
-        schema::EXECUTION => 470,
-        // With its view, which shows all that it has.
-        schema::GATES => 1_900,
-        // Each is held as JSON as well, which its seal is checked with.
-        schema::GATE_AUDIT_LOG => 700,
-        schema::BINDINGS => 350,
-        schema::IMPORTS => 450,
-        _ => 280,
-    }
-}
 
 /// What a scan works with: the store, what is known of it, and what was found odd.
 pub(super) struct Reader<'d> {
@@ -47,8 +27,8 @@ pub(super) struct Reader<'d> {
     pub(super) counts: BTreeMap<&'static str, u64>,
     /// What stopped the last walk that was stopped; it is in the notes as well.
     pub(super) failed: Option<DecodeError>,
-    /// About how many bytes the rows take that were read.
-    held: usize,
+    /// About how many bytes the program and the rows take that were read, without their texts.
+    pub(super) held: usize,
 }
 
 impl<'d> Reader<'d> {
@@ -114,6 +94,8 @@ pub(super) struct Cells<'a> {
     next: usize,
     /// The row's address.
     pub(super) at: i64,
+    /// Bytes that the row takes beyond what each row of its table does.
+    pub(super) more: usize,
     pub(super) notes: &'a mut Notes,
     pub(super) texts: &'a mut Texts,
 }
@@ -154,35 +136,29 @@ impl Reader<'_> {
             return;
         }
         let mut count = 0_usize;
-        let room = MOST_HELD.saturating_sub(self.held) / bytes_a_row(table);
-        let most = MOST_ROWS.min(room);
+        let mut held = self.held;
+        let mut full = false;
         let walked = self.walk((table, found), rows, wants, |cells| {
-            count += 1;
-            let more = count <= most;
-            if more {
+            held += bytes_a_row(table);
+            full = held + cells.texts.bytes() > MOST_HELD;
+            if !full {
+                count += 1;
                 each(cells);
+                held += cells.more;
             }
-            more
+            !full
         });
         let is_whole = match rows {
             Rows::All => true,
             Rows::OfRun(_) => found.column("run_id").is_none(),
             _ => false,
         };
-        self.held += count.min(most) * bytes_a_row(table);
+        self.held = held;
         match walked {
-            Ok(()) if count > most => {
-                let all = match most < MOST_ROWS {
-                    true => " the rows of all tables take more than can be held, and",
-                    false => "",
-                };
-                let message =
-                    format!("{table} has more than {most} rows;{all} the others are not shown");
-                self.notes.add(
-                    Issue::error("too-many-rows", message)
-                        .at_table(table)
-                        .hint("Look at the table itself under files and tables."),
-                );
+            Ok(()) if full => {
+                let hint = "Look at the table itself under files and tables.";
+                let issue = too_many_rows(table, count).hint(hint);
+                self.notes.add(issue.at_table(table));
             }
             Ok(()) if is_whole => {
                 self.counts.insert(table, count as u64);
@@ -252,6 +228,7 @@ impl Reader<'_> {
                 wants,
                 next: 0,
                 at: row.at(),
+                more: 0,
                 notes,
                 texts,
             })

@@ -7,8 +7,10 @@ use super::gates::not_json;
 use super::reader::{Reader, not_read, whole_characters};
 use crate::database::{CellAt, DecodeError};
 use crate::decode::fields::{self, Fields as _};
+use crate::decode::room::bytes_of_program;
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
+use crate::program;
 use crate::schema;
 use crate::time::Stamp;
 
@@ -149,7 +151,7 @@ fn no_row(reader: &mut Reader<'_>) {
     }
 }
 
-fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
+fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
     let Some(found) = reader.table(schema::RUN) else {
         return;
     };
@@ -184,8 +186,18 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
     match read {
         Ok(()) if !bytes.is_empty() => {
             let text = String::from_utf8_lossy(whole_characters(&bytes));
-            program.source = Some(text.into());
-            program.source_from = Some("run.program_source".into());
+            let first = program::first_lines(&text);
+            if first.len() < text.len() {
+                reader.notes.add(
+                    Issue::warning("long-text", program::cut())
+                        .at_row(schema::RUN, at)
+                        .at_column("program_source")
+                        .hint("The rest is under files and tables."),
+                );
+            }
+            reader.held += bytes_of_program(first);
+            into.source = Some(first.into());
+            into.source_from = Some("run.program_source".into());
         }
         Ok(()) => {}
         Err(error) => reader.notes.add(

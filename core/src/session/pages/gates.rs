@@ -17,23 +17,22 @@ use crate::view::{GateView, GatesView};
 /// The gates as they stand at `now`, and the audit log with what its verification says.
 pub fn gates(opened: &Opened, now: Option<i64>) -> GatesView {
     GatesView {
-        gates: gate_views(opened, now, |_| true),
+        gates: gate_views(opened, now, opened.run.gates.iter()),
         audit: audit(opened, None),
     }
 }
 
 /// A gate as it stands at `now`, by its very id.
 pub fn gate(opened: &Opened, id: &str, now: Option<i64>) -> Option<GateView> {
-    gate_views(opened, now, |gate| *gate.id == *id)
-        .into_iter()
-        .next()
+    let of_id = opened.run.gates.iter().filter(|gate| *gate.id == *id);
+    gate_views(opened, now, of_id.take(1)).pop()
 }
 
-/// Those gates that are `wanted`, without verifying the audit log.
-pub(super) fn gate_views(
-    opened: &Opened,
+/// These gates of the run, without verifying the audit log.
+pub(super) fn gate_views<'o>(
+    opened: &'o Opened,
     now: Option<i64>,
-    wanted: impl Fn(&Gate) -> bool,
+    gates: impl Iterator<Item = &'o Gate>,
 ) -> Vec<GateView> {
     let history = History::new(&opened.run.audit);
     let nodes = gate_nodes(opened);
@@ -42,7 +41,6 @@ pub(super) fn gate_views(
         .iter()
         .map(|of| ((&of.gate.run_id, &of.gate.id), of.words()))
         .collect();
-    let gates = opened.run.gates.iter().filter(|gate| wanted(gate));
     gates
         .map(|gate| GateView {
             unsealed: unsealed.get(&(&gate.run_id, &gate.id)).cloned(),

@@ -18,7 +18,9 @@ pub fn imports(session: &Session) -> ImportsView {
     let names = session.run.bindings.iter().map(|b| &*b.name);
     let mut names: Vec<(&str, u32)> = names.zip(0..).collect();
     names.sort_unstable();
-    let mut own: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    // Several imports may have one handle and one nested run. Each is listed or opened once.
+    let mut listed: BTreeSet<&str> = BTreeSet::new();
+    let mut statuses: BTreeMap<String, Option<String>> = BTreeMap::new();
     let imports = session.run.imports.iter().map(|import| {
         let place = import
             .nested
@@ -30,10 +32,18 @@ pub fn imports(session: &Session) -> ImportsView {
         } else {
             repeats(session, import.source_url.as_deref(), &above)
         };
-        let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
+        let status = |place: &str| {
             let session = nested(session, place)?;
             (!is_program_alone(&session)).then(|| session.status().to_owned())
+        };
+        let nested_status = place.as_deref().filter(|_| !deep).and_then(|place| {
+            let known = statuses.entry(place.to_owned());
+            known.or_insert_with(|| status(place)).clone()
         });
+        let bindings = match listed.insert(&import.alias) {
+            true => beginning(&names, &prefix),
+            false => Vec::new(),
+        };
         ImportView {
             alias: import.alias.to_string(),
             source_url: import.source_url.as_deref().map(str::to_owned),
@@ -42,11 +52,9 @@ pub fn imports(session: &Session) -> ImportsView {
             outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
             place: place.filter(|_| !deep),
             nested_status,
-            bindings: own
-                .entry(&import.alias)
-                .or_insert_with(|| beginning(&names, &prefix))
-                .iter()
-                .filter_map(|b| binding_ref(session, *b))
+            bindings: bindings
+                .into_iter()
+                .filter_map(|b| binding_ref(session, b))
                 .collect(),
             note,
         }
@@ -121,13 +129,12 @@ fn in_nested(
 /// The import whose call gives a name its value: `research` for `report = research(…)`.
 fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
     let listing = opened.listing.as_ref()?;
-    let statements = || listing.statements.iter();
+    let recorded: BTreeSet<&str> = opened.run.imports.iter().map(|i| &*i.alias).collect();
     let is_import = |target: &str| {
-        opened.run.imports.iter().any(|i| *i.alias == *target)
-            || statements()
-                .any(|s| s.kind == StatementKind::Use && s.name.as_deref() == Some(target))
+        recorded.contains(target) || !listing.named(StatementKind::Use, target).is_empty()
     };
-    statements()
+    let statements = listing.statements.iter();
+    statements
         .filter(|s| s.name.as_deref() == Some(name))
         .filter_map(|s| s.target.as_deref())
         .find(|target| is_import(target))
@@ -355,6 +362,20 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn of_imports_with_one_handle_the_first_lists_the_bindings() {
+        let rows = "DROP TABLE imports; CREATE TABLE imports (alias TEXT, source_url TEXT);
+            INSERT INTO run(id) VALUES ('r');
+            INSERT INTO imports VALUES ('a', 'x'), ('b', 'x'), ('a', 'y');
+            INSERT INTO bindings(name, kind, value) VALUES ('a.one', 'let', '1'), ('a.two', 'let', '2'), ('b.one', 'let', '3');";
+        let files = [("state.db".to_owned(), database(rows))];
+        let source: Rc<dyn Source> = Rc::new(MemorySource::new("test", files));
+        let session = Session::open(source, "", &Options::default()).unwrap();
+        let view = imports(&session);
+        let listed = view.imports.iter().map(|import| import.bindings.len());
+        assert_eq!(listed.collect::<Vec<_>>(), [2, 1, 0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
-use crate::model::{Dialect, FolderForm, Form, GateStatus, Run, RunStatus, Status, ValueAt};
+use crate::model::{Dialect, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
@@ -122,7 +122,8 @@ pub(super) fn overview_of(
             because_words: because_words(session, cause),
         })
     });
-    view.pending_gates = gate_views(session, now, |gate| gate.status == GateStatus::Pending);
+    let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
+    view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
     let failed = plan

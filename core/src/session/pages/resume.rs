@@ -1,6 +1,5 @@
 use super::answer;
 use super::bindings::binding_row;
-use super::gates::gate_views;
 use super::index::{frame_path, short};
 use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
@@ -13,8 +12,8 @@ use crate::shell;
 use crate::text::count as number;
 use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
-    AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
-    ResumeView,
+    AheadView, CautionView, DoneView, GateOutcomeView, GateView, MemoryNeedView, NeedView,
+    PositionView, ResumeView,
 };
 
 /// How many of each list a view holds.
@@ -84,7 +83,14 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
         notes: plan.notes.clone(),
         ..ResumeView::default()
     };
-    view.gates = gate_outcomes(session, &outlook, now);
+    let waiting = overview.pending_gates.len();
+    view.gates = gate_outcomes(session, &outlook, overview.pending_gates);
+    if waiting > view.gates.len() {
+        view.notes.push(format!(
+            "{waiting} gates wait for a decision, and the first {LISTED} are listed: `{}` lists all",
+            shell::command("gates", &[&session.name()], "")
+        ));
+    }
     if view.status == "running" && !overview.stale {
         let note = match overview.last_sign_ago {
             Some(ago) => format!(
@@ -333,9 +339,14 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
     view
 }
 
-fn gate_outcomes(opened: &Opened, outlook: &Outlook<'_>, now: Option<i64>) -> Vec<GateOutcomeView> {
-    let views = gate_views(opened, now, |gate| gate.status == GateStatus::Pending).into_iter();
+/// The first of the pending gates, given as their views, with what each outcome means.
+fn gate_outcomes(
+    opened: &Opened,
+    outlook: &Outlook<'_>,
+    pending: Vec<GateView>,
+) -> Vec<GateOutcomeView> {
     let gates = opened.run.gates.iter();
+    let views = pending.into_iter().take(LISTED);
     views
         .zip(gates.filter(|gate| gate.status == GateStatus::Pending))
         .map(|(view, gate)| {

@@ -115,6 +115,25 @@ const TABLES: &[(&str, &str, &str, &[&str])] = &[
         "INSERT INTO execution (id, parent_id, statement_index, status, statement_text, metadata)
            SELECT i + 1, 1, 2 * i, 'waiting', 'gate g' || i || ':', json_object('gate_id', 'g' || i, 'parallel_id', 'p', 'branch', i - 1) FROM N",
         "INSERT INTO gates (id, run_id, execution_id) SELECT 'g' || i, 'r', i + 1 FROM N"]),
+    ("calls of a block each that have not ended", "", "block p#(x):\n  session \"A\"\nparallel:\n  do p#(1)\n", &[
+        "INSERT INTO execution (id, statement_index, status, statement_text, metadata)
+           SELECT 2 * i - 1, 4 * i - 1, 'executing', 'parallel:', json_object('parallel_id', 'p' || i) FROM N",
+        "INSERT INTO execution (id, parent_id, statement_index, status, statement_text, metadata)
+           SELECT 2 * i, 2 * i - 1, 4 * i, 'executing', 'do p' || i || '(1)', json_object('block', 'p' || i, 'parallel_id', 'p' || i) FROM N"]),
+    ("open branches beside bindings of frames", "parallel:\n", "  b# = session \"A\"\n", &[
+        "INSERT INTO execution (id, statement_index, status, statement_text, metadata) VALUES (1, 1, 'executing', 'parallel:', '{\"parallel_id\": \"p\"}')",
+        "INSERT INTO execution (id, parent_id, statement_index, status, statement_text, metadata)
+           SELECT 2 * i, 1, i + 1, 'executing', 'b' || i || ' = session \"A\"', json_object('parallel_id', 'p', 'branch', 'b' || i) FROM N",
+        "INSERT INTO execution (id, parent_id, statement_index, status, statement_text)
+           SELECT 2 * i + 1, 2 * i, i + 1, 'executing', 'session \"A\"' FROM N",
+        "INSERT INTO bindings (name, execution_id, kind, value) SELECT 'v', 9000000 + i, 'let', 'x' FROM N"]),
+    ("agents of the program that are resumed", "", "agent a#:\n  persist: \"m/#\"\nresume: a#\n", &[
+        "INSERT INTO agents (name, scope, memory) SELECT 'a' || i, 'execution', 'm' FROM N"]),
+    ("imports of one name", A, "", &[
+        "DROP TABLE imports",
+        "CREATE TABLE imports (alias TEXT, source_url TEXT, fetched_at TEXT, inputs_schema TEXT, outputs_schema TEXT)",
+        "INSERT INTO imports (alias, source_url) SELECT 'i', 'x' FROM N",
+        "INSERT INTO bindings (name, kind, value) SELECT 'i.b' || i, 'let', 'v' FROM N"]),
     ("statements in other words", "", "session \"Draft number # now: these words stand there each time and once more again until their long line ends\"\n", &[
         "INSERT INTO execution (status, statement_text)
            SELECT 'completed', 'session drafting number ' || i || ' now: these words stand there each time and once more again until their long line ends' FROM N"]),

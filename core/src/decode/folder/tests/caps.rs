@@ -127,3 +127,39 @@ fn of_very_many_fields_the_first_are_kept() {
     let (pairs, _) = crate::decode::dotenv::parse_masked(&settings);
     assert_eq!(pairs.len(), 10_000);
 }
+
+#[test]
+fn of_very_long_logs_and_programs_the_first_lines_are_read_and_the_rest_is_said() {
+    let file =
+        |path: &str, line: &str, lines: usize| (path.to_owned(), line.repeat(lines).into_bytes());
+    let run = |files: Vec<(String, Vec<u8>)>| decode(&MemorySource::new("long", files), "");
+
+    let many = run(vec![file("program.prose", "# a\n", 400_001)]);
+    let lines = many
+        .program
+        .source
+        .as_deref()
+        .map(|text| text.lines().count());
+    assert_eq!(lines, Some(400_000));
+    assert!(rules(&many).contains(&"file-cut"), "{:?}", rules(&many));
+    let all = run(vec![file("program.prose", "# a\n", 400_000)]);
+    assert!(!rules(&all).contains(&"file-cut"), "{:?}", rules(&all));
+
+    // What one file takes is no longer there for the next.
+    let logs = vec![
+        file("gates/audit.jsonl", "{\"gate_id\":\"g\"}\n", 200_000),
+        file("x_events.jsonl", "{}\n", 200_000),
+    ];
+    let many = run(logs);
+    assert_eq!(many.audit.len(), 200_000);
+    assert!(
+        (1..100_000).contains(&many.executions.len()),
+        "{}",
+        many.executions.len()
+    );
+    assert!(
+        rules(&many).contains(&"too-many-rows"),
+        "{:?}",
+        rules(&many)
+    );
+}
