@@ -6,6 +6,7 @@ use std::process::Command;
 
 use prosescope_share::archive::Archive;
 use prosescope_share::redact::shape::fill;
+use prosescope_test_support::files::copy;
 use prosescope_test_support::needs;
 use prosescope_test_support::run::fed;
 
@@ -352,7 +353,20 @@ fn several_runs_are_one_file_and_each_is_named() {
     assert!(shown.contains("failed at line 11"), "{shown}");
     assert!(project.done("runs both.zip").contains("running"));
     let refused = project.refused(2, "share r r -o twice.zip");
-    assert!(refused.contains("named twice"), "{refused}");
+    assert!(
+        refused.contains("two of the runs are called r"),
+        "{refused}"
+    );
+    // So are two runs of one name, before any of them is looked through.
+    let other = project.at("elsewhere/r");
+    copy(&project.at(".prose/runs/s"), &other);
+    let refused = project.refused(2, "share r elsewhere/r --report");
+    assert!(
+        refused.contains("two of the runs are called r"),
+        "{refused}"
+    );
+    let refused = project.refused(2, "share r elsewhere/r -o twice.zip");
+    assert!(refused.contains("in a file each"), "{refused}");
     let refused = project.refused(4, "share r -o both.zip");
     assert!(refused.contains("there already"), "{refused}");
     let refused = project.refused(2, "share r -o run.pdf");

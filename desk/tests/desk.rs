@@ -397,6 +397,19 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
             .any(|text| text == "a-word-in-the-program")
     );
     assert_eq!(looked.report.runs.len(), 2);
+    // Two runs of one name have no two places in one file: that is said before anything is looked through.
+    copy(
+        &runs.join(names[0]),
+        &dir.path().join("other").join(names[0]),
+    );
+    let (mut asked_alike, _) = Asked::open(dir.path());
+    let alike = ["runs", "other"].map(|folder| format!("{folder}/{}", names[0]));
+    let refused: Result<LookedThrough, Trouble> = asked_alike.ask(Request::LookToShare {
+        places: alike.into(),
+        wishes: wishes.clone(),
+    });
+    let cause = refused.unwrap_err().cause;
+    assert_eq!(cause, format!("Two of the runs are called {}.", names[0]));
     let seen = Rc::new(std::cell::Cell::new((0, 0)));
     let watch = Rc::clone(&seen);
     let zip = asked

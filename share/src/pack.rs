@@ -29,6 +29,9 @@ const OVERLAP: usize = 64 << 10;
 /// Why a run is not shared.
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
+    /// Two of the runs would get the same place in the copy.
+    #[error("two of the runs are called {0}")]
+    Alike(String),
     /// A part of the run cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Read {
@@ -95,6 +98,9 @@ impl ShareError {
     /// What to do next.
     pub fn next_step(&self) -> String {
         let step = match self {
+            ShareError::Alike(_) => {
+                "name each run once; share two different runs of one name in a file each"
+            }
             ShareError::Read { .. } => {
                 "`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"
             }

@@ -36,7 +36,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let key = key(args, format)?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(args, &opened)?;
-    let mut sharing = Sharing::new(opened.shared()?, redactor);
+    let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let mut report = sharing.look().map_err(failed)?;
     word(format).clone_into(&mut report.format);
     if args.report {
@@ -152,6 +152,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
 fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {
+        ShareError::Alike(_) => CliError::usage(message),
         ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
         ShareError::Sign(_) => CliError::new(Exit::Unreadable, message),
