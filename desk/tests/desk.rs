@@ -13,7 +13,7 @@ use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::protocol::{
-    Folds, Followed, LookedThrough, Opened, Request, Revealed, Traced, Trouble,
+    Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };
 use prosescope_desk::{Desk, DeskSource};
 use prosescope_share::file::{Form, Shareable};
@@ -26,7 +26,7 @@ const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
 /// A folder whose files are told apart by their length alone.
-struct Folder(Disk);
+struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {
     fn label(&self) -> String {
@@ -72,6 +72,10 @@ impl DeskSource for Folder {
     fn take_fault(&self) -> Option<SourceError> {
         None
     }
+
+    fn shared(&self) -> Option<Shared> {
+        self.1.clone()
+    }
 }
 
 fn examples() -> PathBuf {
@@ -98,7 +102,7 @@ impl Asked {
         let folder = &self.folder;
         let json = self.desk.answer(request, &mut |request| {
             assert_eq!(*request, Request::OpenServed);
-            Ok(Rc::new(Folder(Disk::open(folder).unwrap())))
+            Ok(Rc::new(Folder(Disk::open(folder).unwrap(), None)))
         })?;
         Ok(serde_json::from_str(&json).unwrap())
     }
@@ -340,6 +344,27 @@ fn a_single_run_comes_with_the_overview_that_is_asked_next() {
     // Of several none is shown yet.
     let (_, opened) = Asked::open(&examples());
     assert_eq!(opened.overview, None);
+}
+
+#[test]
+fn a_damaged_shared_file_is_the_reason_only_where_nothing_else_is_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("notes.md"), "no run").unwrap();
+    let cut = Trouble {
+        file: Some("cut.zip".to_owned()),
+        ..Trouble::new("It is cut off.", "Ask for it again.")
+    };
+    let open = |path: &Path| {
+        let shared = Shared {
+            unopened: vec![cut.clone()],
+            ..Shared::default()
+        };
+        let source = Folder(Disk::open(path).unwrap(), Some(shared));
+        Desk::new(|| 0).open(Rc::new(source))
+    };
+    assert_eq!(open(dir.path()).unwrap_err(), cut);
+    let opened = open(&examples().join(FAILED)).unwrap();
+    assert_eq!(opened.shared.unwrap().unopened, [cut.clone()]);
 }
 
 #[test]
