@@ -233,6 +233,61 @@ fn forget(value: &mut serde_json::Value) {
 }
 
 #[test]
+fn a_secret_in_the_name_of_a_run_is_replaced() {
+    let secret = fill("ghp_{A:36}", 9);
+    for form in FORMS {
+        let project = Project::recorded(form);
+        let other = project.at(&format!("{secret}-b"));
+        let named = project.at(&secret);
+        copy(&project.at(".prose/runs/r"), &named);
+        copy(&project.at(".prose/runs/r"), &other);
+        // What a run that was shared before may be called.
+        let before = project.at("[github-token #1]");
+        copy(&project.at(".prose/runs/r"), &before);
+        let report = project.fed(0, &["share", &secret, "--report", "--json"], "");
+        assert!(!report.contains(&secret), "{form}");
+        let said = project.fed(
+            0,
+            &[
+                "share",
+                &format!("./{secret}"),
+                &format!("./{secret}-b"),
+                "./[github-token #1]",
+                "-o",
+                "named.zip",
+            ],
+            "",
+        );
+        assert!(!said.contains(&secret), "{form}: {said}");
+        for (path, bytes) in parts(&project.at("named.zip")) {
+            let held = String::from_utf8_lossy(&bytes).contains(&secret);
+            assert!(!held && !path.contains(&secret), "{form}: {path}");
+        }
+        let runs = project.done("runs named.zip --json");
+        let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
+        let mut names: Vec<&str> = runs["runs"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|run| run["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        let expected = [
+            "[github-token #1]",
+            "[github-token #1] (2)",
+            "[github-token #1]-b",
+        ];
+        assert_eq!(names, expected, "{form}");
+        let run = format!("named.zip/{}", expected[0]);
+        let shown = project.fed(0, &["show", &run], "");
+        assert!(shown.contains("failed at line 11"), "{form}: {shown}");
+        project.fed(0, &["audit", "verify", &run], "");
+        project.fed(0, &["convert", &run, "--to", form, "--out", "again"], "");
+        fs::remove_dir_all(project.at("again")).expect("removed");
+    }
+}
+
+#[test]
 fn what_is_kept_stays_and_what_is_asked_for_goes() {
     let project = Project::recorded("sqlite");
     let secrets = secrets();

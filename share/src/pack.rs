@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
-use crate::copy::{File, FileKind, Redactor, Rows, Shared, files_of, values_of};
+use crate::copy::{File, FileKind, Redactor, Rows, Shared, Taken, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
 use crate::page::PageError;
 use crate::signed::{SIGNATURE, Sign};
@@ -176,9 +176,10 @@ pub fn look<'a>(
     databases: &mut [Box<dyn Databases + 'a>],
 ) -> Result<Vec<SharedPart>, ShareError> {
     let mut parts = Vec::new();
+    let mut taken = Taken::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
-        for file in files_of(shared, redactor) {
+        for file in files_of(shared, &mut taken, redactor) {
             let bytes = match file.kind {
                 FileKind::Database => {
                     databases.look(&file.path, &mut Rows::new(redactor))?;
@@ -210,9 +211,10 @@ pub fn pack<'a, W: Write>(
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut zip = ZipArchiveWriter::new(out);
     let mut parts = Vec::new();
+    let mut taken = Taken::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
-        for file in files_of(shared, redactor) {
+        for file in files_of(shared, &mut taken, redactor) {
             let part = match (file.kind, redactor.is_raw()) {
                 (FileKind::Database, true) => {
                     add(&mut zip, &file.to, &mut databases.whole(&file.path)?)

@@ -151,15 +151,21 @@ impl<'a> Sharing<'a> {
         self.redactor.names().replacements()
     }
 
-    fn ids(&self) -> Vec<String> {
+    /// The runs' ids as the copy has them: an id may hold a secret.
+    fn ids(&mut self) -> Vec<String> {
         let ids = self.runs.iter().map(|run| match run.session {
             Some(session) => session.run().id.to_string(),
             None => run.database.clone().unwrap_or_default(),
         });
-        ids.collect()
+        let redactor = &mut self.redactor;
+        let masked = ids.map(|id| match redactor.is_raw() {
+            true => id,
+            false => redactor.masked(&id),
+        });
+        masked.collect()
     }
 
-    fn report(&self, parts: Vec<SharedPart>) -> RunShared {
+    fn report(&mut self, parts: Vec<SharedPart>) -> RunShared {
         RunShared {
             runs: self.ids(),
             bytes: parts.iter().map(|part| part.bytes).sum(),
