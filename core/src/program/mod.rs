@@ -32,6 +32,18 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a program at most: a reader shows no more of one, and a writer takes none that is longer.
 pub const MOST_BYTES: usize = 8 << 20;
 
+/// Lines of a program at most, likewise: each takes far more memory than its text.
+pub const MOST_LINES: usize = 100_000;
+
+/// The lines of a program that are read.
+pub fn held(text: &str) -> &str {
+    let mut breaks = text.match_indices('\n');
+    match breaks.nth(MOST_LINES - 1) {
+        Some((end, _)) => text.get(..=end).unwrap_or(text),
+        None => text,
+    }
+}
+
 /// A scanned program.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {

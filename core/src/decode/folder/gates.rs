@@ -15,6 +15,9 @@ const CHECKPOINT: &str = "x_checkpoint.jsonl";
 const CHECKPOINT_HEAD: usize = 128;
 /// Bytes of a log that are read.
 const LOG_MOST: usize = 64 << 20;
+/// Bytes that the rows of a log may take in memory, and about how many one takes beside twice its text.
+const HELD_MOST: usize = 200 << 20;
+const ROW: usize = 500;
 
 /// Adds what `gates/` and `x_events.jsonl` hold.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
@@ -56,9 +59,11 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .get("gates/audit.jsonl")
         .and_then(|file| tree.text(file, LOG_MOST))
     {
-        let (audit, mut issues) = gates_json::audit(&log);
-        issues.extend(unread(&log, audit.len(), true));
-        if is_blank(&log) && !run.gates.is_empty() {
+        let (log, cut) = held(&log);
+        let (audit, mut issues) = gates_json::audit(log);
+        issues.extend(unread(log, audit.len(), true));
+        issues.extend(cut);
+        if is_blank(log) && !run.gates.is_empty() {
             let beside = match run.gates.len() {
                 1 => "a gate lies beside it".to_owned(),
                 n => format!("{n} gates lie beside it"),
@@ -73,15 +78,33 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .and_then(|file| tree.text(file, LOG_MOST))
     {
         run.keeps_events = true;
-        let (rows, mut issues) = gates_json::events(&log);
-        issues.extend(unread(&log, rows.len(), false));
-        if let Some(bytes) = is_blank(&log).then(|| checked(tree)).flatten() {
+        let (log, cut) = held(&log);
+        let (rows, mut issues) = gates_json::events(log);
+        issues.extend(unread(log, rows.len(), false));
+        issues.extend(cut);
+        if let Some(bytes) = is_blank(log).then(|| checked(tree)).flatten() {
             let beside = format!("it had {bytes} bytes when {CHECKPOINT} was written");
             issues.push(emptied(&beside));
         }
         run.executions = rows;
         tree.issues_of("x_events.jsonl", issues);
     }
+}
+
+/// The lines at the beginning of a log whose rows can be held in memory, and what is to be said where there are more.
+fn held(log: &str) -> (&str, Option<Issue>) {
+    let (mut bytes, mut end) = (log.len(), 0);
+    for (lines, line) in log.split_inclusive('\n').enumerate() {
+        bytes += ROW + 2 * line.len();
+        if bytes > HELD_MOST {
+            let message = format!("the log has more than the {lines} lines that can be held");
+            let cut = Issue::warning("log-cut", message)
+                .hint("The rest is not held; the file itself shows it.");
+            return (log.get(..end).unwrap_or(log), Some(cut));
+        }
+        end += line.len();
+    }
+    (log, None)
 }
 
 /// Whether a log has no line. A writer of ours begins the audit log with a row, so that only an empty log of events may be new.

@@ -5,7 +5,7 @@ use crate::decode::head;
 use crate::decode::sealed::is_sealed;
 use crate::issue::Issue;
 use crate::model::Program;
-use crate::program::{self, MOST_BYTES, Statement, StatementKind};
+use crate::program::{self, MOST_BYTES, MOST_LINES, Statement, StatementKind};
 
 /// Names that a run's own copy of its program goes by, the document's first (dialects.md: "may be missing, shortened
 /// or called `current.prose`").
@@ -39,7 +39,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let file = own.or(by_name).or_else(|| others.first().copied());
     let file = file.or_else(|| {
         let file = tree.get(IN_MARKDOWN)?;
-        is_program(&tree.text(file, MOST_BYTES)?).then_some(file)
+        is_program(program::held(&tree.text(file, MOST_BYTES)?)).then_some(file)
     });
     let Some(file) = file else {
         return Program {
@@ -70,6 +70,18 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
             .at_file(path)
             .hint("Nothing can be tied to its lines; the file itself shows it as it is."),
         );
+    }
+    if let Some(text) = &mut source {
+        let held = program::held(text).len();
+        if held < text.len() {
+            text.truncate(held);
+            let message = format!("{path} has more than {MOST_LINES} lines; the first were read");
+            tree.issue(
+                Issue::warning("file-cut", message)
+                    .at_file(path)
+                    .hint("Open the file itself for the rest."),
+            );
+        }
     }
     Program {
         path: Some(named.filter(|n| !n.is_empty()).unwrap_or(path).into()),

@@ -9,6 +9,7 @@ use crate::database::{CellAt, DecodeError};
 use crate::decode::fields::{self, Fields as _};
 use crate::issue::Issue;
 use crate::model::{Import, Program, Run, RunStatus, Text};
+use crate::program::{self, MOST_LINES};
 use crate::schema;
 use crate::time::Stamp;
 
@@ -184,7 +185,18 @@ fn read_source(reader: &mut Reader<'_>, program: &mut Program, at: i64) {
     match read {
         Ok(()) if !bytes.is_empty() => {
             let text = String::from_utf8_lossy(whole_characters(&bytes));
-            program.source = Some(text.into());
+            let held = program::held(&text);
+            if held.len() < text.len() {
+                let message =
+                    format!("the program has more than {MOST_LINES} lines; the rest is not shown");
+                reader.notes.add(
+                    Issue::warning("long-text", message)
+                        .at_row(schema::RUN, at)
+                        .at_column("program_source")
+                        .hint("The rest is under files and tables."),
+                );
+            }
+            program.source = Some(held.into());
             program.source_from = Some("run.program_source".into());
         }
         Ok(()) => {}
