@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use prosescope_core::source::SourceError;
+use prosescope_core::source::{Source, SourceError};
 use prosescope_core::sqlite::{Rebuild, RebuildError};
 use prosescope_core::text::{bytes, hex};
 use prosescope_core::view::{RunShared, SharedPart};
@@ -310,11 +310,16 @@ fn add<W: Write>(
     })
 }
 
-/// Searches what was written for everything that was replaced, in each form.
+/// Searches what was written for everything that was replaced, in each form. `copy` is what it was unpacked to: what that does not have,
+/// such as the manifest, is unpacked here.
 ///
 /// # Errors
 /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
-pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result<(), ShareError> {
+pub fn remains<R: ReaderAt>(
+    archive: &Archive<R>,
+    copy: &dyn Source,
+    redactor: &Redactor,
+) -> Result<(), ShareError> {
     let remains = Remains::of(redactor.names());
     let found = |bytes: &[u8], path: &str| match remains.search(bytes) {
         None => Ok(()),
@@ -328,7 +333,7 @@ pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result
         found(entry.path.as_bytes(), "a file's name")?;
         let mut held = Vec::new();
         let mut wrong = None;
-        archive.unpack(entry, &mut |bytes| {
+        let mut each = |bytes: &[u8]| -> io::Result<()> {
             held.extend_from_slice(bytes);
             if held.len() >= SEARCHED {
                 if let Err(error) = found(&held, &entry.path) {
@@ -337,11 +342,64 @@ pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result
                 held.drain(..held.len() - OVERLAP);
             }
             Ok(())
-        })?;
+        };
+        match copy.file(&entry.path) {
+            Some(file) if file.len == entry.len => {
+                let unread = |error: SourceError| ShareError::unread(&entry.path, &error);
+                let mut at = 0;
+                while at < file.len {
+                    let bytes = copy.read(&file.path, at, SEARCHED).map_err(unread)?;
+                    if bytes.is_empty() {
+                        return Err(ShareError::unread(&entry.path, &"it ends too soon"));
+                    }
+                    at += bytes.len() as u64;
+                    each(&bytes).map_err(|error| ShareError::unread(&entry.path, &error))?;
+                }
+            }
+            _ => archive.unpack(entry, &mut each)?,
+        }
         match wrong {
             Some(error) => return Err(error),
             None => found(&held, &entry.path)?,
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use prosescope_core::sqlite::MemorySource;
+    use prosescope_redact::{Rules, shape};
+
+    use super::*;
+    use crate::copy::Place;
+    use crate::what::What;
+
+    #[test]
+    fn what_was_replaced_is_found_in_the_copy_and_in_what_the_copy_lacks() {
+        let secret = shape::fill("ghp_{A:36}", 1);
+        let mut redactor = Redactor::new(Rules::new(), What::default());
+        let place = Place { of: "", at: "" };
+        assert!(redactor.text(place, &secret).is_some());
+        // It stands where two pieces meet.
+        let long = format!("{}{secret}", " ".repeat(SEARCHED - 20));
+        for held in ["r/a.md", MANIFEST, ""] {
+            let files = ["r/a.md", MANIFEST].map(|path| {
+                let text = if path == held { long.as_str() } else { "plain" };
+                (path.to_owned(), text.as_bytes().to_vec())
+            });
+            let mut zip = ZipArchiveWriter::new(Vec::new());
+            for (path, bytes) in &files {
+                add(&mut zip, path, &mut bytes.as_slice()).unwrap();
+            }
+            let zip = zip.finish().unwrap();
+            let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX).unwrap();
+            let [file, _] = files;
+            let copy = MemorySource::new("", [file]);
+            match remains(&archive, &copy, &redactor) {
+                Err(ShareError::Remains { path, .. }) => assert_eq!(path, held),
+                other => assert!(held.is_empty() && other.is_ok(), "{held}: {other:?}"),
+            }
+        }
+    }
 }

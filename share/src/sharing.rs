@@ -110,14 +110,18 @@ impl<'a> Sharing<'a> {
         Ok((report, out))
     }
 
-    /// Searches a zip that was written for everything that was replaced, in each form.
+    /// Searches a zip that was written, and its unpacked copy, for everything that was replaced, in each form.
     ///
     /// # Errors
     /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
-    pub fn check<R: ReaderAt>(&self, archive: &Archive<R>) -> Result<(), ShareError> {
+    pub fn check<R: ReaderAt>(
+        &self,
+        archive: &Archive<R>,
+        copy: &dyn Source,
+    ) -> Result<(), ShareError> {
         match self.redactor.is_raw() {
             true => Ok(()),
-            false => remains(archive, &self.redactor),
+            false => remains(archive, copy, &self.redactor),
         }
     }
 

@@ -66,8 +66,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     word(format).clone_into(&mut report.format);
     report.signed = key.as_ref().map(Key::fingerprint);
     let zip = written::opened(temporary.path())?;
-    sharing.check(&zip).map_err(failed)?;
     let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
+    sharing.check(&zip, copy.as_ref()).map_err(failed)?;
     let databases = Box::new(runs::databases(&copy)?);
     sharing
         .look_through(copy.as_ref(), databases)
