@@ -9,6 +9,7 @@ use prosescope_share::redact::shape::fill;
 use prosescope_test_support::files::copy;
 use prosescope_test_support::needs;
 use prosescope_test_support::run::fed;
+use prosescope_test_support::zip::zip;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -287,6 +288,44 @@ fn a_secret_in_the_name_of_a_run_is_replaced() {
     }
 }
 
+/// Ended by the user or the system at any moment, it leaves the file whole or not at all, and nothing else.
+#[cfg(unix)]
+#[test]
+fn what_is_ended_leaves_nothing_behind() {
+    let project = Project::recorded("sqlite");
+    let value = "a long line of a long value, which takes a while\n".repeat(60_000);
+    project.fed(0, &["put", "long", "--run", "r", "--kind", "let"], &value);
+    let (out, tmp) = (project.at("out"), project.at("tmp"));
+    fs::create_dir(&out).expect("made");
+    fs::create_dir(&tmp).expect("made");
+    let left = |dir: &Path| fs::read_dir(dir).expect("read").count();
+    let mut ended = 0;
+    for (signal, has_begun) in [("INT", false), ("INT", true), ("TERM", true), ("HUP", true)] {
+        let mut share = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+            .args(["share", "r", "-o", "out/r.zip"])
+            .current_dir(project.dir.path())
+            .env("HOME", project.at("home"))
+            .env("TMPDIR", &tmp)
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("it runs");
+        let watched = if has_begun { &out } else { &tmp };
+        while left(watched) == 0 && share.try_wait().expect("known").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let pid = share.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.is_ok());
+        let code = share.wait().expect("it ends").code();
+        ended += usize::from(code.is_none());
+        let whole = usize::from(code == Some(0));
+        assert_eq!((left(&out), left(&tmp)), (whole, 0), "{signal}: {code:?}");
+        let _ = fs::remove_file(out.join("r.zip"));
+    }
+    assert!(ended > 0, "every share was done before it was ended");
+}
+
 #[test]
 fn what_is_kept_stays_and_what_is_asked_for_goes() {
     let project = Project::recorded("sqlite");
@@ -433,6 +472,10 @@ fn several_runs_are_one_file_and_each_is_named() {
     .expect("written");
     let refused = project.refused(6, "show cut.zip");
     assert!(refused.contains("no zip that can be read"), "{refused}");
+    // One without files is that, and not a file that is missing.
+    fs::write(project.at("empty.zip"), zip(&[])).expect("written");
+    let refused = project.refused(6, "show empty.zip");
+    assert!(refused.contains("the zip has no files in it"), "{refused}");
     assert!(!project.at("run.pdf").exists() && !project.at("twice.zip").exists());
 }
 

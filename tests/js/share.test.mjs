@@ -244,7 +244,7 @@ test('what cannot be shared is an error of ours', () => {
     [() => shared(files(), { format: 'db' }), 'no-one-database', /zip/],
     [() => shared(planted, { format: 'html', viewer: '<html></html>' }), 'bad-viewer', /viewer/],
     // The manifest has words of its own.
-    [() => shared(saying('made_by'), { format: 'zip', redact: ['made_by'] }), 'secret-remains', /keep: \['asked #1'\]/],
+    [() => shared(saying('redactions'), { format: 'zip', redact: ['redactions'] }), 'secret-remains', /keep: \['asked #1'\]/],
   ]) {
     const error = thrown(call);
     assert.ok(error instanceof ShareError, error.stack);

@@ -2,6 +2,7 @@
 
 mod rules;
 mod runs;
+mod swept;
 mod written;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::args::share::{Format, ShareArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
+use crate::progress::Progress;
 use crate::signature::Key;
 use crate::{locate, print};
 pub(crate) use rules::known;
@@ -34,10 +36,15 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let key = key(args, format)?;
+    let _swept = swept::on_signal().map_err(|cause| runs::no_place(&cause))?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(args, &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
+    let progress = Rc::new(Progress::of("looking through", 0, out));
+    let told = Rc::clone(&progress);
+    sharing.watch(Box::new(move |seen, all| told.at(seen, all)));
     let mut report = sharing.look().map_err(failed)?;
+    progress.clear();
     word(format).clone_into(&mut report.format);
     if args.report {
         return out.show(&report, || print::shared(&report, out.width));
@@ -88,6 +95,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             written::text(&text, file, args.overwrite)?
         }
     };
+    progress.clear();
     report.file = Some(file.display().to_string());
     out.show(&report, || match asks {
         true => print::shared_file(&report),

@@ -89,10 +89,13 @@ impl Runs {
 
 /// The databases of a disk.
 pub(super) fn databases(disk: &Disk) -> Result<DiskDatabases<'_>, CliError> {
-    DiskDatabases::new(disk).map_err(|cause| {
-        CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
-            .hint("make room, or name another place with TMPDIR")
-    })
+    DiskDatabases::new(disk).map_err(|cause| no_place(&cause))
+}
+
+/// Why there is no temporary folder.
+pub(super) fn no_place(cause: &std::io::Error) -> CliError {
+    CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
+        .hint("make room, or name another place with TMPDIR")
 }
 
 impl One {
