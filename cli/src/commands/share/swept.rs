@@ -31,7 +31,8 @@ pub(super) fn on_signal() -> std::io::Result<TempDir> {
     // It fails where another folder was named already, which nothing in this program does.
     let _ = tempfile::env::override_temp_dir(folder.path());
     let ended = Arc::new(AtomicUsize::new(0));
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    // Not HUP: `nohup` has it ignored, and a handler would undo that.
+    for signal in [Signal::INT, Signal::TERM] {
         let signal = signal.as_raw();
         flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
     }
