@@ -364,7 +364,7 @@ fn a_damaged_shared_file_is_the_reason_only_where_nothing_else_is_a_run() {
     };
     assert_eq!(open(dir.path()).unwrap_err(), cut);
     let opened = open(&examples().join(FAILED)).unwrap();
-    assert_eq!(opened.shared.unwrap().unopened, [cut.clone()]);
+    assert_eq!(opened.shared.unwrap().unopened, vec![cut.clone()]);
 }
 
 #[test]
