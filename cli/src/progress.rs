@@ -37,11 +37,32 @@ impl Progress {
 
     /// Adds bytes that were copied.
     pub(crate) fn add(&self, bytes: u64) {
+        self.shown_soon();
+        self.bar.inc(bytes);
+    }
+
+    /// Says how many bytes are done, of how many.
+    pub(crate) fn at(&self, bytes: u64, total: u64) {
+        self.shown_soon();
+        self.bar.set_length(total);
+        self.bar.set_position(bytes);
+    }
+
+    /// Takes the line away, so that something else can be said.
+    pub(crate) fn clear(&self) {
+        if !self.bar.is_hidden() {
+            self.bar.finish_and_clear();
+            self.bar.set_draw_target(ProgressDrawTarget::hidden());
+            self.bar.reset();
+            self.hidden.set(true);
+        }
+    }
+
+    fn shown_soon(&self) {
         if self.hidden.get() && self.begun.elapsed() > SOON {
             self.hidden.set(false);
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        self.bar.inc(bytes);
     }
 }
 

@@ -6,8 +6,10 @@ use std::process::Command;
 
 use prosescope_share::archive::Archive;
 use prosescope_share::redact::shape::fill;
+use prosescope_test_support::files::copy;
 use prosescope_test_support::needs;
 use prosescope_test_support::run::fed;
+use prosescope_test_support::zip::zip;
 
 const FORMS: [&str; 2] = ["filesystem", "sqlite"];
 
@@ -232,6 +234,99 @@ fn forget(value: &mut serde_json::Value) {
 }
 
 #[test]
+fn a_secret_in_the_name_of_a_run_is_replaced() {
+    let secret = fill("ghp_{A:36}", 9);
+    for form in FORMS {
+        let project = Project::recorded(form);
+        let other = project.at(&format!("{secret}-b"));
+        let named = project.at(&secret);
+        copy(&project.at(".prose/runs/r"), &named);
+        copy(&project.at(".prose/runs/r"), &other);
+        // What a run that was shared before may be called.
+        let before = project.at("[github-token #1]");
+        copy(&project.at(".prose/runs/r"), &before);
+        let report = project.fed(0, &["share", &secret, "--report", "--json"], "");
+        assert!(!report.contains(&secret), "{form}");
+        let said = project.fed(
+            0,
+            &[
+                "share",
+                &format!("./{secret}"),
+                &format!("./{secret}-b"),
+                "./[github-token #1]",
+                "-o",
+                "named.zip",
+            ],
+            "",
+        );
+        assert!(!said.contains(&secret), "{form}: {said}");
+        for (path, bytes) in parts(&project.at("named.zip")) {
+            let held = String::from_utf8_lossy(&bytes).contains(&secret);
+            assert!(!held && !path.contains(&secret), "{form}: {path}");
+        }
+        let runs = project.done("runs named.zip --json");
+        let runs: serde_json::Value = serde_json::from_str(&runs).expect("JSON");
+        let mut names: Vec<&str> = runs["runs"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(|run| run["name"].as_str())
+            .collect();
+        names.sort_unstable();
+        let expected = [
+            "[github-token #1]",
+            "[github-token #1] (2)",
+            "[github-token #1]-b",
+        ];
+        assert_eq!(names, expected, "{form}");
+        let run = format!("named.zip/{}", expected[0]);
+        let shown = project.fed(0, &["show", &run], "");
+        assert!(shown.contains("failed at line 11"), "{form}: {shown}");
+        project.fed(0, &["audit", "verify", &run], "");
+        project.fed(0, &["convert", &run, "--to", form, "--out", "again"], "");
+        fs::remove_dir_all(project.at("again")).expect("removed");
+    }
+}
+
+/// Ended by the user or the system at any moment, it leaves the file whole or not at all, and nothing else.
+#[cfg(unix)]
+#[test]
+fn what_is_ended_leaves_nothing_behind() {
+    let project = Project::recorded("sqlite");
+    let value = "a long line of a long value, which takes a while\n".repeat(60_000);
+    project.fed(0, &["put", "long", "--run", "r", "--kind", "let"], &value);
+    let (out, tmp) = (project.at("out"), project.at("tmp"));
+    fs::create_dir(&out).expect("made");
+    fs::create_dir(&tmp).expect("made");
+    let left = |dir: &Path| fs::read_dir(dir).expect("read").count();
+    let mut ended = 0;
+    for (signal, has_begun) in [("INT", false), ("INT", true), ("TERM", true)] {
+        let mut share = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+            .args(["share", "r", "-o", "out/r.zip"])
+            .current_dir(project.dir.path())
+            .env("HOME", project.at("home"))
+            .env("TMPDIR", &tmp)
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .expect("it runs");
+        let watched = if has_begun { &out } else { &tmp };
+        while left(watched) == 0 && share.try_wait().expect("known").is_none() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let pid = share.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.is_ok());
+        let code = share.wait().expect("it ends").code();
+        ended += usize::from(code.is_none());
+        let whole = usize::from(code == Some(0));
+        assert_eq!((left(&out), left(&tmp)), (whole, 0), "{signal}: {code:?}");
+        let _ = fs::remove_file(out.join("r.zip"));
+    }
+    assert!(ended > 0, "every share was done before it was ended");
+}
+
+#[test]
 fn what_is_kept_stays_and_what_is_asked_for_goes() {
     let project = Project::recorded("sqlite");
     let secrets = secrets();
@@ -352,7 +447,20 @@ fn several_runs_are_one_file_and_each_is_named() {
     assert!(shown.contains("failed at line 11"), "{shown}");
     assert!(project.done("runs both.zip").contains("running"));
     let refused = project.refused(2, "share r r -o twice.zip");
-    assert!(refused.contains("named twice"), "{refused}");
+    assert!(
+        refused.contains("two of the runs are called r"),
+        "{refused}"
+    );
+    // So are two runs of one name, before any of them is looked through.
+    let other = project.at("elsewhere/r");
+    copy(&project.at(".prose/runs/s"), &other);
+    let refused = project.refused(2, "share r elsewhere/r --report");
+    assert!(
+        refused.contains("two of the runs are called r"),
+        "{refused}"
+    );
+    let refused = project.refused(2, "share r elsewhere/r -o twice.zip");
+    assert!(refused.contains("in a file each"), "{refused}");
     let refused = project.refused(4, "share r -o both.zip");
     assert!(refused.contains("there already"), "{refused}");
     let refused = project.refused(2, "share r -o run.pdf");
@@ -364,6 +472,10 @@ fn several_runs_are_one_file_and_each_is_named() {
     .expect("written");
     let refused = project.refused(6, "show cut.zip");
     assert!(refused.contains("no zip that can be read"), "{refused}");
+    // One without files is that, and not a file that is missing.
+    fs::write(project.at("empty.zip"), zip(&[])).expect("written");
+    let refused = project.refused(6, "show empty.zip");
+    assert!(refused.contains("the zip has no files in it"), "{refused}");
     assert!(!project.at("run.pdf").exists() && !project.at("twice.zip").exists());
 }
 

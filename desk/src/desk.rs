@@ -120,7 +120,13 @@ impl Desk {
             return Err(SourceError::Changed(path).into());
         }
         match list.runs.as_slice() {
-            [] if workflows.is_empty() => return Err(nothing_found(&dynamic, &options)),
+            [] if workflows.is_empty() => {
+                // A shared file that is damaged is the reason, before what lies beside it.
+                let unopened = source
+                    .shared()
+                    .and_then(|shared| shared.unopened.into_iter().next());
+                return Err(unopened.unwrap_or_else(|| nothing_found(&dynamic, &options)));
+            }
             [only] if only.error.is_some() && workflows.is_empty() && left.is_empty() => {
                 if let Some(trouble) =
                     workflows::unfit(source.as_ref(), &only.place, &options.limits)

@@ -421,6 +421,8 @@ pub struct Shared {
     pub changed: bool,
     /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
     pub save: Option<String>,
+    /// Shared files that were given as well and are damaged or refused: each with the reason.
+    pub unopened: Vec<Trouble>,
 }
 
 /// What would be replaced and left out of runs that are shared.

@@ -112,7 +112,7 @@ fn shared<T>(
         let databases: Box<dyn Databases> = source.databases().map_err(trouble)?;
         runs.push((shared, databases));
     }
-    let mut sharing = Sharing::new(runs, redactor);
+    let mut sharing = Sharing::new(runs, redactor).map_err(trouble)?;
     sharing.watch(watch);
     then(&mut sharing, source.as_ref()).map_err(trouble)
 }

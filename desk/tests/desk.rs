@@ -13,7 +13,7 @@ use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::protocol::{
-    Folds, Followed, LookedThrough, Opened, Request, Revealed, Traced, Trouble,
+    Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };
 use prosescope_desk::{Desk, DeskSource};
 use prosescope_share::file::{Form, Shareable};
@@ -26,7 +26,7 @@ const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
 /// A folder whose files are told apart by their length alone.
-struct Folder(Disk);
+struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {
     fn label(&self) -> String {
@@ -72,6 +72,10 @@ impl DeskSource for Folder {
     fn take_fault(&self) -> Option<SourceError> {
         None
     }
+
+    fn shared(&self) -> Option<Shared> {
+        self.1.clone()
+    }
 }
 
 fn examples() -> PathBuf {
@@ -98,7 +102,7 @@ impl Asked {
         let folder = &self.folder;
         let json = self.desk.answer(request, &mut |request| {
             assert_eq!(*request, Request::OpenServed);
-            Ok(Rc::new(Folder(Disk::open(folder).unwrap())))
+            Ok(Rc::new(Folder(Disk::open(folder).unwrap(), None)))
         })?;
         Ok(serde_json::from_str(&json).unwrap())
     }
@@ -343,6 +347,27 @@ fn a_single_run_comes_with_the_overview_that_is_asked_next() {
 }
 
 #[test]
+fn a_damaged_shared_file_is_the_reason_only_where_nothing_else_is_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("notes.md"), "no run").unwrap();
+    let cut = Trouble {
+        file: Some("cut.zip".to_owned()),
+        ..Trouble::new("It is cut off.", "Ask for it again.")
+    };
+    let open = |path: &Path| {
+        let shared = Shared {
+            unopened: vec![cut.clone()],
+            ..Shared::default()
+        };
+        let source = Folder(Disk::open(path).unwrap(), Some(shared));
+        Desk::new(|| 0).open(Rc::new(source))
+    };
+    assert_eq!(open(dir.path()).unwrap_err(), cut);
+    let opened = open(&examples().join(FAILED)).unwrap();
+    assert_eq!(opened.shared.unwrap().unopened, vec![cut.clone()]);
+}
+
+#[test]
 fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
     let (mut asked, _) = Asked::open(&examples());
     let mut find = |text: &str| -> Result<SearchedRun, Trouble> {
@@ -397,6 +422,19 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
             .any(|text| text == "a-word-in-the-program")
     );
     assert_eq!(looked.report.runs.len(), 2);
+    // Two runs of one name have no two places in one file: that is said before anything is looked through.
+    copy(
+        &runs.join(names[0]),
+        &dir.path().join("other").join(names[0]),
+    );
+    let (mut asked_alike, _) = Asked::open(dir.path());
+    let alike = ["runs", "other"].map(|folder| format!("{folder}/{}", names[0]));
+    let refused: Result<LookedThrough, Trouble> = asked_alike.ask(Request::LookToShare {
+        places: alike.into(),
+        wishes: wishes.clone(),
+    });
+    let cause = refused.unwrap_err().cause;
+    assert_eq!(cause, format!("Two of the runs are called {}.", names[0]));
     let seen = Rc::new(std::cell::Cell::new((0, 0)));
     let watch = Rc::clone(&seen);
     let zip = asked

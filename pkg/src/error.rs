@@ -146,6 +146,9 @@ impl From<ChooseError> for Problem {
 impl From<ShareError> for Problem {
     fn from(error: ShareError) -> Problem {
         let code = match &error {
+            ShareError::Alike(_) => {
+                return Problem::usage("bad-argument", error.to_string(), &error.next_step());
+            }
             ShareError::Read { .. } => "unreadable",
             ShareError::Write(_) | ShareError::Written(_) | ShareError::Sign(_) => "not-written",
             ShareError::TooLarge(_) => "page-too-large",
@@ -163,7 +166,8 @@ impl From<ShareError> for Problem {
             ShareError::Remains { name, .. } => format!(
                 "leave out what holds it (without, maxValue), or keep it knowingly: keep: ['{name}']"
             ),
-            ShareError::TooLarge(_)
+            ShareError::Alike(_)
+            | ShareError::TooLarge(_)
             | ShareError::NotOneDatabase
             | ShareError::Page(_)
             | ShareError::Sign(_) => error.next_step(),

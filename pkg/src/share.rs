@@ -153,8 +153,7 @@ impl Run {
             let databases: Box<dyn Databases> = source.databases()?;
             runs.push((Shared::run(session, source, place), databases));
         }
-        no_two_alike(&runs)?;
-        Ok(then(&mut Sharing::new(runs, redactor), source)?)
+        Ok(then(&mut Sharing::new(runs, redactor)?, source)?)
     }
 
     /// The other runs that are named, each once.
@@ -171,25 +170,6 @@ impl Run {
             }
         }
         Ok(others)
-    }
-}
-
-/// Refuses runs that would lie in the same place of what is shared.
-fn no_two_alike(runs: &[(Shared<'_>, Box<dyn Databases + '_>)]) -> Result<(), Problem> {
-    let name = |shared: &Shared<'_>| {
-        let database = shared.database.as_deref().filter(|_| shared.alone);
-        let name = database.and_then(|path| path.rsplit('/').next());
-        format!("{}{}", shared.to, name.unwrap_or_default())
-    };
-    let mut names: Vec<String> = runs.iter().map(|(shared, _)| name(shared)).collect();
-    names.sort();
-    match names.array_windows().find(|[a, b]| a == b) {
-        None => Ok(()),
-        Some([twice, _]) => Err(Problem::usage(
-            "bad-argument",
-            format!("two of the runs are called {}", twice.trim_end_matches('/')),
-            "share each in a file of its own",
-        )),
     }
 }
 

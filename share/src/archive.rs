@@ -32,6 +32,9 @@ pub enum ArchiveError {
     /// It is no zip, or its list cannot be read.
     #[error("it is no zip that can be read: {0}")]
     Malformed(String),
+    /// It has no files.
+    #[error("the zip has no files in it")]
+    Empty,
     /// What an entry is, or where it would lie, is refused.
     #[error("{path}: {why}")]
     Entry {
@@ -60,6 +63,7 @@ impl ArchiveError {
     /// What to do next.
     pub fn next_step(&self) -> &'static str {
         match self {
+            ArchiveError::Empty => "Ask for the file again: nothing was packed into this one.",
             ArchiveError::Malformed(_) | ArchiveError::Damaged { .. } => {
                 "Ask for the file again: it was changed or cut off on its way."
             }
@@ -127,6 +131,9 @@ impl<R: ReaderAt> Archive<R> {
             )));
         }
         let entries = list(&zip, &mut buffer, listed, most)?;
+        if entries.is_empty() {
+            return Err(ArchiveError::Empty);
+        }
         let archive = Archive { zip, entries };
         archive.look(len, most)?;
         Ok(archive)

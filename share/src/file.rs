@@ -78,8 +78,8 @@ pub fn file(
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
     let (mut report, zip) = sharing.pack(made, Vec::new())?;
     let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
-    sharing.check(&archive)?;
     let copy = source.unpacked(&zip)?;
+    sharing.check(&archive, copy.as_ref())?;
     sharing.look_through(copy.as_ref(), copy.databases()?)?;
     let bytes = match form {
         Form::Zip => zip,

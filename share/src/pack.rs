@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use prosescope_core::source::SourceError;
+use prosescope_core::source::{Source, SourceError};
 use prosescope_core::sqlite::{Rebuild, RebuildError};
 use prosescope_core::text::{bytes, hex};
 use prosescope_core::view::{RunShared, SharedPart};
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
-use crate::copy::{File, FileKind, Redactor, Rows, Shared, files_of, values_of};
+use crate::copy::{File, FileKind, Redactor, Rows, Shared, Taken, files_of, values_of};
 use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
 use crate::page::PageError;
 use crate::signed::{SIGNATURE, Sign};
@@ -29,6 +29,9 @@ const OVERLAP: usize = 64 << 10;
 /// Why a run is not shared.
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
+    /// Two of the runs would get the same place in the copy.
+    #[error("two of the runs are called {0}")]
+    Alike(String),
     /// A part of the run cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Read {
@@ -95,6 +98,9 @@ impl ShareError {
     /// What to do next.
     pub fn next_step(&self) -> String {
         let step = match self {
+            ShareError::Alike(_) => {
+                "name each run once; share two different runs of one name in a file each"
+            }
             ShareError::Read { .. } => {
                 "`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"
             }
@@ -170,9 +176,10 @@ pub fn look<'a>(
     databases: &mut [Box<dyn Databases + 'a>],
 ) -> Result<Vec<SharedPart>, ShareError> {
     let mut parts = Vec::new();
+    let mut taken = Taken::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
-        for file in files_of(shared, redactor) {
+        for file in files_of(shared, &mut taken, redactor) {
             let bytes = match file.kind {
                 FileKind::Database => {
                     databases.look(&file.path, &mut Rows::new(redactor))?;
@@ -204,9 +211,10 @@ pub fn pack<'a, W: Write>(
     let wrong = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut zip = ZipArchiveWriter::new(out);
     let mut parts = Vec::new();
+    let mut taken = Taken::new();
     for (shared, databases) in runs.iter().zip(databases) {
         let values = values_of(shared.session);
-        for file in files_of(shared, redactor) {
+        for file in files_of(shared, &mut taken, redactor) {
             let part = match (file.kind, redactor.is_raw()) {
                 (FileKind::Database, true) => {
                     add(&mut zip, &file.to, &mut databases.whole(&file.path)?)
@@ -302,11 +310,16 @@ fn add<W: Write>(
     })
 }
 
-/// Searches what was written for everything that was replaced, in each form.
+/// Searches what was written for everything that was replaced, in each form. `copy` is what it was unpacked to: what that does not have,
+/// such as the manifest, is unpacked here.
 ///
 /// # Errors
 /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
-pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result<(), ShareError> {
+pub fn remains<R: ReaderAt>(
+    archive: &Archive<R>,
+    copy: &dyn Source,
+    redactor: &Redactor,
+) -> Result<(), ShareError> {
     let remains = Remains::of(redactor.names());
     let found = |bytes: &[u8], path: &str| match remains.search(bytes) {
         None => Ok(()),
@@ -320,7 +333,7 @@ pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result
         found(entry.path.as_bytes(), "a file's name")?;
         let mut held = Vec::new();
         let mut wrong = None;
-        archive.unpack(entry, &mut |bytes| {
+        let mut each = |bytes: &[u8]| -> io::Result<()> {
             held.extend_from_slice(bytes);
             if held.len() >= SEARCHED {
                 if let Err(error) = found(&held, &entry.path) {
@@ -329,11 +342,64 @@ pub fn remains<R: ReaderAt>(archive: &Archive<R>, redactor: &Redactor) -> Result
                 held.drain(..held.len() - OVERLAP);
             }
             Ok(())
-        })?;
+        };
+        match copy.file(&entry.path) {
+            Some(file) if file.len == entry.len => {
+                let unread = |error: SourceError| ShareError::unread(&entry.path, &error);
+                let mut at = 0;
+                while at < file.len {
+                    let bytes = copy.read(&file.path, at, SEARCHED).map_err(unread)?;
+                    if bytes.is_empty() {
+                        return Err(ShareError::unread(&entry.path, &"it ends too soon"));
+                    }
+                    at += bytes.len() as u64;
+                    each(&bytes).map_err(|error| ShareError::unread(&entry.path, &error))?;
+                }
+            }
+            _ => archive.unpack(entry, &mut each)?,
+        }
         match wrong {
             Some(error) => return Err(error),
             None => found(&held, &entry.path)?,
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use prosescope_core::sqlite::MemorySource;
+    use prosescope_redact::{Rules, shape};
+
+    use super::*;
+    use crate::copy::Place;
+    use crate::what::What;
+
+    #[test]
+    fn what_was_replaced_is_found_in_the_copy_and_in_what_the_copy_lacks() {
+        let secret = shape::fill("ghp_{A:36}", 1);
+        let mut redactor = Redactor::new(Rules::new(), What::default());
+        let place = Place { of: "", at: "" };
+        assert!(redactor.text(place, &secret).is_some());
+        // It stands where two pieces meet.
+        let long = format!("{}{secret}", " ".repeat(SEARCHED - 20));
+        for held in ["r/a.md", MANIFEST, ""] {
+            let files = ["r/a.md", MANIFEST].map(|path| {
+                let text = if path == held { long.as_str() } else { "plain" };
+                (path.to_owned(), text.as_bytes().to_vec())
+            });
+            let mut zip = ZipArchiveWriter::new(Vec::new());
+            for (path, bytes) in &files {
+                add(&mut zip, path, &mut bytes.as_slice()).unwrap();
+            }
+            let zip = zip.finish().unwrap();
+            let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX).unwrap();
+            let [file, _] = files;
+            let copy = MemorySource::new("", [file]);
+            match remains(&archive, &copy, &redactor) {
+                Err(ShareError::Remains { path, .. }) => assert_eq!(path, held),
+                other => assert!(held.is_empty() && other.is_ok(), "{held}: {other:?}"),
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Runs on their way out: looked through, packed, and what was packed looked through again.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use prosescope_core::source::Source;
@@ -26,18 +27,22 @@ pub struct Sharing<'a> {
 
 impl<'a> Sharing<'a> {
     /// Shares these runs, each with its databases.
-    pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Sharing<'a> {
-        let (runs, databases): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
-        for session in runs.iter().filter_map(|run: &Shared<'_>| run.session) {
+    ///
+    /// # Errors
+    /// [`ShareError::Alike`] when two of them would get the same place in the copy.
+    pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Result<Sharing<'a>, ShareError> {
+        let (runs, databases): (Vec<Shared<'_>>, Vec<_>) = runs.into_iter().unzip();
+        no_two_alike(&runs)?;
+        for session in runs.iter().filter_map(|run| run.session) {
             redactor.meet(session);
         }
-        Sharing {
+        Ok(Sharing {
             runs,
             databases,
             redactor,
             sign: None,
             looked: None,
-        }
+        })
     }
 
     /// Has the manifest signed.
@@ -105,14 +110,18 @@ impl<'a> Sharing<'a> {
         Ok((report, out))
     }
 
-    /// Searches a zip that was written for everything that was replaced, in each form.
+    /// Searches a zip that was written, and its unpacked copy, for everything that was replaced, in each form.
     ///
     /// # Errors
     /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
-    pub fn check<R: ReaderAt>(&self, archive: &Archive<R>) -> Result<(), ShareError> {
+    pub fn check<R: ReaderAt>(
+        &self,
+        archive: &Archive<R>,
+        copy: &dyn Source,
+    ) -> Result<(), ShareError> {
         match self.redactor.is_raw() {
             true => Ok(()),
-            false => remains(archive, &self.redactor),
+            false => remains(archive, copy, &self.redactor),
         }
     }
 
@@ -146,15 +155,21 @@ impl<'a> Sharing<'a> {
         self.redactor.names().replacements()
     }
 
-    fn ids(&self) -> Vec<String> {
+    /// The runs' ids as the copy has them: an id may hold a secret.
+    fn ids(&mut self) -> Vec<String> {
         let ids = self.runs.iter().map(|run| match run.session {
             Some(session) => session.run().id.to_string(),
             None => run.database.clone().unwrap_or_default(),
         });
-        ids.collect()
+        let redactor = &mut self.redactor;
+        let masked = ids.map(|id| match redactor.is_raw() {
+            true => id,
+            false => redactor.masked(&id),
+        });
+        masked.collect()
     }
 
-    fn report(&self, parts: Vec<SharedPart>) -> RunShared {
+    fn report(&mut self, parts: Vec<SharedPart>) -> RunShared {
         RunShared {
             runs: self.ids(),
             bytes: parts.iter().map(|part| part.bytes).sum(),
@@ -167,6 +182,20 @@ impl<'a> Sharing<'a> {
             ..RunShared::default()
         }
     }
+}
+
+/// Refuses runs that would get the same place in the copy: the same folder, or two lone databases of one name.
+fn no_two_alike(runs: &[Shared<'_>]) -> Result<(), ShareError> {
+    let mut places = BTreeSet::new();
+    for run in runs {
+        let database = run.database.as_deref().filter(|_| run.alone);
+        let inside = database.map(|path| path.strip_prefix(&run.root).unwrap_or(path));
+        let place = format!("{}{}", run.to, inside.unwrap_or_default());
+        if !places.insert(place.clone()) {
+            return Err(ShareError::Alike(place.trim_end_matches('/').to_owned()));
+        }
+    }
+    Ok(())
 }
 
 fn largest_first(mut parts: Vec<SharedPart>) -> Vec<SharedPart> {

@@ -2,12 +2,12 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use prosescope_share::archive::{Archive, ArchiveError, HEAD, is_zip};
+use prosescope_share::archive::{Archive, ArchiveError, Entry, HEAD, is_zip};
 use prosescope_share::manifest::{self, Sink, Verified};
 use prosescope_share::signed::Signed;
-use prosescope_share::{FileReader, ReaderAt, page};
+use prosescope_share::{FileReader, page};
 use tempfile::TempDir;
 
 use crate::error::StoreError;
@@ -27,6 +27,32 @@ pub(crate) struct Packed {
 
 /// Unpacks a file that is a zip or holds a run; `None` for any other.
 pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
+    let archive = archive(path)?;
+    archive.map(|archive| unpack(path, &archive)).transpose()
+}
+
+/// Unpacks only the database that lies straight in a shared file, into a folder; nothing where there is none. `None` for a file that is
+/// not a shared one.
+pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>, StoreError> {
+    let Some(archive) = archive(path)? else {
+        return Ok(None);
+    };
+    let mut entries = archive.entries().iter();
+    let is_database = |entry: &&Entry| !entry.path.contains('/') && entry.path.ends_with(".db");
+    let Some(entry) = entries.find(is_database) else {
+        return Ok(Some(None));
+    };
+    let folder = folder(path)?;
+    let to = folder.path().join(&entry.path);
+    let mut file = File::create_new(&to).map_err(|cause| no_room(path, &cause))?;
+    archive
+        .unpack(entry, &mut |bytes| file.write_all(bytes))
+        .map_err(|error| wrong(path, error.to_string(), error.next_step()))?;
+    Ok(Some(Some((folder, to))))
+}
+
+/// Opens what is packed in a file, and unpacks nothing; `None` for a file that is not a shared one.
+fn archive(path: &Path) -> Result<Option<Archive<FileReader>>, StoreError> {
     let failed = |cause| StoreError::io(path, cause);
     let mut file = File::open(path).map_err(failed)?;
     let len = file.metadata().map_err(failed)?.len();
@@ -34,7 +60,7 @@ pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     let mut beginning = (&mut file).take(HEAD as u64);
     beginning.read_to_end(&mut head).map_err(failed)?;
     if is_zip(&head) {
-        return unpack(path, FileReader::from(file), len).map(Some);
+        return open(path, FileReader::from(file), len).map(Some);
     }
     if !page::is_page(&head) {
         return Ok(None);
@@ -44,23 +70,29 @@ pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     match found {
         None => Ok(None),
         Some(Err(error)) => Err(wrong(path, error.to_string(), error.next_step())),
-        Some(Ok(len)) => unpack(path, FileReader::from(zip), len).map(Some),
+        Some(Ok(len)) => open(path, FileReader::from(zip), len).map(Some),
     }
 }
 
-fn unpack<R: ReaderAt>(path: &Path, reader: R, len: u64) -> Result<Packed, StoreError> {
+fn open(path: &Path, reader: FileReader, len: u64) -> Result<Archive<FileReader>, StoreError> {
+    Archive::open(reader, len, MOST)
+        .map_err(|error| wrong(path, error.to_string(), error.next_step()))
+}
+
+fn folder(path: &Path) -> Result<TempDir, StoreError> {
+    let made = tempfile::Builder::new().prefix("prosescope-").tempdir();
+    made.map_err(|cause| no_room(path, &cause))
+}
+
+fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreError> {
     let refused = |error: ArchiveError| wrong(path, error.to_string(), error.next_step());
-    let archive = Archive::open(reader, len, MOST).map_err(refused)?;
-    let folder = tempfile::Builder::new()
-        .prefix("prosescope-")
-        .tempdir()
-        .map_err(|cause| no_room(path, &cause))?;
+    let folder = folder(path)?;
     let mut files = Files {
         folder: folder.path(),
         file: None,
         failed: None,
     };
-    let unpacked = manifest::unpack(&archive, &mut files);
+    let unpacked = manifest::unpack(archive, &mut files);
     let verified = unpacked.map_err(|error| match files.failed.take() {
         Some(cause) => no_room(path, &cause),
         None => refused(error),
@@ -68,7 +100,7 @@ fn unpack<R: ReaderAt>(path: &Path, reader: R, len: u64) -> Result<Packed, Store
     Ok(Packed {
         folder,
         verified,
-        signed: Signed::of(&archive),
+        signed: Signed::of(archive),
     })
 }
 

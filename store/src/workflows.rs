@@ -63,21 +63,17 @@ impl WorkflowReader {
         let unread = |why: &dyn std::fmt::Display, next: &str| {
             Fault::new(FaultKind::Damaged, why.to_string()).hint(next)
         };
-        let packed = packed::unpacked(path).map_err(|error| unread(&error, error.next()))?;
-        let Some(packed) = packed else {
+        let packed = packed::database(path).map_err(|error| unread(&error, error.next()))?;
+        let Some(found) = packed else {
             return Ok(None);
         };
-        let listed = std::fs::read_dir(packed.folder.path());
-        let listed = listed.map_err(|cause| unread(&cause, ""))?.flatten();
-        let mut databases = listed.map(|entry| entry.path());
-        let found = databases.find(|path| path.extension().is_some_and(|end| end == "db"));
-        let Some(found) = found else {
+        let Some((folder, found)) = found else {
             let why = format!("{} holds no database of workflows", path.display());
             return Err(unread(&why, "`prosescope show FILE` shows a run"));
         };
         let mut reader = WorkflowReader::open(&found)?;
         path.clone_into(&mut reader.path);
-        reader._aside.push(packed.folder);
+        reader._aside.push(folder);
         Ok(Some(reader))
     }
 }

@@ -7,6 +7,7 @@ use prosescope_core::workflow::{
     Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
 };
 use prosescope_store::{WorkflowReader, WorkflowStore};
+use prosescope_test_support::zip::{Entry, zip};
 
 const NOW: i64 = 1_768_487_452_123;
 
@@ -132,6 +133,34 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     let refused = events(&store, &horizon, &of, newest, 10).unwrap_err();
     assert!(
         refused.to_string().contains("the table was emptied"),
+        "{refused}"
+    );
+}
+
+/// A shared run is opened after this reader said that it is none of its own: it is not unpacked for that.
+#[test]
+fn of_a_shared_file_only_the_database_is_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("workflows.db");
+    let mut store = WorkflowStore::set_up(&database).unwrap();
+    record(&mut store, &start("Find it"), None, NOW).unwrap();
+    drop(store);
+    let bytes = std::fs::read(&database).unwrap();
+    // Unpacking this one would fail.
+    let damaged = Entry {
+        crc: 1,
+        ..Entry::stored("r/state.md", b"# Execution State\n")
+    };
+    let shared = folder.path().join("shared.zip");
+    let packed = [damaged.clone(), Entry::stored("workflows.db", &bytes)];
+    std::fs::write(&shared, zip(&packed)).unwrap();
+    let reader = WorkflowReader::open(&shared).unwrap();
+    let listed = list(&reader, &Wanted::default()).unwrap();
+    assert_eq!(listed.workflows.len(), 1);
+    std::fs::write(&shared, zip(&[damaged])).unwrap();
+    let refused = WorkflowReader::open(&shared).unwrap_err();
+    assert!(
+        refused.to_string().contains("no database of workflows"),
         "{refused}"
     );
 }

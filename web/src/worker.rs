@@ -132,7 +132,7 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
     let mut saved = None;
     let json = desk.answer(request, &mut |request| match request {
         Request::OpenFiles { label, missing } => {
-            let (source, save) = WebSource::of_files(label.clone(), (given.files)(), missing)?;
+            let (source, save) = WebSource::of_files(label.clone(), (given.files)(), missing);
             saved = save;
             Ok(Rc::new(source) as Rc<dyn DeskSource>)
         }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::Path;
 
-use prosescope_core::program::MOST_BYTES;
+use prosescope_core::program::{self, MOST_BYTES, MOST_LINES};
 use prosescope_core::render::text::escape;
 use prosescope_core::run_id::RunId;
 use prosescope_core::view::RunOpened;
@@ -111,9 +111,14 @@ pub(super) fn read_program(path: &Path) -> Result<String, CliError> {
         return Err(CliError::usage(message).hint("give the .prose file"));
     }
     let bytes = fs::read(path).map_err(wrong)?;
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes).map_err(|error| {
         input::not_text(path, error.as_bytes()).hint("if it is no text, give the .prose file")
-    })
+    })?;
+    if program::first_lines(&text).len() < text.len() {
+        let message = format!("{name} has more than {MOST_LINES} lines, the most of a program");
+        return Err(CliError::usage(message).hint("give the .prose file"));
+    }
+    Ok(text)
 }
 
 /// Six of a–z and 0–9.

@@ -335,7 +335,7 @@ impl DeskSource for Listing {
         (!words.trim().is_empty()).then(|| Shared {
             changed: all.clone().any(|verified| !verified.changed().is_empty()),
             words,
-            save: None,
+            ..Shared::default()
         })
     }
 }

@@ -32,11 +32,11 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a program at most: a reader shows no more of one, and a writer takes none that is longer.
 pub const MOST_BYTES: usize = 8 << 20;
 
-/// Lines of a program that a reader shows: each is held as a statement.
-const MOST_LINES: usize = 400_000;
+/// Lines of a program at most, likewise: each is held as a statement, which takes far more memory than its text.
+pub const MOST_LINES: usize = 100_000;
 
 /// Returns the lines of a program that a reader shows: all, or the first of very many.
-pub(crate) fn first_lines(text: &str) -> &str {
+pub fn first_lines(text: &str) -> &str {
     let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let last = ends.nth(MOST_LINES - 1);
     last.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)

@@ -1,7 +1,7 @@
 //! A database built anew, row by row: what was deleted, freed or logged in the original is in none of its pages.
 
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Statement, ffi, params_from_iter};
 
 use super::guard::{Guard, guard};
 use super::shape::{discover, quoted};
@@ -18,6 +18,9 @@ pub trait Rebuild {
     /// Rows of `gates` come before those of all other tables, each table's in their order.
     fn row(&mut self, table: &Found, cells: &mut Cells) -> bool;
 }
+
+/// Numbers that are tried for a row that is not unique.
+const NUMBERS: usize = 1000;
 
 /// A row's cells by their column.
 pub type Cells = Vec<(String, Value<'static>)>;
@@ -93,7 +96,12 @@ pub fn rebuild(
             match ours.objects(&table.info.name, &sql) {
                 Some(objects) => {
                     to.execute_batch(&sql)?;
-                    after.extend(objects);
+                    // A row that is not unique is seen when it is added, and can still be changed.
+                    let is_unique = |sql: &String| sql.starts_with("CREATE UNIQUE INDEX");
+                    let (unique, others): (Vec<_>, Vec<_>) =
+                        objects.into_iter().partition(is_unique);
+                    unique.iter().try_for_each(|sql| to.execute_batch(sql))?;
+                    after.extend(others);
                 }
                 None => to.execute_batch(&plain(table))?,
             }
@@ -226,6 +234,7 @@ fn copy(
     let mut insert = insert.transpose()?;
     let mut statement = from.prepare(&asked).map_err(unread)?;
     let mut read = statement.query([]).map_err(unread)?;
+    let mut numbers = 1;
     while let Some(row) = read.next().map_err(unread)? {
         let mut cells = Cells::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
@@ -241,9 +250,66 @@ fn copy(
             let place = row.get_ref(columns.len()).map_err(unread)?;
             values.push(Value::from(place).into_owned());
         }
-        insert.execute(params_from_iter(values))?;
+        match insert.execute(params_from_iter(&values)) {
+            Err(refused) if is_repeated(&refused) => {
+                let is_changed = |at: usize| {
+                    let before = row.get_ref(at).map(Value::from);
+                    before.is_ok_and(|before| Some(&before) != values.get(at))
+                };
+                let mut texts: Vec<usize> = (0..columns.len()).collect();
+                texts.retain(|at| values.get(*at).is_some_and(|v| !v.bytes().is_empty()));
+                texts.sort_by_key(|at| !is_changed(*at));
+                add_numbered(insert, &values, &texts, &mut numbers, refused)?;
+            }
+            added => {
+                added?;
+            }
+        }
     }
     Ok(())
+}
+
+/// Adds a row whose key another row has: keys that differ in the original may be equal without what was replaced in them. One of the
+/// row's `texts` gets a number, so that the two stay two. `last` is the number that was used last, `refused` why it was not added.
+fn add_numbered(
+    insert: &mut Statement<'_>,
+    values: &[Value<'static>],
+    texts: &[usize],
+    last: &mut u64,
+    mut refused: rusqlite::Error,
+) -> rusqlite::Result<()> {
+    for _ in 0..NUMBERS {
+        *last += 1;
+        for at in texts {
+            let mut numbered = values.to_vec();
+            if let Some(value) = numbered.get_mut(*at) {
+                *value = with_number(value, *last);
+            }
+            match insert.execute(params_from_iter(numbered)) {
+                Err(error) if is_repeated(&error) => refused = error,
+                added => return added.map(|_| ()),
+            }
+        }
+    }
+    Err(refused)
+}
+
+fn is_repeated(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY)
+    )
+}
+
+/// A text with a number behind it.
+fn with_number(value: &Value<'_>, number: u64) -> Value<'static> {
+    let mut bytes = value.bytes().to_vec();
+    bytes.extend_from_slice(format!(" ({number})").as_bytes());
+    match value.as_text() {
+        Some(_) => Value::text(&String::from_utf8_lossy(&bytes)),
+        None => Value::Blob(bytes.into()),
+    }
 }
 
 #[cfg(test)]
@@ -280,6 +346,9 @@ mod tests {
              CREATE TABLE keyed (k TEXT, l TEXT, PRIMARY KEY (l, k)) WITHOUT ROWID;
              INSERT INTO keyed VALUES ('1', 'secret'), ('2', 'b');
              CREATE TABLE gone (x); INSERT INTO gone VALUES ('secret');
+             CREATE TABLE notes (k TEXT PRIMARY KEY, n INTEGER);
+             INSERT INTO notes VALUES ('secret', 1), ('[x]', 2), ('secret (2)', 3), ('[x] (2)', 4);
+             INSERT INTO bindings (name, kind) VALUES ('[x]', 'let'), ('secret', 'let');
              CREATE VIEW seen AS SELECT 'secret';
              CREATE TRIGGER acts AFTER INSERT ON odd BEGIN SELECT 'secret'; END;",
         )
@@ -291,12 +360,24 @@ mod tests {
             let all = all.query_map([], |row| row.get(0)).unwrap();
             all.map(Result::unwrap).collect()
         };
-        assert_eq!(all("SELECT value FROM bindings"), ["a [x]"]);
+        assert_eq!(
+            all("SELECT value FROM bindings WHERE name = 'a'"),
+            ["a [x]"]
+        );
         assert_eq!(
             all("SELECT concat_ws(' ', n, t, hex(b)) FROM odd"),
             ["7 00FF"]
         );
         assert_eq!(all("SELECT l || k FROM keyed"), ["[x]1", "b2"]);
+        // What differed before still does.
+        assert_eq!(
+            all("SELECT k FROM notes ORDER BY n"),
+            ["[x]", "[x] (2)", "[x] (2) (3)", "[x] (2) (4)"]
+        );
+        assert_eq!(
+            all("SELECT name FROM bindings WHERE kind = 'let' ORDER BY rowid"),
+            ["a", "[x]", "[x] (2)"]
+        );
         assert!(to.execute("DELETE FROM gate_audit_log", []).is_err());
         let mut to = to;
         let bytes = to.serialize(rusqlite::MAIN_DB).unwrap().to_vec();

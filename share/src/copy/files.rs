@@ -85,6 +85,8 @@ pub struct File {
     pub path: String,
     /// Its path in the shared copy.
     pub to: String,
+    /// The same inside of its run's folder there.
+    pub inside: String,
     /// What it is.
     pub kind: FileKind,
     /// Bytes.
@@ -104,10 +106,23 @@ pub enum FileKind {
     Log,
 }
 
-/// The files that leave, and where they go; those that never do are counted by the redactor.
-pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
+/// Paths in a shared copy that are in use.
+pub type Taken = BTreeSet<String>;
+
+/// The files that leave, and where they go; those that never do are counted by the redactor. `taken` is of all runs of the copy.
+pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor) -> Vec<File> {
+    let folder = match shared.to.trim_end_matches('/') {
+        "" => String::new(),
+        name => {
+            let place = Place {
+                of: "name of a run",
+                at: "",
+            };
+            let now = redactor.text(place, name);
+            format!("{}/", free(now.as_deref().unwrap_or(name), taken))
+        }
+    };
     let mut files = Vec::new();
-    let mut taken = BTreeSet::new();
     for file in shared.files() {
         let inside = file.path.strip_prefix(&shared.root).unwrap_or(&file.path);
         let is_database = shared.database.as_ref() == Some(&file.path);
@@ -124,9 +139,11 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
         let name = redactor
             .text(place, inside)
             .unwrap_or_else(|| inside.to_owned());
+        let to = free(&format!("{folder}{name}"), taken);
         files.push(File {
             path: file.path.clone(),
-            to: free(&format!("{}{name}", shared.to), &mut taken),
+            inside: to.strip_prefix(&folder).unwrap_or(&to).to_owned(),
+            to,
             kind,
             len: file.len,
         });
@@ -136,7 +153,7 @@ pub fn files_of(shared: &Shared<'_>, redactor: &mut Redactor) -> Vec<File> {
 }
 
 /// A path that a zip can hold on every system, and that no other file has: without secrets two may be called alike.
-fn free(path: &str, taken: &mut BTreeSet<String>) -> String {
+fn free(path: &str, taken: &mut Taken) -> String {
     let plain = path.replace('\\', "_");
     let mut free = plain.clone();
     let mut n = 1;
@@ -245,12 +262,8 @@ impl Redactor {
             }
         };
         let of = place_of(file);
-        let inside = file
-            .to
-            .strip_prefix(&shared.to)
-            .unwrap_or(&file.to)
-            .to_owned();
-        let place = Place { of, at: &inside };
+        let inside = file.inside.as_str();
+        let place = Place { of, at: inside };
         let now = match file.kind {
             FileKind::Log => self.log(place, &text),
             _ if inside.ends_with(".jsonl") => self.lines(place, &text),
@@ -360,7 +373,7 @@ mod tests {
 
     #[test]
     fn each_file_gets_a_path_of_its_own() {
-        let mut taken = BTreeSet::new();
+        let mut taken = Taken::new();
         let paths = ["r/a\\b.md", "r/a_b.md", "r/a_b.md", "r/[x #1]", "r/[x #1]"];
         let paths = paths.map(|path| free(path, &mut taken));
         assert_eq!(

@@ -19,7 +19,7 @@ use prosescope_redact::{Exact, Hit, Kind, Names, Rules, replace, surroundings};
 
 use crate::what::{Content, What};
 
-pub use files::{File, FileKind, Shared, files_of, values_of};
+pub use files::{File, FileKind, Shared, Taken, files_of, values_of};
 pub use rows::Rows;
 
 /// Hits that are listed; the rest is counted.
@@ -284,7 +284,7 @@ impl Redactor {
     }
 
     /// A text of a report: the same without what must not leave, of which nothing is counted.
-    fn masked(&mut self, text: &str) -> String {
+    pub(crate) fn masked(&mut self, text: &str) -> String {
         replace(text, &self.rules.scan(text, &mut self.names))
     }
 

@@ -22,6 +22,8 @@ pub(super) struct Seals {
 /// The log of a run.
 #[derive(Default)]
 struct Log {
+    /// The run's id as the copy has it.
+    run: String,
     /// The last link of the copy.
     last: Option<Chain>,
     /// The last link of the original.
@@ -33,11 +35,11 @@ struct Log {
 impl Seals {
     /// The logs that are others now, and the heads that they had.
     pub(super) fn heads(&self) -> Vec<LogSealedAnew> {
-        let changed = self.logs.iter().filter(|(_, log)| log.changed);
-        let heads = changed.filter_map(|(run, log)| {
+        let changed = self.logs.values().filter(|log| log.changed);
+        let heads = changed.filter_map(|log| {
             let head = log.head.as_ref()?;
             Some(LogSealedAnew {
-                run: run.clone(),
+                run: log.run.clone(),
                 count: head.seq,
                 head: head.hash.clone(),
             })
@@ -115,6 +117,9 @@ impl Redactor {
         };
         let is_broken = self.sealed.broken.contains(&run);
         let log = self.sealed.logs.entry(run).or_default();
+        if let Some(run) = row.get("run_id").and_then(Value::as_str) {
+            run.clone_into(&mut log.run);
+        }
         log.head = Some(chain.clone());
         // As long as nothing changed, the rows keep their links.
         if !changed && !log.changed {

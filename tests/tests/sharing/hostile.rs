@@ -84,10 +84,13 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         ("r/state.md", "\0", 60),
         ("r/state.md", "1→ a ✓\n", 60),
         ("r/state.md", "- [x] `a` (id: 1)\n", 60),
-        ("r/program.prose", "let a = session \"x\"\n", 1),
-        ("r/program.prose", "if **x**:\n ", 1),
+        ("r/program.prose", "let a = session \"x\"\n", 60),
+        ("r/program.prose", "if **x**:\n ", 60),
+        ("r/program.prose", "\n", 60),
         ("r/bindings/b.md", "---\n", 60),
-        ("r/gates/audit.jsonl", "{\"id\":1}\n", 2),
+        ("r/gates/audit.jsonl", "{\"id\":1}\n", 60),
+        ("r/gates/audit.jsonl", "{\"a\":{\"b\":[1,2,3,4,5]}}\n", 60),
+        ("r/x_events.jsonl", "{}\n", 60),
         ("r/run.json", "[", 60),
         ("r/receipts.jsonl", "{}\n", 60),
         ("r/state.db", "SQLite format 3\0", 60),
@@ -208,7 +211,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         zip_listing(&sound(), 40_000),
         Refused("no zip that can be read"),
     );
-    add("nothing", zip(&[]), Refused("there is no"));
+    add("nothing", zip(&[]), Refused("the zip has no files in it"));
     // What lies in a shared file is not opened as one.
     let inner = zip(&sound());
     add(

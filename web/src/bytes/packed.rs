@@ -42,19 +42,18 @@ pub(super) struct Unpacked {
     pub(super) verified: Vec<(String, Verified)>,
     /// What is given back of the one shared file, and what it is called.
     pub(super) saved: Option<(String, Blob)>,
+    /// Shared files that are damaged or refused, with the reason. The others are opened all the same.
+    unopened: Vec<Trouble>,
 }
 
 impl Unpacked {
     /// Looks for shared files among those that were given one by one, by what they hold, and unpacks them.
-    ///
-    /// # Errors
-    /// When one cannot be unpacked: which, what was found, why, and what to do.
-    pub(super) fn of(files: Vec<(String, File)>) -> Result<Unpacked, Trouble> {
+    pub(super) fn of(files: Vec<(String, File)>) -> Unpacked {
         let Ok(reader) = FileReaderSync::new() else {
-            return Ok(Unpacked {
+            return Unpacked {
                 files,
                 ..Unpacked::default()
-            });
+            };
         };
         let alone = files.len() == 1;
         let packed = packed_among(&files, &reader);
@@ -63,10 +62,14 @@ impl Unpacked {
         for (at, (path, file)) in files.into_iter().enumerate() {
             let zip = match packed.get(at) {
                 Some(Some(Form::Zip)) => Blob::from(file),
-                Some(Some(Form::Page)) => match run_of(&path, &file, &reader)? {
-                    Some(zip) => zip,
-                    None => {
+                Some(Some(Form::Page)) => match run_of(&path, &file, &reader) {
+                    Ok(Some(zip)) => zip,
+                    Ok(None) => {
                         all.files.push((path, file));
+                        continue;
+                    }
+                    Err(trouble) => {
+                        all.unopened.push(trouble);
                         continue;
                     }
                 },
@@ -81,7 +84,13 @@ impl Unpacked {
                 (_, Some((folder, _))) => format!("{folder}/"),
             };
             let before = all.unpacked.len();
-            let verified = all.unpack(&path, &folder, &zip, &reader, left)?;
+            let verified = match all.unpack(&path, &folder, &zip, &reader, left) {
+                Ok(verified) => verified,
+                Err(trouble) => {
+                    all.unopened.push(trouble);
+                    continue;
+                }
+            };
             let unpacked = all.unpacked.get(before..).unwrap_or_default();
             left = left.saturating_sub(unpacked.iter().map(|(_, len, _)| *len).sum());
             if alone {
@@ -90,7 +99,7 @@ impl Unpacked {
             all.verified.push((path, verified));
         }
         all.put_together();
-        Ok(all)
+        all
     }
 
     fn unpack(
@@ -152,12 +161,13 @@ impl Unpacked {
         });
         let words: Vec<String> = words.collect();
         let changed = |(_, verified): &(String, Verified)| !verified.changed().is_empty();
-        let save = self.saved.as_ref().map(|(name, _)| name.clone());
-        (save.is_some() || !words.is_empty()).then(|| Shared {
+        let shared = Shared {
             words: words.join(" "),
             changed: self.verified.iter().any(changed),
-            save,
-        })
+            save: self.saved.as_ref().map(|(name, _)| name.clone()),
+            unopened: self.unopened.clone(),
+        };
+        (shared != Shared::default()).then_some(shared)
     }
 }
 

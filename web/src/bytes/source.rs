@@ -8,7 +8,7 @@ use prosescope_core::database::{Database, Limits};
 use prosescope_core::sqlite::{Sqlite, SqliteTables};
 use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
-use prosescope_desk::protocol::{Counters, Missing, Shared, Trouble};
+use prosescope_desk::protocol::{Counters, Missing, Shared};
 use prosescope_share::archive::Archive;
 use prosescope_share::file::Shareable;
 use prosescope_share::manifest::{self, InMemory};
@@ -73,21 +73,19 @@ pub(crate) type Given = (WebSource, Option<web_sys::Blob>);
 
 impl WebSource {
     /// A source of files that a person gave, each with its path, and of what is not among them. Shared files are unpacked.
-    ///
-    /// # Errors
-    /// When a shared file cannot be unpacked.
     pub(crate) fn of_files(
         label: String,
         files: Vec<(String, web_sys::File)>,
         missing: &Missing,
-    ) -> Result<Given, Trouble> {
-        let given = Unpacked::of(files)?;
+    ) -> Given {
+        let given = Unpacked::of(files);
         let shared = given.shared();
         let Unpacked {
             files,
             unpacked,
             verified,
             saved,
+            ..
         } = given;
         let is_folder = !verified.is_empty();
         let unpacked = unpacked.into_iter().map(|(path, len, bytes)| {
@@ -129,7 +127,7 @@ impl WebSource {
             shared,
             ..WebSource::new(label, pairs, listed)
         };
-        Ok((source, saved.map(|(_, blob)| blob)))
+        (source, saved.map(|(_, blob)| blob))
     }
 
     /// A source of bytes in memory.

@@ -304,7 +304,23 @@ pub(crate) fn SharedNote(
     on_overview: Signal<bool>,
 ) -> impl IntoView {
     let app = App::get();
-    live(move || {
+    let unopened = live(move || {
+        let unopened = app.shared.get()?.unopened;
+        let is_told = on_overview.get() && !unopened.is_empty();
+        let reasons = unopened.into_iter().map(|trouble| {
+            view! { <p>{trouble.file}": "{trouble.cause}" "{trouble.next}</p> }
+        });
+        is_told.then(|| {
+            view! {
+                <section class="unread" role="alert">
+                    <p><b>"Not every file was opened"</b></p>
+                    {reasons.collect_view()}
+                </section>
+            }
+            .into_any()
+        })
+    });
+    let note = live(move || {
         let shared = app.shared.get()?;
         if shared.changed {
             return Some(
@@ -324,7 +340,8 @@ pub(crate) fn SharedNote(
             });
             view! { <p class="shared"><span>{shared.words}</span>{save}</p> }.into_any()
         })
-    })
+    });
+    view! { {unopened}{note} }
 }
 
 pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {

@@ -2,6 +2,7 @@
 
 mod rules;
 mod runs;
+mod swept;
 mod written;
 
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::args::share::{Format, ShareArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::{Out, say};
+use crate::progress::Progress;
 use crate::signature::Key;
 use crate::{locate, print};
 pub(crate) use rules::known;
@@ -34,10 +36,15 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             .hint("choose another name, or give --overwrite"));
     }
     let key = key(args, format)?;
+    let _swept = swept::on_signal().map_err(|cause| runs::no_place(&cause))?;
     let opened = Runs::open(&args.runs()?, out)?;
     let redactor = rules::redactor(args, &opened)?;
-    let mut sharing = Sharing::new(opened.shared()?, redactor);
+    let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
+    let progress = Rc::new(Progress::of("looking through", 0, out));
+    let told = Rc::clone(&progress);
+    sharing.watch(Box::new(move |seen, all| told.at(seen, all)));
     let mut report = sharing.look().map_err(failed)?;
+    progress.clear();
     word(format).clone_into(&mut report.format);
     if args.report {
         return out.show(&report, || print::shared(&report, out.width));
@@ -66,8 +73,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     word(format).clone_into(&mut report.format);
     report.signed = key.as_ref().map(Key::fingerprint);
     let zip = written::opened(temporary.path())?;
-    sharing.check(&zip).map_err(failed)?;
     let copy = Rc::new(Disk::open(temporary.path()).map_err(locate::store)?);
+    sharing.check(&zip, copy.as_ref()).map_err(failed)?;
     let databases = Box::new(runs::databases(&copy)?);
     sharing
         .look_through(copy.as_ref(), databases)
@@ -88,6 +95,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             written::text(&text, file, args.overwrite)?
         }
     };
+    progress.clear();
     report.file = Some(file.display().to_string());
     out.show(&report, || match asks {
         true => print::shared_file(&report),
@@ -152,6 +160,7 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
 fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {
+        ShareError::Alike(_) => CliError::usage(message),
         ShareError::Read { .. } | ShareError::Page(_) => CliError::new(Exit::Unreadable, message),
         ShareError::Write(_) | ShareError::Written(_) => CliError::new(Exit::Io, message),
         ShareError::Sign(_) => CliError::new(Exit::Unreadable, message),

@@ -63,12 +63,6 @@ impl Runs {
             unread::given(&opened.session)?;
             all.push(One::Run(Box::new(opened)));
         }
-        let mut names: Vec<String> = all.iter().map(One::name).collect();
-        names.sort();
-        if let Some(two) = names.windows(2).find(|two| two.first() == two.last()) {
-            let message = format!("{} is named twice", two.first().map_or("", String::as_str));
-            return Err(CliError::usage(message).hint("name each run once"));
-        }
         Ok(Runs {
             all,
             _copies: copies,
@@ -95,20 +89,16 @@ impl Runs {
 
 /// The databases of a disk.
 pub(super) fn databases(disk: &Disk) -> Result<DiskDatabases<'_>, CliError> {
-    DiskDatabases::new(disk).map_err(|cause| {
-        CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
-            .hint("make room, or name another place with TMPDIR")
-    })
+    DiskDatabases::new(disk).map_err(|cause| no_place(&cause))
+}
+
+/// Why there is no temporary folder.
+pub(super) fn no_place(cause: &std::io::Error) -> CliError {
+    CliError::new(Exit::Io, format!("there is no place for a copy: {cause}"))
+        .hint("make room, or name another place with TMPDIR")
 }
 
 impl One {
-    fn name(&self) -> String {
-        match self {
-            One::Run(opened) => opened.name.clone(),
-            One::Workflows { file, .. } => file.clone(),
-        }
-    }
-
     fn disk(&self) -> &Disk {
         match self {
             One::Run(opened) => &opened.disk,

@@ -11,6 +11,7 @@ use prosescope_share::summary::Summary;
 use prosescope_share::{FileReader, page};
 use tempfile::NamedTempFile;
 
+use super::swept;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::{locate, serve};
@@ -26,7 +27,12 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    NamedTempFile::with_prefix_in(".prosescope-", folder).map_err(|cause| {
+    let made = swept::while_none_sweeps(|paths| {
+        let made = NamedTempFile::with_prefix_in(".prosescope-", folder);
+        paths.extend(made.as_ref().ok().map(|made| made.path().to_owned()));
+        made
+    });
+    made.map_err(|cause| {
         let message = format!("{} cannot be written: {cause}", file.display());
         CliError::new(Exit::Io, message)
             .hint("check that its folder is there and that you may write to it")
@@ -67,10 +73,10 @@ fn unread(error: &ArchiveError) -> CliError {
 pub(super) fn put(file: NamedTempFile, to: &Path, overwrite: bool) -> Result<u64, CliError> {
     file.as_file().sync_all()?;
     let len = file.as_file().metadata()?.len();
-    let placed = match overwrite {
+    let placed = swept::while_none_sweeps(|_| match overwrite {
         true => file.persist(to),
         false => file.persist_noclobber(to),
-    };
+    });
     let placed = placed.map_err(|failed| {
         CliError::new(
             Exit::Io,

@@ -40,7 +40,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let file = own.or(by_name).or_else(|| others.first().copied());
     let file = file.or_else(|| {
         let file = tree.get(IN_MARKDOWN)?;
-        is_program(&tree.text(file, MOST_BYTES)?).then_some(file)
+        is_program(program::first_lines(&tree.text(file, MOST_BYTES)?)).then_some(file)
     });
     let Some(file) = file else {
         return Program {

@@ -109,6 +109,16 @@ fn shared_files_are_dropped_as_folders_are() {
     viewer.wait("document.querySelector('main .rows')");
     assert_eq!(viewer.rows(), 4);
     viewer.wait_main("two.html: as shared on");
+    // One that is damaged is named, and the others are opened all the same.
+    let cut = dir.path().join("cut.zip");
+    fs::write(&cut, &fs::read(&named).unwrap()[..900]).unwrap();
+    viewer.eval("location.hash = '#/'");
+    viewer.drop_files(&[&named, &cut, &page]);
+    viewer.wait("document.querySelector('main .rows')");
+    assert_eq!(viewer.rows(), 3);
+    viewer.wait_main("not every file was opened");
+    viewer.wait_main("cut.zip: it is no zip that can be read");
+    viewer.wait_main("two.html: as shared on");
     viewer.assert_quiet();
 }
 
