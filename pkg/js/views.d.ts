@@ -916,6 +916,8 @@ export type RunSummary = {
   issues: Counts;
   /** A large database, of which only the head was read: what was left out, in words. Its issues are then not all counted. */
   head_only?: string | null;
+  /** Not all of it could be read: what stands here may be less than there is, its status too. */
+  unread: boolean;
   /** Why it could not be opened, with what to do next; everything else is then empty. */
   error: string | null;
 };

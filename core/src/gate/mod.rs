@@ -6,7 +6,7 @@
 //! | How does it stand at a time? | [`lifecycle::Lifecycle`] |
 //! | What contradicts what? | [`issues`] |
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
-//! | Is the audit log gone? | [`lost`] |
+//! | Is the audit log gone? | `lost` |
 //! | Are the gates what its sealed rows record? | [`verify`] |
 //!
 //! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).

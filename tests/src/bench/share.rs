@@ -47,9 +47,11 @@ fn written(prose: &Path, folder: &Path, effort: Effort) {
             ["ours", "theirs"].map(|name| folder.join(name).with_extension(form));
         let mut rivals = [
             Rival::whole("share", || {
-                fresh(&our_file, &mut share(prose, &run, &our_file))
+                fresh(&our_file, &mut share(prose, &run, &our_file));
             }),
-            Rival::whole(theirs, || fresh(&their_file, &mut made(&their_file))),
+            Rival::whole(theirs, || {
+                fresh(&their_file, &mut made(&their_file));
+            }),
         ];
         let figures = in_turn(effort.pick(2, 1), &mut rivals);
         fs::remove_file(&our_file).expect("it was written");
