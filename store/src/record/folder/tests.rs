@@ -223,13 +223,14 @@ fn what_lies_behind_a_linked_folder_is_not_of_the_run() {
             scope: AgentScope::Execution,
             memory: "mine".to_owned(),
         };
+        // Whether the audit log is gone cannot be seen where `gates` is another's: then nothing is recorded.
         assert_eq!(
             record(&mut store, &put, &at()).is_err(),
-            folder == "bindings"
+            matches!(folder, "bindings" | "gates")
         );
         assert_eq!(
             record(&mut store, &remember, &at()).is_err(),
-            folder == "agents"
+            matches!(folder, "agents" | "gates")
         );
         let there = std::fs::read_dir(outside.path()).unwrap().count();
         assert_eq!(there, 1, "{folder}");
