@@ -88,7 +88,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         if item.stand != stand {
             // What another position makes comes at its own time.
             stand = item.stand;
-            names.elsewhere.append(&mut names.made);
+            names.elsewhere.extend(std::mem::take(&mut names.made));
         }
         names.take(item);
     }
@@ -96,7 +96,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         plan.notes
             .push(format!("only the first {MOST} names ahead were looked up"));
     }
-    names.elsewhere.append(&mut names.made);
+    names.elsewhere.extend(std::mem::take(&mut names.made));
     names.join();
     plan.needs = names.needs;
 }
