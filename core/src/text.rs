@@ -80,6 +80,16 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     out
 }
 
+/// Returns the first lines of a text: so many, or all that it has.
+pub(crate) fn first_lines(text: &str, most: usize) -> &str {
+    let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    let Some(last) = most.checked_sub(1) else {
+        return "";
+    };
+    let end = ends.nth(last);
+    end.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)
+}
+
 /// A text, cut at `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

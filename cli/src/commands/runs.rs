@@ -1,4 +1,3 @@
-use prosescope_core::issue::Issue;
 use prosescope_core::session::{Filter, Order, RUN_STATUSES};
 
 use super::{moment, since};
@@ -49,9 +48,8 @@ pub(super) fn run(args: &RunsArgs, out: &Out) -> Result<Exit, CliError> {
         })?;
     }
     out.show(&list, || print::runs(&list, out.width))?;
-    let left_out = |issue: &Issue| issue.rule == "reading-failed";
-    let unreadable = !whole
-        || list.runs.iter().any(|run| run.error.is_some())
-        || list.issues.iter().any(left_out);
-    Ok(if unreadable { Exit::Issues } else { Exit::Done })
+    Ok(match whole && list.is_read() {
+        true => Exit::Done,
+        false => Exit::Issues,
+    })
 }

@@ -71,13 +71,8 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
         let decided = project.json(0, &["approve", run, "by-hand", "--as", "lee", "--override"]);
         assert_eq!(decided["overridden"], true);
         let log = project.json(0, &["audit", run, "--gate", "by-hand"]);
-        let rows: Vec<_> = log["rows"].as_array().expect("rows").iter().collect();
-        let words: Vec<_> = rows
-            .iter()
-            .map(|row| (&row["event"], &row["principal"], &row["sealed"]))
-            .collect();
         assert_eq!(
-            words,
+            logged(&log),
             [
                 (&json!("overridden"), &json!("lee"), &json!(true)),
                 (&json!("approved"), &json!("lee"), &json!(true))
@@ -127,6 +122,13 @@ fn a_gate_of_another_tool_is_decided_by_override_and_told() {
     });
 }
 
+/// What the rows of an audit log say: the event, who, and whether the row is sealed.
+fn logged(log: &Value) -> Vec<(&Value, &Value, &Value)> {
+    let rows = log["rows"].as_array().expect("rows").iter();
+    rows.map(|row| (&row["event"], &row["principal"], &row["sealed"]))
+        .collect()
+}
+
 /// Its time-out is recorded by override, too, and the log says who insisted.
 #[test]
 fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
@@ -157,14 +159,9 @@ fn the_time_out_of_a_gate_of_another_tool_is_recorded_by_override() {
         let (said, _) = project.expect_at(LATE, 0, &expire);
         assert!(said.contains("by-hand"), "{said}");
         let log = project.json(0, &["audit", run, "--gate", "by-hand"]);
-        let rows: Vec<_> = log["rows"].as_array().expect("rows").iter().collect();
-        let words: Vec<_> = rows
-            .iter()
-            .map(|row| (&row["event"], &row["principal"], &row["sealed"]))
-            .collect();
         let (yes, lee, system) = (json!(true), json!("lee"), json!("system"));
         assert_eq!(
-            words,
+            logged(&log),
             [
                 (&json!("overridden"), &lee, &yes),
                 (&json!("timeout"), &system, &yes)

@@ -37,9 +37,7 @@ pub const MOST_LINES: usize = 100_000;
 
 /// Returns the lines of a program that a reader shows: all, or the first of very many.
 pub fn first_lines(text: &str) -> &str {
-    let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    let last = ends.nth(MOST_LINES - 1);
-    last.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)
+    crate::text::first_lines(text, MOST_LINES)
 }
 
 /// Says that [`first_lines`] left lines out.

@@ -14,7 +14,8 @@ use super::survey::{Found, FoundKind, survey};
 use super::{Filter, Options, Order, Session};
 use crate::issue::Issue;
 use crate::source::Source;
-use crate::view::{RunList, RunSummary};
+use crate::text::counted;
+use crate::view::{LEFT_OUT, RunList, RunSummary};
 
 /// Lists the runs of a source, newest first (by the time in the id, else `started`, else the last sign of life): each
 /// is opened, summed up and closed again; of a large database only the head is read.
@@ -138,16 +139,16 @@ pub(super) struct Line {
 
 /// What is said of runs that a filter leaves out though not all of them could be read.
 fn left_out(runs: u32) -> Option<Issue> {
-    let message = match runs {
+    let (are, they_match) = match runs {
         0 => return None,
-        1 => "1 run is left out that could not be read: whether it matches is not known".to_owned(),
-        _ => {
-            format!(
-                "{runs} runs are left out that could not be read: whether they match is not known"
-            )
-        }
+        1 => ("is", "it matches"),
+        _ => ("are", "they match"),
     };
-    Some(Issue::warning("reading-failed", message).hint("List all runs to see which, and why."))
+    let message = format!(
+        "{} {are} left out that could not be read: whether {they_match} is not known",
+        counted(runs.into(), "run", "runs")
+    );
+    Some(Issue::warning(LEFT_OUT, message).hint("List all runs to see which, and why."))
 }
 
 /// Makes the lines of a source's runs.

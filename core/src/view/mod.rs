@@ -80,6 +80,7 @@ pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
     ResumeView, StepView,
 };
+pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
 pub use share::{

@@ -19,6 +19,17 @@ pub struct RunList {
     pub issues: Vec<Issue>,
 }
 
+/// The rule of the issue that a list may have left out runs that could not be read.
+pub(crate) const LEFT_OUT: &str = "reading-failed";
+
+impl RunList {
+    /// Whether all runs that were asked for could be read, as far as the list shows.
+    pub fn is_read(&self) -> bool {
+        self.runs.iter().all(|run| run.error.is_none())
+            && self.issues.iter().all(|issue| issue.rule != LEFT_OUT)
+    }
+}
+
 /// One run in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

@@ -94,7 +94,7 @@ fn natively(prose: &Path, database: &Path) -> f64 {
 }
 
 /// Seconds since the navigation.
-fn passed(page: &mut Page) -> f64 {
+pub(crate) fn passed(page: &mut Page) -> f64 {
     let millis = page.eval("performance.now()");
     millis.as_f64().unwrap_or(f64::NAN) / 1000.0
 }

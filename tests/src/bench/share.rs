@@ -11,6 +11,7 @@ use prosescope_tests::{build, needs};
 
 use crate::Effort;
 use crate::figures::{Rival, in_turn};
+use crate::open::passed;
 use crate::table::{Table, beside, time, times};
 
 pub(crate) fn measure(effort: Effort) {
@@ -111,13 +112,13 @@ fn from_start(chromium: &Path, html: &Path, dropped: Option<&PathBuf>) -> f64 {
     let mut before = 0.0;
     if let Some(file) = dropped {
         page.wait("globalThis.prosescope?.stats");
-        before = page.eval("performance.now()").as_f64().unwrap_or(f64::NAN) / 1e3;
+        before = passed(&mut page);
         page.drop_files(&[file]);
     }
     let shown: Duration = page.wait("document.querySelector('.by-status')");
     match dropped {
         Some(_) => before + shown.as_secs_f64(),
-        None => page.eval("performance.now()").as_f64().unwrap_or(f64::NAN) / 1e3,
+        None => passed(&mut page),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::decode::room::{MOST_HELD, too_many_rows};
 use crate::decode::text::{is_plain_path, lossy};
 use crate::issue::{Issue, Issues};
 use crate::source::{FileEntry, Source};
+use crate::text::first_lines;
 use crate::time::Stamp;
 
 /// Issues of one kind that are listed one by one.
@@ -167,14 +168,8 @@ impl<'a> Tree<'a> {
         bytes_a_row: usize,
         log: &'l str,
     ) -> &'l str {
-        let rows = log.lines().count();
-        let most = self.room(path, bytes_a_row, rows);
-        if most == rows {
-            return log;
-        }
-        let mut ends = log.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let last = most.checked_sub(1).and_then(|at| ends.nth(at));
-        last.and_then(|(at, _)| log.get(..=at)).unwrap_or_default()
+        let most = self.room(path, bytes_a_row, log.lines().count());
+        first_lines(log, most)
     }
 
     /// Notes an issue.

@@ -8,7 +8,7 @@ use prosescope_core::program;
 use prosescope_core::write::{
     AgentFact, AuditTail, BindingFact, Facts, Fault, ImportFact, Place, RunFact, Style,
 };
-use rusqlite::{Connection, OptionalExtension, Params, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, params};
 
 use super::{guard, rows};
 use crate::dir::Dir;
@@ -385,9 +385,12 @@ impl Facts for SqliteFacts<'_> {
         }
         let asked = "SELECT EXISTS (SELECT 1 FROM gates WHERE run_id = ?1)
                      AND NOT EXISTS (SELECT 1 FROM gate_audit_log WHERE run_id = ?1)";
-        // Tables without these columns hold no gates of ours: who writes to them hears what is missing.
-        let Ok(mut asked) = self.conn.prepare_cached(asked) else {
-            return Ok(false);
+        let mut asked = match self.conn.prepare_cached(asked) {
+            // Tables without these columns hold no gates of ours: who writes to them hears what is missing.
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
+                return Ok(false);
+            }
+            asked => self.said(asked)?,
         };
         self.said(asked.query_row([self.run], |row| row.get(0)))
     }
