@@ -54,6 +54,7 @@ impl Desk {
         let made = Made {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
             at: Stamp::At(self.clock().now()).to_string(),
+            deflated: form != Form::Db,
         };
         self.sharing(places, wishes, watch, |sharing, source| {
             file(sharing, source, form, &made, viewer).map(|(_, bytes)| bytes)

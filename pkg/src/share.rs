@@ -111,6 +111,7 @@ impl Run {
         let made = Made {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
             at: Stamp::At(self.now()).to_string(),
+            deflated: form != Form::Db,
         };
         let (report, bytes) = self.sharing(&asked, |sharing, source| {
             file(sharing, source, form, &made, viewer.as_deref())

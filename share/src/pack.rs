@@ -163,6 +163,8 @@ pub struct Made {
     pub by: String,
     /// RFC 3339, UTC.
     pub at: String,
+    /// Whether the parts are made smaller: not where the zip is only a way to something else.
+    pub deflated: bool,
 }
 
 /// Looks through the runs without writing anything: what would be replaced and left out is then known, and [`Redactor::again`] may
@@ -216,19 +218,23 @@ pub fn pack<'a, W: Write>(
         let values = values_of(shared.session);
         for file in files_of(shared, &mut taken, redactor) {
             let part = match (file.kind, redactor.is_raw()) {
-                (FileKind::Database, true) => {
-                    add(&mut zip, &file.to, &mut databases.whole(&file.path)?)
-                }
+                (FileKind::Database, true) => add(
+                    &mut zip,
+                    made.deflated,
+                    &file.to,
+                    &mut databases.whole(&file.path)?,
+                ),
                 (FileKind::Database, false) => {
                     let mut rows = Rows::new(redactor);
                     add(
                         &mut zip,
+                        made.deflated,
                         &file.to,
                         &mut databases.rebuilt(&file.path, &mut rows)?,
                     )
                 }
                 _ => match redacted(shared, &file, &values, redactor)? {
-                    Some(bytes) => add(&mut zip, &file.to, &mut bytes.as_slice()),
+                    Some(bytes) => add(&mut zip, made.deflated, &file.to, &mut bytes.as_slice()),
                     None => continue,
                 },
             };
@@ -255,10 +261,16 @@ pub fn pack<'a, W: Write>(
         signed: sign.is_some(),
     };
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;
-    add(&mut zip, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
+    add(&mut zip, made.deflated, MANIFEST, &mut text.as_slice()).map_err(|e| wrong(&e))?;
     if let Some(sign) = sign {
         let signature = sign(&text).map_err(ShareError::Sign)?;
-        add(&mut zip, SIGNATURE, &mut signature.as_slice()).map_err(|e| wrong(&e))?;
+        add(
+            &mut zip,
+            made.deflated,
+            SIGNATURE,
+            &mut signature.as_slice(),
+        )
+        .map_err(|e| wrong(&e))?;
     }
     let out = zip.finish().map_err(|e| wrong(&e))?;
     Ok((manifest, out))
@@ -278,6 +290,7 @@ fn redacted(
 /// Adds a file to a zip.
 fn add<W: Write>(
     zip: &mut ZipArchiveWriter<W>,
+    deflated: bool,
     path: &str,
     bytes: &mut dyn Read,
 ) -> io::Result<Part> {
@@ -286,8 +299,12 @@ fn add<W: Write>(
         .new_file(path)
         .compression_method(CompressionMethod::DEFLATE)
         .unix_permissions(0o644);
+    let level = match deflated {
+        true => Compression::default(),
+        false => Compression::none(),
+    };
     let (mut entry, config) = file.start().map_err(wrong)?;
-    let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::default()));
+    let mut writer = config.wrap(DeflateEncoder::new(&mut entry, level));
     let mut hasher = Sha256::new();
     let mut piece = vec![0; PIECE];
     let mut len = 0;
@@ -390,7 +407,7 @@ mod tests {
             });
             let mut zip = ZipArchiveWriter::new(Vec::new());
             for (path, bytes) in &files {
-                add(&mut zip, path, &mut bytes.as_slice()).unwrap();
+                add(&mut zip, true, path, &mut bytes.as_slice()).unwrap();
             }
             let zip = zip.finish().unwrap();
             let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX).unwrap();

@@ -63,6 +63,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let made = Made {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
         at: written::now(),
+        deflated: format != Kind::Database,
     };
     if let Some(key) = &key {
         sharing.signed_by(Box::new(|manifest| key.sign(manifest)));
