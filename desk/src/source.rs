@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
-use prosescope_core::workflow::Rows;
+use prosescope_workflow::Rows;
 use prosescope_share::file::Shareable;
 
 use crate::protocol::{Counters, Shared};

@@ -11,7 +11,7 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
-use prosescope_core::workflow::Rows;
+use prosescope_workflow::Rows;
 use prosescope_desk::protocol::{
     Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use prosescope_core::workflow::Tables;
+use prosescope_workflow::Tables;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use tokio::sync::Semaphore;
 

@@ -3,7 +3,7 @@
 #[path = "../../core/tests/stores/workflows.rs"]
 mod conformance;
 
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
 };
 use prosescope_store::{WorkflowReader, WorkflowStore};

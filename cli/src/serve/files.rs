@@ -11,7 +11,7 @@ use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::Rebuild;
-use prosescope_core::workflow::Rows;
+use prosescope_workflow::Rows;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::Shared;
 use prosescope_share::file::Shareable;

@@ -2,7 +2,7 @@
 //! Each by command is in `cli/tests/workflows.rs`, each over HTTP in `serve/tests/server/requests.rs`,
 //! both on SQLite.
 
-use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
+use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_postgres::{Address, PostgresTables};
 
 use crate::PROGRAM;

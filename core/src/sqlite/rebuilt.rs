@@ -7,7 +7,7 @@ use super::guard::{Guard, guard};
 use super::shape::{discover, quoted};
 use crate::database::{DecodeError, Found, Value};
 use crate::schema::{GATES, STATE_SQL};
-use crate::workflow::WORKFLOWS_SQL;
+use crate::schema::WORKFLOWS_SQL;
 
 /// What becomes of the rows of a database that is built anew.
 pub trait Rebuild {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Append, Ask, Change, Horizon, Input, Json, Kind, Note, Prune, Start, Step, Table, Tables,
     Target, Value, events, find_workflow, note_cursor, prune, record, show,
 };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use prosescope_core::workflow::{Append, Note, record};
+use prosescope_workflow::{Append, Note, record};
 use prosescope_serve::Limits;
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;

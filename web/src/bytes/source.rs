@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::sqlite::{Sqlite, SqliteTables};
-use prosescope_core::workflow::Rows;
+use prosescope_core::sqlite::Sqlite;
+use prosescope_workflow::SqliteTables;
+use prosescope_workflow::Rows;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::{Counters, Missing, Shared};
 use prosescope_share::archive::Archive;

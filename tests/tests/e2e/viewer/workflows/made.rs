@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Append, Ask, Command, Fail, Finish, Heartbeat, Input, Json, Kind, Move, Note, Prefer, Start,
     Step, record, show,
 };
@@ -200,7 +200,7 @@ pub(super) fn with_rows(path: &Path, rows: &str) {
         path,
         &format!(
             "PRAGMA foreign_keys = OFF;\n{}\n{rows}",
-            prosescope_core::workflow::WORKFLOWS_SQL
+            prosescope_core::schema::WORKFLOWS_SQL
         ),
     );
 }
