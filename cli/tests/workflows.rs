@@ -8,10 +8,10 @@ use std::thread;
 
 use actions::words;
 use conformance::{bring_about, is_already, is_refused};
-use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_store::WorkflowStore;
 use prosescope_test_support::kills::Kills;
 use prosescope_test_support::run;
+use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 use serde_json::Value;
 
 #[path = "shared/actions.rs"]

@@ -50,5 +50,4 @@ pub mod timeout;
 pub mod trace;
 pub mod upkeep;
 pub mod view;
-pub mod workflow;
 pub mod write;

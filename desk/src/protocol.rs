@@ -10,10 +10,10 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice};
 use prosescope_core::trace::{Node, NodeId, Trace};
 use prosescope_core::view::{Bar, RunList, RunShared, TracePage, ValueView};
-use prosescope_core::workflow::WorkflowSummary;
-use prosescope_core::workflow::page::EventLine;
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
+use prosescope_workflow::WorkflowSummary;
+use prosescope_workflow::page::EventLine;
 use serde::{Deserialize, Serialize};
 
 use crate::text::LineOf;

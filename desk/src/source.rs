@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
-use prosescope_core::workflow::Rows;
 use prosescope_share::file::Shareable;
+use prosescope_workflow::Rows;
 
 use crate::protocol::{Counters, Shared};
 

@@ -3,11 +3,11 @@
 use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
 use prosescope_core::view::RunList;
-use prosescope_core::workflow::page::{self, EventShown, WorkflowPage};
-use prosescope_core::workflow::{
+use prosescope_core::write::Fault;
+use prosescope_workflow::page::{self, EventShown, WorkflowPage};
+use prosescope_workflow::{
     Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries, workflow_ids,
 };
-use prosescope_core::write::Fault;
 
 use crate::protocol::{Line, Trouble, Window, WorkflowsIn};
 use crate::{Desk, DeskSource};

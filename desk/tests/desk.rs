@@ -11,7 +11,6 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
-use prosescope_core::workflow::Rows;
 use prosescope_desk::protocol::{
     Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };
@@ -20,6 +19,7 @@ use prosescope_share::file::{Form, Shareable};
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_share::wishes::Wishes;
 use prosescope_store::Disk;
+use prosescope_workflow::Rows;
 use serde::de::DeserializeOwned;
 
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";

@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
-use prosescope_core::workflow::{Json, Kind, WorkflowStatus};
+use prosescope_workflow::{Json, Kind, WorkflowStatus};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;

@@ -15,7 +15,7 @@
 //! | `problem.rs`, `metrics.rs` | errors as RFC 9457, figures for Prometheus |
 //! | `describe.rs` | what the description says of all routes alike |
 //!
-//! Nothing here decides about workflows: [`prosescope_core::workflow`] does.
+//! Nothing here decides about workflows: [`prosescope_workflow`] does.
 
 mod api;
 mod body;
@@ -34,8 +34,8 @@ use std::future::Future;
 use std::task::Poll;
 use std::time::Duration;
 
-use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
+use prosescope_workflow::Tables;
 
 pub use guard::{Access, named_host};
 pub use listen::{Limits, Server};

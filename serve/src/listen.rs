@@ -14,7 +14,7 @@ use axum::middleware;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use prosescope_core::workflow::Horizon;
+use prosescope_workflow::Horizon;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_io_timeout::TimeoutStream;

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use prosescope_core::workflow::Tables;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_workflow::Tables;
 use tokio::sync::Semaphore;
 
 use crate::Workplace;

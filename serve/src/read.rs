@@ -7,11 +7,11 @@ use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prosescope_core::timeout::Timeout;
-use prosescope_core::workflow::{
+use prosescope_core::write::WriteError;
+use prosescope_workflow::{
     Events, StuckRun, Turn, Wanted, WorkflowList, WorkflowStatus, WorkflowView, events as page_of,
     find_run, find_workflow, list as listed, run as turn, show, stuck as silent_runs,
 };
-use prosescope_core::write::WriteError;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -2,7 +2,7 @@
 //!
 //! Plain read-only opening of a database in WAL mode makes a `-wal` and a `-shm`; `immutable` loses rows that are
 //! only in the `-wal`; a hot journal cannot be rolled back without writing. So what lies beside the database
-//! decides (build.md, "Opening a foreign database without a trace"):
+//! decides (errata R7):
 //!
 //! | beside the database | opened with |
 //! |---|---|

@@ -8,10 +8,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{self, FileEntry, Odd, Source, SourceError};
-use prosescope_core::sqlite::{Sqlite, SqliteTables};
+use prosescope_core::sqlite::Sqlite;
 use prosescope_core::time::Stamp;
 use prosescope_share::manifest::Verified;
 use prosescope_share::signed::Signed;
+use prosescope_workflow::SqliteTables;
 use rusqlite::Connection;
 
 use crate::database::{DatabaseError, Watch};
@@ -86,7 +87,7 @@ impl Root {
 impl Disk {
     /// Lists a folder, or takes a single file with its `-wal`, `-shm` and `-journal`.
     ///
-    /// Links are not followed, pipes and devices are left out (reliability.md, "Paths").
+    /// Links are not followed, pipes and devices are left out (errata R5).
     ///
     /// # Errors
     /// When there is nothing, or it cannot be listed.
@@ -416,7 +417,7 @@ impl Source for Disk {
         let mut notes = Vec::new();
         if let Some((found, watch)) = self.notes.borrow().get(path) {
             notes.extend(found.iter().cloned());
-            // Looked at again after reading: no lock told a writer that we read (build.md).
+            // Looked at again after reading: no lock told a writer that we read (errata R7).
             notes.extend(watch.changed());
         }
         notes

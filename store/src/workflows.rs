@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::sqlite::{Guard, SqliteTables, guard};
-use prosescope_core::workflow::{
+use prosescope_core::sqlite::{Guard, guard};
+use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_workflow::SqliteTables;
+use prosescope_workflow::{
     Barrier, Filter, Row, Rows, Select, Shape, Tables, Target, Waiting, Work,
 };
-use prosescope_core::write::{Fault, FaultKind, WriteError};
 use tempfile::TempDir;
 
 use crate::dir::Dir;

@@ -1,5 +1,5 @@
 //! Opening and reading leaves every byte, time and listing as it was: one test a row of the table in
-//! `store/src/database.rs` (build.md, "Opening a foreign database without a trace").
+//! `store/src/database.rs` (errata R7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;

@@ -3,11 +3,11 @@
 #[path = "../../core/tests/stores/workflows.rs"]
 mod conformance;
 
-use prosescope_core::workflow::{
-    Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
-};
 use prosescope_store::{WorkflowReader, WorkflowStore};
 use prosescope_test_support::zip::{Entry, zip};
+use prosescope_workflow::{
+    Append, Ask, Finish, Horizon, Input, Json, Note, Start, Wanted, events, list, record, show,
+};
 
 const NOW: i64 = 1_768_487_452_123;
 

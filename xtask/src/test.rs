@@ -116,7 +116,7 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
     )
 }
 
-/// Runs the tests of recording with the numbers of reliability.md: hundreds of processes, a thousand kills.
+/// Runs the tests of recording with large numbers: hundreds of processes, a thousand kills.
 ///
 /// # Errors
 /// As [`run_tests`].

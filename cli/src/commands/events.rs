@@ -2,7 +2,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use prosescope_core::render::text::escape;
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Append, Events, Horizon, Kind, Note, Prune, Rows, Waiting, events, find_workflow, followers,
     note_cursor, prune,
 };

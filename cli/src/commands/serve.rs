@@ -3,10 +3,10 @@ use std::time::{Duration, Instant};
 
 use prosescope_core::render::text::escape;
 use prosescope_core::view::ServingWorkflows;
-use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
 use prosescope_postgres::Listener;
 use prosescope_serve::{Access, Limits, Server, Wake, Workplace, asked_to_stop};
+use prosescope_workflow::Tables;
 
 use crate::args::workflow::ServeArgs;
 use crate::error::CliError;

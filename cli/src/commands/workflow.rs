@@ -2,7 +2,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::time::human_duration;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::upkeep::doctor::server::ServerSetUp;
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Ask, Cancel, Command, DataSet, Fail, Finish, Heartbeat, Input, Json, Move, Moved, Prefer,
     Start, Started, Step, StuckRun, Tables, Turned, Wanted, WorkflowList, WorkflowStatus, find_run,
     find_workflow, list, record, show, stuck,

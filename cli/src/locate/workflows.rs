@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use prosescope_core::workflow::{Rows, Tables, WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
+use prosescope_core::schema::{WORKFLOWS_POSTGRES_SQL, WORKFLOWS_SQL};
 use prosescope_core::write::Fault;
 use prosescope_postgres::{Address, Listener, PostgresTables};
 use prosescope_store::{WorkflowReader, WorkflowStore};
+use prosescope_workflow::{Rows, Tables};
 
 use super::address;
 use crate::error::CliError;

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use prosescope_core::render::text::escape;
 use prosescope_core::shell::{command, option};
-use prosescope_core::workflow::{Event, StuckRun, Turn, WorkflowList, WorkflowView};
+use prosescope_workflow::{Event, StuckRun, Turn, WorkflowList, WorkflowView};
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table};

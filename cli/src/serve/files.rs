@@ -11,7 +11,6 @@ use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::sqlite::Rebuild;
-use prosescope_core::workflow::Rows;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::Shared;
 use prosescope_share::file::Shareable;
@@ -19,6 +18,7 @@ use prosescope_share::manifest::Verified;
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_share::wishes::Known;
 use prosescope_store::{Claim, Disk, unpacked_copy};
+use prosescope_workflow::Rows;
 
 use crate::commands::known_secrets;
 

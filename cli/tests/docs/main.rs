@@ -12,6 +12,7 @@
 //! | `sh in the checkout` | its `cargo xtask` commands exist |
 
 mod blocks;
+mod citations;
 mod paths;
 mod shell;
 

@@ -1,4 +1,4 @@
-//! Approve, reject and expire at once, each a process of its own: one of them wins (reliability.md, "What must hold" 3).
+//! Approve, reject and expire at once, each a process of its own: one of them wins (errata H3).
 
 use std::process::{Child, Output, Stdio};
 
@@ -14,7 +14,7 @@ const LATE: &str = "2026-01-25 13:00:01";
 /// Gates of one run.
 const MOST: usize = 100;
 
-/// How many races in each form: few, or those of reliability.md (`cargo xtask soak`); `PROSE_RACES` says another number.
+/// How many races in each form: few, or very many (`cargo xtask soak`); `PROSE_RACES` says another number.
 fn races() -> usize {
     let set = std::env::var("PROSE_RACES").ok();
     let usual = match std::env::var_os("PROSE_SOAK") {

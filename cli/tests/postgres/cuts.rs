@@ -1,4 +1,4 @@
-//! Connections that are cut in the middle of each command (reliability.md, "What must hold" 2): what was acknowledged is
+//! Connections that are cut in the middle of each command (errata H2): what was acknowledged is
 //! recorded, and what was not is recorded once when the command is repeated.
 
 use prosescope_test_support::clock;

@@ -1,4 +1,4 @@
-//! Writers that are killed, and a server that stops at once under them (reliability.md, "What must hold" 2): what was
+//! Writers that are killed, and a server that stops at once under them (errata H2): what was
 //! acknowledged is there, nothing is there twice, and a command that was cut off can be repeated.
 
 use std::process::{Child, Stdio};
@@ -11,7 +11,7 @@ use prosescope_test_support::cluster::Cluster;
 use crate::PROGRAM;
 use crate::project::Project;
 
-/// How often: a few times, or as reliability.md says (`cargo xtask soak`).
+/// How often: a few times, or very often (`cargo xtask soak`).
 pub(crate) fn times(few: usize, many: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => many,

@@ -2,8 +2,8 @@
 //! Each by command is in `cli/tests/workflows.rs`, each over HTTP in `serve/tests/server/requests.rs`,
 //! both on SQLite.
 
-use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
 use prosescope_postgres::{Address, PostgresTables};
+use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 
 use crate::PROGRAM;
 use crate::actions::{request, words};

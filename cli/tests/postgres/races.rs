@@ -1,4 +1,4 @@
-//! Gates that are approved, rejected and expired at once (reliability.md, "What must hold" 3): one decision, one row of the
+//! Gates that are approved, rejected and expired at once (errata H3): one decision, one row of the
 //! log.
 
 use std::process::{Command, Output, Stdio};

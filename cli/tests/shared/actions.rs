@@ -1,7 +1,7 @@
 //! Every action on workflows as a command and as a request over HTTP, for the tests that compare them with the core's tables.
 #![allow(dead_code)]
 
-use prosescope_core::workflow::Action;
+use prosescope_workflow::Action;
 use serde_json::{Value, json};
 
 /// The arguments of `prosescope` that do it.

@@ -25,6 +25,12 @@ pub const AGENTS_SQL: &str = include_str!("agents.sql");
 /// The corrected schema `openprose` of a PostgreSQL database (errata P1–P13), in a transaction of its own. Idempotent.
 pub const POSTGRES_SQL: &str = include_str!("postgres.sql");
 
+/// The tables of workflows in SQLite (errata M1 to M4). Idempotent.
+pub const WORKFLOWS_SQL: &str = include_str!("workflows.sql");
+
+/// The tables of workflows in PostgreSQL (errata M1 to M4), in a transaction of its own. Idempotent.
+pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("workflows_postgres.sql");
+
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
 pub const POSTGRES_VERSION: i32 = 2;
 

@@ -207,14 +207,14 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
 
 /// Statements that were looked at before they ran, for as long as the schema is the same.
 #[derive(Debug, Default)]
-pub(super) struct LookedAt(RefCell<(i64, BTreeMap<String, bool>)>);
+pub struct LookedAt(RefCell<(i64, BTreeMap<String, bool>)>);
 
 impl LookedAt {
     /// Does the work of a statement that writes, unless the schema would run something of its own with it.
     ///
     /// # Errors
     /// What SQLite says, or what the schema would run.
-    pub(super) fn run<T>(
+    pub fn run<T>(
         &self,
         conn: &Connection,
         sql: &str,

@@ -34,7 +34,6 @@ mod select;
 mod shape;
 mod value;
 mod wal;
-mod workflows;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -44,12 +43,11 @@ use rusqlite::Connection;
 
 pub use crate::decode::sqlite_header::{HEAD, Header, not_sqlite, wal_missing};
 pub use bytes::{from_bytes, from_bytes_with_wal};
-pub use foreign::{MOST_GIVEN, Program, Unfit, fit_for_writing, program_of};
+pub use foreign::{LookedAt, MOST_GIVEN, Program, Unfit, fit_for_writing, program_of};
 pub use guard::{Guard, exclusive, guard, limit, probe};
 pub use memory::MemorySource;
 pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild, unbounded};
 pub use repaired::copy_repaired;
-pub use workflows::SqliteTables;
 
 use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};

@@ -6,8 +6,8 @@ use rusqlite::{Connection, Statement, ffi, params_from_iter};
 use super::guard::{Guard, guard};
 use super::shape::{discover, quoted};
 use crate::database::{DecodeError, Found, Value};
+use crate::schema::WORKFLOWS_SQL;
 use crate::schema::{GATES, STATE_SQL};
-use crate::workflow::WORKFLOWS_SQL;
 
 /// What becomes of the rows of a database that is built anew.
 pub trait Rebuild {

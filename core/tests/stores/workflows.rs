@@ -1,13 +1,13 @@
 //! What every store of workflows must do. Included by the tests of each store, and of the commands.
 #![allow(dead_code)]
 
-use prosescope_core::workflow::{
+use prosescope_core::write::WriteError;
+use prosescope_workflow::{
     Action, Allowed, Append, Ask, Cancel, Event, Fail, Finish, Heartbeat, Horizon, Input, Json,
     Kind, Move, Note, Prefer, Prune, Start, Step, Tables, TurnStatus, Wanted, WorkflowStatus,
     allowed_by_run, allowed_by_workflow, events, find_run, find_workflow, list, note_cursor, prune,
     record, show, stuck,
 };
-use prosescope_core::write::WriteError;
 
 pub(crate) const NOW: i64 = 1_768_487_452_123;
 

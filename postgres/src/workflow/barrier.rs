@@ -1,10 +1,10 @@
-//! Up to which id events are settled (errata, "Memoria": the cursor).
+//! Up to which id events are settled (errata M0).
 //!
 //! An id is handed out before its row is committed. The newest id is read first, then the transactions that have the table open
 //! for writing: an event with an older id that is not visible yet is of one of them, because an INSERT locks the table before
 //! it takes its id. Not seen: an id that was fetched by an earlier statement of a transaction that had not written yet.
 
-use prosescope_core::workflow::{Barrier, UnknownOrder, Waiting};
+use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 
 use crate::rows::get;
 use crate::server::{Lost, Server, text};

@@ -1,6 +1,6 @@
 //! Which tables there are, and how their columns are read and written.
 
-use prosescope_core::workflow::{
+use prosescope_workflow::{
     Column, Dialect, Kind, Op, Select, Shape, Statement, Table, TableShape, TurnStatus, Value,
     WorkflowStatus, label,
 };

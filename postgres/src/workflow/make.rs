@@ -1,6 +1,6 @@
 //! The tables of workflows are made.
 
-use prosescope_core::workflow::WORKFLOWS_POSTGRES_SQL;
+use prosescope_core::schema::WORKFLOWS_POSTGRES_SQL;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use tokio_postgres::error::SqlState;
 

@@ -15,11 +15,11 @@ mod transact;
 use std::cell::RefCell;
 
 use futures_util::future::join3;
-use prosescope_core::workflow::{
+use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_workflow::{
     Barrier, Dialect, Filter, Kind, Op, Row, Rows, Select, Shape, Statement, Table, Tables, Target,
     TurnStatus, Value, Waiting, Work, WorkflowStatus,
 };
-use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 use crate::address::Address;
 use crate::fault;
@@ -338,7 +338,7 @@ fn bound(values: &[Value]) -> Vec<Bound<'_>> {
         Value::Json(json) => text(json.as_str()),
         Value::Bool(truth) => text(if *truth { "true" } else { "false" }),
         Value::Int(number) => owned(number.to_string()),
-        Value::Time(ms) => owned(prosescope_core::workflow::time_text(*ms) + "+00"),
+        Value::Time(ms) => owned(prosescope_workflow::time_text(*ms) + "+00"),
     });
     bound.collect()
 }

@@ -5,8 +5,8 @@
 //! is written, the rows are compared with it. So a value travels once, and a time in a column of whole seconds is what the column
 //! can hold. `updated_at` is not compared: triggers that keep it are usual.
 
-use prosescope_core::workflow::{Change, Column, Dialect, Table, TableShape, Value};
 use prosescope_core::write::WriteError;
+use prosescope_workflow::{Change, Column, Dialect, Table, TableShape, Value};
 
 use super::discover::Postgres;
 use crate::rows::get;

@@ -6,8 +6,8 @@ use std::pin::Pin;
 
 use futures_util::TryStreamExt;
 use futures_util::future::{FutureExt, MaybeDone, maybe_done};
-use prosescope_core::workflow::{Change, Statement, Table};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_workflow::{Change, Statement, Table};
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 

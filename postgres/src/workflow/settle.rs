@@ -3,8 +3,8 @@
 //! The server knows by the transaction's id whether it was committed. A server that stopped at once hands out again the ids of
 //! transactions that it had not written to disk: one that was committed under this id is ours only if a row of it is there.
 
-use prosescope_core::workflow::{Change, Dialect, Table, Value};
 use prosescope_core::write::{Fault, WriteError};
+use prosescope_workflow::{Change, Dialect, Table, Value};
 
 use super::discover::Postgres;
 use super::{PostgresTables, bound};

@@ -5,10 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use futures_util::future::join3;
-use prosescope_core::workflow::{
-    Facts, Row, Select, Shape, Statement, Table, Target, Work, Workflow,
-};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
+use prosescope_workflow::{Facts, Row, Select, Shape, Statement, Table, Target, Work, Workflow};
 
 use super::{PostgresTables, bound, discover, send, settle, texts, unwritten};
 use crate::fault;

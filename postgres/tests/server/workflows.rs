@@ -4,9 +4,9 @@
 #[path = "../../../core/tests/stores/workflows.rs"]
 pub(crate) mod conformance;
 
-use prosescope_core::workflow::{Horizon, Move, Prefer, Rows, events, note_cursor, record, show};
 use prosescope_postgres::{Address, PostgresTables};
 use prosescope_test_support::cluster::Cluster;
+use prosescope_workflow::{Horizon, Move, Prefer, Rows, events, note_cursor, record, show};
 
 use crate::{address, database};
 
@@ -81,11 +81,11 @@ fn tables_with_little_more_than_keys_are_used_and_completed() {
         let again = record(&mut store, &conformance::start(n), None, conformance::NOW).unwrap();
         assert!(again.already);
         let of = conformance::id(2 * n);
-        let note = prosescope_core::workflow::Note {
+        let note = prosescope_workflow::Note {
             text: "x".to_owned(),
             ..Default::default()
         };
-        let append = prosescope_core::workflow::Append {
+        let append = prosescope_workflow::Append {
             workflow: of.clone(),
             notes: vec![note],
         };
@@ -197,10 +197,7 @@ fn a_change_in_place_never_undoes_one_of_ours() {
         theirs.run(&read).unwrap();
         let ours = Prefer {
             workflow: of.clone(),
-            set: vec![(
-                "ours".to_owned(),
-                prosescope_core::workflow::Json::string(begin),
-            )],
+            set: vec![("ours".to_owned(), prosescope_workflow::Json::string(begin))],
             remove: Vec::new(),
         };
         record(&mut store, &ours, None, conformance::NOW).unwrap();

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use prosescope_core::workflow::{Append, Horizon, Note, events, events_until, record};
 use prosescope_postgres::{Address, Listener, PostgresTables};
+use prosescope_workflow::{Append, Horizon, Note, events, events_until, record};
 
 use super::workflows::{Session, conformance};
 use crate::{address, database};

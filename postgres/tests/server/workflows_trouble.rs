@@ -3,14 +3,14 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use prosescope_core::workflow::{
-    Append, Ask, Change, Horizon, Input, Json, Kind, Note, Prune, Start, Step, Table, Tables,
-    Target, Value, events, find_workflow, note_cursor, prune, record, show,
-};
 use prosescope_core::write::{FaultKind, WriteError};
 use prosescope_postgres::PostgresTables;
 use prosescope_test_support::cluster::Cluster;
 use prosescope_test_support::pooler::Pooler;
+use prosescope_workflow::{
+    Append, Ask, Change, Horizon, Input, Json, Kind, Note, Prune, Start, Step, Table, Tables,
+    Target, Value, events, find_workflow, note_cursor, prune, record, show,
+};
 
 use super::cut::{Cut, Way};
 use super::workflows::{Session, conformance};

@@ -16,10 +16,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use prosescope_core::workflow::Tables;
 use prosescope_core::write::Fault;
 use prosescope_serve::{Access, Limits, Server, Wake, Workplace};
 use prosescope_store::WorkflowStore;
+use prosescope_workflow::Tables;
 use serde_json::Value;
 
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";

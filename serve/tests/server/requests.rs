@@ -1,6 +1,6 @@
 //! Commands and pages.
 
-use prosescope_core::workflow::{Action, TurnStatus, WorkflowStatus, show};
+use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 use serde_json::{Value, json};
 
 use super::actions::request;

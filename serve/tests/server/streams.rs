@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use prosescope_core::workflow::{Append, Note, record};
 use prosescope_serve::Limits;
+use prosescope_workflow::{Append, Note, record};
 use serde_json::{Value, json};
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};

@@ -2,7 +2,7 @@
 //!
 //! What is written is computed by [`prosescope_core::write`]; here it is only moved, durably: in SQLite one immediate
 //! transaction, in a folder by atomic replacement. Between `prosescope` processes a lock file decides who is next, so that
-//! nobody waits out SQLite's busy handler against a crowd (reliability.md, "Many writers").
+//! nobody waits out SQLite's busy handler against a crowd (errata R1).
 
 pub(crate) mod fault;
 mod files;

@@ -17,7 +17,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, beside};
 
-/// What every write writes: 2 KB, as in reliability.md.
+/// What every write writes: 2 KB.
 fn value() -> String {
     "it is 2,000 bytes of a finding. ".repeat(63)
 }

@@ -1,4 +1,4 @@
-//! A disk that is full, a folder that is read-only, writes that fail (reliability.md, "What must hold" 5): a clear error, and
+//! A disk that is full, a folder that is read-only, writes that fail (errata H5): a clear error, and
 //! the old state is as it was.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Writers that are killed in the middle (reliability.md, "What must hold" 2).
+//! Writers that are killed in the middle (errata H2).
 
 use prosescope_test_support::kills::Kills;
 

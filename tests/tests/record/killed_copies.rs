@@ -1,5 +1,5 @@
 //! Whoever opens or copies a run is killed in the middle: the new run is there whole, or not at all, and what is left of
-//! it is taken for no run (reliability.md, "What must hold" 2).
+//! it is taken for no run (errata H2).
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
 //! Whoever decides a gate is killed in the middle: the gate is pending, or decided with its row of the log, and never one
-//! without the other (reliability.md, "What must hold" 2).
+//! without the other (errata H2).
 
 use prosescope_test_support::{clock, needs};
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! Recording with the `prosescope` binary: whole programs, the documents' own SQL beside it, many writers at once, writers that
 //! are killed, disks that are full.
 //!
-//! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same with the numbers of reliability.md.
+//! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same with large numbers.
 
 mod convert;
 mod convert_odd;

@@ -1,4 +1,4 @@
-//! Many writers at once (reliability.md, "What must hold" 1).
+//! Many writers at once (errata H1).
 
 use std::process::Command;
 use std::thread;

@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use prosescope_core::database::{Database, Limits};
-use prosescope_core::sqlite::{Sqlite, SqliteTables};
-use prosescope_core::workflow::Rows;
+use prosescope_core::sqlite::Sqlite;
 use prosescope_desk::DeskSource;
 use prosescope_desk::protocol::{Counters, Missing, Shared};
 use prosescope_share::archive::Archive;
@@ -14,6 +13,8 @@ use prosescope_share::file::Shareable;
 use prosescope_share::manifest::{self, InMemory};
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files as _, Mount};
+use prosescope_workflow::Rows;
+use prosescope_workflow::SqliteTables;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;

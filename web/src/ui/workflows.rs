@@ -1,7 +1,7 @@
 //! The workflows of a database: conversations, the one that changed last first.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::WorkflowStatus;
+use prosescope_workflow::WorkflowStatus;
 
 use super::choice::WAITING;
 use super::list::{Cursor, Key, Mark, Pages, Rows, Stretch};

@@ -58,7 +58,7 @@ impl StateHead {
         Ok(head)
     }
 
-    /// The run's status. That a run waits follows from its gates, and is not recorded (trace.md 10).
+    /// The run's status. That a run waits follows from its gates, and is not recorded (errata T10).
     pub(super) fn status(&self) -> RunStatus {
         match &self.file.status {
             None | Some(RunStatus::Waiting) => RunStatus::Running,

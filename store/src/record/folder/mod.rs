@@ -1,4 +1,4 @@
-//! A run in a folder: events are lines of a log, everything else is files (filesystem.md; errata, "Folder form").
+//! A run in a folder: events are lines of a log, everything else is files (filesystem.md; errata F3).
 //!
 //! ```text
 //! lock ──► journal of a writer that died, done ──► facts ──► changes ──► events, audit log, files ──► state.md

@@ -2,7 +2,7 @@
 //!
 //! One file is replaced, or the log of events gets a line: that is atomic by itself. More of them, and rows of the audit
 //! log, go through a journal: it is on disk before the first of them, and whoever locks the run next does the rest
-//! (reliability.md, "What must hold" 2).
+//! (errata H2).
 
 use std::io;
 

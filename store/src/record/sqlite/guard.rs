@@ -1,4 +1,4 @@
-//! What a database must be like before anything is written into it (reliability.md, "Untrusted files"): a trigger
+//! What a database must be like before anything is written into it (errata R4, R5): a trigger
 //! could approve a gate, a view never end, a table swallow rows.
 
 use std::path::Path;
@@ -93,8 +93,7 @@ pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Resu
     own(conn).map_err(|error| fault::sqlite(path, &error))
 }
 
-/// What is set whether the database is somebody's or our own: never what the library happens to be built with (errata,
-/// "Foreign keys are switched on").
+/// What is set whether the database is somebody's or our own: never what the library happens to be built with (errata F8).
 pub(super) fn own(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")
 }

@@ -1,7 +1,7 @@
 //! A run in a `state.db`: one immediate transaction a command.
 //!
 //! The journal mode stays as it is found: WAL is never switched on or off behind its writer's back, and a new
-//! database has a rollback journal (reliability.md). `synchronous` is FULL: what was acknowledged is on disk.
+//! database has a rollback journal (errata R2). `synchronous` is FULL: what was acknowledged is on disk.
 
 mod apply;
 mod columns;
@@ -202,7 +202,7 @@ impl SqliteStore {
         self.checkpoint()
     }
 
-    /// Empties a `-wal` into the database, so that a copy of the one file is whole (reliability.md).
+    /// Empties a `-wal` into the database, so that a copy of the one file is whole (errata R2).
     ///
     /// # Errors
     /// A [`Fault`]; the data is as it was.

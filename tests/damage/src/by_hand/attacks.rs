@@ -61,7 +61,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // reliability.md: 170 KB that took a naive reader to 3.4 GB.
+        // 170 KB that took a naive reader to 3.4 GB.
         let rows = "CREATE TABLE x_rows (a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
             INSERT INTO x_rows SELECT printf('%040d', i) FROM n;
             CREATE VIEW run AS SELECT a.a || hex(zeroblob(1000000)) AS id, b.a AS program_path FROM x_rows a, x_rows b;

@@ -1,4 +1,4 @@
-//! Run folders as dialects.md found them, and as they may be: stale, mixed, contradicting themselves.
+//! Run folders as they are found, and as they may be: stale, mixed, contradicting themselves.
 
 use super::{Make, RUN, documents, folder};
 use crate::Outcome::{self, Either, Refused, Shown};

@@ -1,4 +1,4 @@
-//! What lies beside a database: its `-wal`, `-shm` and `-journal` (build.md, "WAL"; reliability.md).
+//! What lies beside a database: its `-wal`, `-shm` and `-journal` (errata R2).
 
 use super::{Make, RUN, database, documents};
 use crate::Outcome::{self, Either, Refused, Shown};

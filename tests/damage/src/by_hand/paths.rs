@@ -1,4 +1,4 @@
-//! Paths that lead elsewhere, and things in a folder that are no files (reliability.md, "Paths").
+//! Paths that lead elsewhere, and things in a folder that are no files (errata R5).
 
 use super::{Make, folder};
 use crate::Outcome::{self, Either, Shown};

@@ -1,4 +1,4 @@
-//! Texts of run folders that were made to hurt: sizes, depths, encodings (reliability.md, "Untrusted files").
+//! Texts of run folders that were made to hurt: sizes, depths, encodings (errata R4, R5).
 
 use super::{Make, folder};
 use crate::Case;

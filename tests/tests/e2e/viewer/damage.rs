@@ -1,5 +1,5 @@
 //! Damaged inputs in the viewer's worker, in a real Chromium: every page of each is asked for. No trap, the bounds of
-//! reliability.md, and the same said as natively.
+//! errata R4 and R5, and the same said as natively.
 
 use std::fmt::Write as _;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! What waits for an answer, how the workflow stands, and what was said.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{Asking, Message, WorkflowPage};
+use prosescope_workflow::page::{Asking, Message, WorkflowPage};
 
 use super::Shown;
 use super::shown::{Folded, opened, said, value};

@@ -1,7 +1,7 @@
 //! What is kept beside the conversation: preferences, important steps, the rest of the context, other columns.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{Message, WorkflowPage};
+use prosescope_workflow::page::{Message, WorkflowPage};
 
 use super::Shown;
 use super::shown::{members, others, value};

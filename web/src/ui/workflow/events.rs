@@ -1,8 +1,8 @@
 //! The events of a workflow, in order, and the one that is open beside them.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::MOST_EVENTS;
-use prosescope_core::workflow::page::{EventShown, WorkflowPage};
+use prosescope_workflow::MOST_EVENTS;
+use prosescope_workflow::page::{EventShown, WorkflowPage};
 
 use super::Shown;
 use super::shown::{opened, others};

@@ -9,7 +9,7 @@ mod shown;
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::WorkflowPage;
+use prosescope_workflow::page::WorkflowPage;
 
 use super::follow::Following;
 use super::icons;

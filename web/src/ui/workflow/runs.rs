@@ -1,7 +1,7 @@
 //! The runs of a workflow, in order: each is one turn of the conversation.
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{TurnShown, WorkflowPage};
+use prosescope_workflow::page::{TurnShown, WorkflowPage};
 
 use super::Shown;
 use super::shown::{Folded, opened, others, said};

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use leptos::prelude::*;
-use prosescope_core::workflow::page::{Extra, Member, Shown};
+use prosescope_workflow::page::{Extra, Member, Shown};
 
 use crate::text::words;
 use crate::ui::parts::{live, pairs};

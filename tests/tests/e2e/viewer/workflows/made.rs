@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use prosescope_core::workflow::{
+use prosescope_store::WorkflowStore;
+use prosescope_workflow::{
     Append, Ask, Command, Fail, Finish, Heartbeat, Input, Json, Kind, Move, Note, Prefer, Start,
     Step, record, show,
 };
-use prosescope_store::WorkflowStore;
 use rusqlite::Connection;
 
 /// The workflow that waits for an answer.
@@ -200,7 +200,7 @@ pub(super) fn with_rows(path: &Path, rows: &str) {
         path,
         &format!(
             "PRAGMA foreign_keys = OFF;\n{}\n{rows}",
-            prosescope_core::workflow::WORKFLOWS_SQL
+            prosescope_core::schema::WORKFLOWS_SQL
         ),
     );
 }

@@ -2,7 +2,7 @@
 
 use super::shape::Shape;
 use super::{Json, Turn, TurnStatus, Workflow};
-use crate::write::{Fault, FaultKind, WriteError};
+use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

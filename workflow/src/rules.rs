@@ -3,7 +3,7 @@
 use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
 use super::tables::{Facts, Plan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
-use crate::write::WriteError;
+use prosescope_core::write::WriteError;
 
 /// What is told without a change.
 pub(super) fn told<D>(done: D) -> Plan<D> {

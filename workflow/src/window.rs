@@ -6,7 +6,7 @@ use super::follow::{Horizon, events_until};
 use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
-use crate::write::Fault;
+use prosescope_core::write::Fault;
 
 /// Ids that one statement names: a guarded connection takes 64 values.
 pub(super) const AT_ONCE: usize = 50;

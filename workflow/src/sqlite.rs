@@ -4,16 +4,16 @@
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 
-use super::foreign::LookedAt;
-use super::guard;
-use crate::database::Limits;
-use crate::source::SourceError;
-use crate::workflow::{
+use prosescope_core::schema::WORKFLOWS_SQL;
+use prosescope_core::sqlite::{LookedAt, guard};
+
+use super::{
     Barrier, Column, Dialect, Facts, Filter, Row, Rows, Select, Shape, Statement, Table,
-    TableShape, Target, Turn, Value, WORKFLOWS_SQL, Waiting, Work, Workflow, label, quoted,
-    time_text,
+    TableShape, Target, Turn, Value, Waiting, Work, Workflow, label, quoted, time_text,
 };
-use crate::write::{Fault, FaultKind, WriteError};
+use prosescope_core::database::Limits;
+use prosescope_core::source::SourceError;
+use prosescope_core::write::{Fault, FaultKind, WriteError};
 
 /// Bytes of a cell that is shown of a column that we do not know.
 const SHOWN: usize = 64 << 10;
@@ -27,7 +27,7 @@ pub struct SqliteTables {
 }
 
 impl SqliteTables {
-    /// Looks which tables there are. The connection is guarded by the shell (see [`crate::sqlite::guard`]).
+    /// Looks which tables there are. The connection is guarded by the shell (see [`prosescope_core::sqlite::guard`]).
     ///
     /// # Errors
     /// The fault of the database.
@@ -42,7 +42,7 @@ impl SqliteTables {
         Ok(tables)
     }
 
-    /// What [`Source`](crate::source::Source)s open: the tables of workflows in a database that is read.
+    /// What [`Source`](prosescope_core::source::Source)s open: the tables of workflows in a database that is read.
     ///
     /// # Errors
     /// See [`guard()`]; the path is named as the source names it.

@@ -1,4 +1,4 @@
-//! Events after a cursor, none missed and none twice, and their pruning (errata, "Memoria": the cursor).
+//! Events after a cursor, none missed and none twice, and their pruning (errata M0).
 //!
 //! Ids are handed out before commit, so a row with a smaller id may appear after one with a larger one. Our writers lock the
 //! workflow first; foreign ones take no lock. A reader therefore notes the newest id that was handed out, then who has the
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::tables::{Filter, Op, Rows, Select, Table, Tables, Value};
 use super::window::AT_ONCE;
 use super::{Event, TurnStatus};
-use crate::write::{Fault, WriteError};
+use prosescope_core::write::{Fault, WriteError};
 
 /// A transaction that may still bring an event with an older id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl Horizon {
             }
         };
         if let Some(UnknownOrder { why, next }) = barrier.unknown.take() {
-            return Err(Fault::new(crate::write::FaultKind::Damaged, why).hint(next));
+            return Err(Fault::new(prosescope_core::write::FaultKind::Damaged, why).hint(next));
         }
         match barrier.waits.is_empty() {
             true => self.settled = barrier.until,

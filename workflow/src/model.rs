@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Json;
-use crate::time::Stamp;
+use prosescope_core::time::Stamp;
 
 /// Makes an enum of the document's words. Words are read in any case: SQLAlchemy's enums store the names of their members.
 macro_rules! words {

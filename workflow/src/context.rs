@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 
 use super::Json;
 use super::json::Members;
-use crate::time::Stamp;
-use crate::write::WriteError;
+use prosescope_core::time::Stamp;
+use prosescope_core::write::WriteError;
 
 /// Messages that the tail keeps unless a command says otherwise.
 const TAIL: u32 = 100;

@@ -8,8 +8,8 @@ use super::rules::{no_run, no_workflow};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::window::{AT_ONCE, summaries, workflow_ids};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
-use crate::time::Stamp;
-use crate::write::{Fault, WriteError};
+use prosescope_core::time::Stamp;
+use prosescope_core::write::{Fault, WriteError};
 
 /// Which workflows are listed.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@ use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, no_workflow, told};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Kind, WorkflowStatus, context};
-use crate::time::Stamp;
-use crate::write::WriteError;
+use prosescope_core::time::Stamp;
+use prosescope_core::write::WriteError;
 
 /// An event to append.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

@@ -7,7 +7,7 @@ use super::rules::{allowed, may, no_run, no_workflow, told, turn};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::turns::Turned;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
-use crate::write::WriteError;
+use prosescope_core::write::WriteError;
 
 /// Pauses or resumes a workflow, or says that it went wrong.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use super::lifecycle::Action;
 use super::rules::{allowed, is_id, no_workflow, told};
 use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
-use crate::write::WriteError;
+use prosescope_core::write::WriteError;
 
 /// Begins a run, and a workflow with it where none is named.
 #[derive(Debug, Clone, Default, Deserialize)]

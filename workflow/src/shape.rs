@@ -2,8 +2,8 @@
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
 use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
-use crate::time::Stamp;
-use crate::write::Fault;
+use prosescope_core::time::Stamp;
+use prosescope_core::write::Fault;
 
 /// A column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

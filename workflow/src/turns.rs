@@ -7,8 +7,8 @@ use super::lifecycle::Action;
 use super::rules::{allowed, may, no_run, no_workflow, told, turn};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, Workflow};
-use crate::time::Stamp;
-use crate::write::WriteError;
+use prosescope_core::time::Stamp;
+use prosescope_core::write::WriteError;
 
 /// What became of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! command ──► Command::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
-//!                    │                                      │  SQLite (crate::sqlite), PostgreSQL (prosescope-postgres)
+//!                    │                                      │  SQLite ([`SqliteTables`]), PostgreSQL (prosescope-postgres)
 //!                    └── lifecycle: may it, by both statuses?
 //! rows ◄── Tables::select ──► list, show, events: plain structs for every shell
 //! ```
@@ -21,6 +21,18 @@
 //! A store knows no rule. Tables that others made (SQLAlchemy models, as the document describes) are discovered and used as they
 //! are (errata M1): a column that they lack is not written, a column that we do not know is kept and shown.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::print_stdout,
+        clippy::print_stderr
+    )
+)]
+
 mod context;
 mod data;
 mod follow;
@@ -31,6 +43,7 @@ pub mod page;
 mod read;
 mod rules;
 mod shape;
+mod sqlite;
 mod start;
 mod status;
 mod tables;
@@ -50,6 +63,7 @@ pub use read::{
     run, show, stuck,
 };
 pub use shape::{Column, Dialect, Shape, Statement, TableShape, Unfit, label, quoted, time_text};
+pub use sqlite::SqliteTables;
 pub use start::{Start, Started};
 pub use status::{Cancel, Fail, Move, Moved};
 pub use tables::{
@@ -58,9 +72,3 @@ pub use tables::{
 };
 pub use turns::{Ask, Finish, Heartbeat, Input, Turned};
 pub use window::{MOST_EVENTS, event_ids, events_from, summaries, workflow_ids};
-
-/// The tables of workflows in SQLite (errata M1 to M4). Idempotent.
-pub const WORKFLOWS_SQL: &str = include_str!("../schema/workflows.sql");
-
-/// The tables of workflows in PostgreSQL (errata M1 to M4), in a transaction of its own. Idempotent.
-pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("../schema/workflows_postgres.sql");

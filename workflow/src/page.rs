@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use super::json::Members;
 use super::lifecycle::{Action, Allowed, allowed_by_workflow};
 use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
-use crate::shell;
-use crate::time::Stamp;
+use prosescope_core::shell;
+use prosescope_core::time::Stamp;
 
 /// Bytes of one text that a page carries; of a longer one its beginning.
 const MOST: usize = 256 << 10;
