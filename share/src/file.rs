@@ -76,7 +76,7 @@ pub fn file(
     made: &Made,
     viewer: Option<&str>,
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
-    let (mut report, zip) = sharing.pack(made, Vec::new())?;
+    let (mut report, zip) = sharing.pack(made, &mut || Ok(Vec::new()))?;
     let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
     let copy = source.unpacked(&zip)?;
     sharing.check(&archive, copy.as_ref())?;

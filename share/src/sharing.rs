@@ -1,7 +1,7 @@
 //! Runs on their way out: looked through, packed, and what was packed looked through again.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 
 use prosescope_core::source::Source;
 use prosescope_core::view::{RunShared, SharedPart};
@@ -75,15 +75,47 @@ impl<'a> Sharing<'a> {
         Ok(looked)
     }
 
-    /// Writes a zip of the runs. What was found by its form is then known, and replaced in every other form, too.
+    /// Writes a zip of the runs to what `out` gives, which it empties. What was found by its form is then known, and replaced in every
+    /// other form, too: where nobody looked before, and something is found, it is written once more.
     ///
     /// # Errors
     /// When a part cannot be read, or the zip not be written: it is then not to be used.
-    pub fn pack<W: Write>(&mut self, made: &Made, out: W) -> Result<(RunShared, W), ShareError> {
+    pub fn pack<W: Write>(
+        &mut self,
+        made: &Made,
+        out: &mut dyn FnMut() -> io::Result<W>,
+    ) -> Result<(RunShared, W), ShareError> {
         let looked = match self.looked.take() {
             Some(looked) => looked,
-            None => self.look()?,
+            None if self.redactor.is_raw() => self.look()?,
+            None => {
+                let packed = self.pack_once(made, out)?;
+                if self.redactor.found().is_empty() {
+                    return Ok(packed);
+                }
+                drop(packed);
+                return self.pack_once(made, out);
+            }
         };
+        let (report, out) = self.pack_once(made, out)?;
+        Ok(match self.redactor.is_raw() {
+            true => (
+                RunShared {
+                    parts: report.parts,
+                    ..looked
+                },
+                out,
+            ),
+            false => (report, out),
+        })
+    }
+
+    fn pack_once<W: Write>(
+        &mut self,
+        made: &Made,
+        out: &mut dyn FnMut() -> io::Result<W>,
+    ) -> Result<(RunShared, W), ShareError> {
+        let out = out().map_err(|error| ShareError::Write(error.to_string()))?;
         self.redactor.again();
         let ids = self.ids();
         let (manifest, out) = pack(
@@ -100,14 +132,7 @@ impl<'a> Sharing<'a> {
             bytes: part.bytes,
         });
         let parts = parts.collect();
-        let report = match self.redactor.is_raw() {
-            true => RunShared {
-                parts: largest_first(parts),
-                ..looked
-            },
-            false => self.report(parts),
-        };
-        Ok((report, out))
+        Ok((self.report(parts), out))
     }
 
     /// Searches a zip that was written, and its unpacked copy, for everything that was replaced, in each form.

@@ -43,10 +43,14 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let progress = Rc::new(Progress::of("looking through", 0, out));
     let told = Rc::clone(&progress);
     sharing.watch(Box::new(move |seen, all| told.at(seen, all)));
-    let mut report = sharing.look().map_err(failed)?;
-    progress.clear();
-    word(format).clone_into(&mut report.format);
+    let mut looked = || {
+        let mut report = sharing.look().map_err(failed)?;
+        progress.clear();
+        word(format).clone_into(&mut report.format);
+        Ok::<_, CliError>(report)
+    };
     if args.report {
+        let report = looked()?;
         return out.show(&report, || print::shared(&report, out.width));
     }
     let Some(file) = args.out.as_deref() else {
@@ -55,7 +59,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     // Whoever is asked has seen what they are asked about.
     let asks = out.terminal && !args.yes && written::can_ask();
     if asks {
-        say(&print::shared(&report, out.width));
+        say(&print::shared(&looked()?, out.width));
         if !written::agreed(file)? {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
@@ -68,8 +72,8 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(key) = &key {
         sharing.signed_by(Box::new(|manifest| key.sign(manifest)));
     }
-    let mut temporary = written::beside(file)?;
-    let packed = sharing.pack(&made, temporary.as_file_mut());
+    let temporary = written::beside(file)?;
+    let packed = sharing.pack(&made, &mut || written::emptied(temporary.as_file()));
     let (mut report, _) = packed.map_err(failed)?;
     word(format).clone_into(&mut report.format);
     report.signed = key.as_ref().map(Key::fingerprint);

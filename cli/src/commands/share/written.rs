@@ -1,7 +1,7 @@
 //! The file that is written: whole or not at all.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Seek, Write};
 use std::path::Path;
 
 use prosescope_core::time::Stamp;
@@ -37,6 +37,13 @@ pub(super) fn beside(file: &Path) -> Result<NamedTempFile, CliError> {
         CliError::new(Exit::Io, message)
             .hint("check that its folder is there and that you may write to it")
     })
+}
+
+/// The file from its beginning, with nothing in it.
+pub(super) fn emptied(mut file: &File) -> io::Result<&File> {
+    file.rewind()?;
+    file.set_len(0)?;
+    Ok(file)
 }
 
 /// Whether somebody is there who can be asked.
