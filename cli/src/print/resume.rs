@@ -3,7 +3,9 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::{AheadView, NeedView, PositionView, ResumeView};
+use prosescope_core::view::{
+    AheadView, GateOutcomeView, How, NeedState, PositionView, ResumeView, Risk, icon, numbers,
+};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
@@ -35,8 +37,8 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
         "Before anything is repeated",
         width,
         view.cautions.iter().map(|c| {
-            let tone = match c.risk.as_str() {
-                "branches" | "rounds" => ("·", FAINT),
+            let tone = match c.risk {
+                Risk::Branches | Risk::Rounds => ("·", FAINT),
                 _ => ("!", WAIT),
             };
             (tone, c.text.clone())
@@ -47,25 +49,10 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
         &mut out,
         "Missing",
         width,
-        view.needs
-            .iter()
-            .filter(|n| n.is_missing())
-            .map(|n| {
-                let text = format!("{} (line {}): {}", n.name, numbers(&n.lines), n.reason);
-                (if n.sure { ("✗", BAD) } else { ("·", FAINT) }, text)
-            })
-            .chain(
-                view.memories
-                    .iter()
-                    .filter(|m| m.state == "nowhere")
-                    .map(|m| {
-                        let lines = numbers(&m.lines);
-                        (
-                            ("✗", BAD),
-                            format!("the memory of agent {} (line {lines})", m.agent),
-                        )
-                    }),
-            ),
+        view.missing().into_iter().map(|(text, sure)| match sure {
+            true => (("✗", BAD), text),
+            false => (("·", FAINT), text),
+        }),
     );
     needs(&mut out, view, width);
     steps(&mut out, view, width);
@@ -115,27 +102,23 @@ fn one(out: &mut String, position: &PositionView, width: usize) {
     let _ = writeln!(
         out,
         "  {tone}{}{RESET} {}{FAINT}{place}{RESET}",
-        prosescope_core::view::icon(word),
+        icon(word),
         fit(text, room)
     );
-    let mut about: Vec<String> = Vec::new();
-    if !position.frame_path.is_empty() {
-        about.push(format!("in {}", position.frame_path));
-    }
-    match (position.attempts, position.max) {
-        (n, Some(max)) if n > 1 => about.push(format!("attempt {n} of {max}")),
-        (n, None) if n > 1 => about.push(format!("attempt {n}")),
-        _ => {}
-    }
-    if let Some(since) = &position.since {
-        about.push(format!("begun {since}"));
-    }
-    for text in about {
-        let _ = writeln!(
-            out,
-            "    {FAINT}{}{RESET}",
-            fit(&text, width.saturating_sub(4))
-        );
+    let path = Some(&position.frame_path).filter(|path| !path.is_empty());
+    let attempt = match (position.attempts, position.max) {
+        (n, Some(max)) if n > 1 => Some(format!("attempt {n} of {max}")),
+        (n, None) if n > 1 => Some(format!("attempt {n}")),
+        _ => None,
+    };
+    let since = position
+        .since
+        .as_ref()
+        .map(|since| format!("begun {since}"));
+    let path = path.map(|path| format!("in {path}"));
+    for text in path.into_iter().chain(attempt).chain(since) {
+        let text = fit(&text, width.saturating_sub(4));
+        let _ = writeln!(out, "    {FAINT}{text}{RESET}");
     }
     if let Some(error) = &position.error {
         let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "    "));
@@ -158,17 +141,17 @@ fn gates(out: &mut String, view: &ResumeView, width: usize) {
         return;
     }
     title(out, "Gates that wait");
-    for gate in &view.gates {
-        let left = gate.gate.remaining.as_deref().unwrap_or("no deadline");
-        let id = fit(&gate.gate.id, width / 2);
-        let about = format!("{left} · may decide: {}", gate.gate.allow_words);
+    for GateOutcomeView { gate, outcomes } in &view.gates {
+        let left = gate.remaining.as_deref().unwrap_or("no deadline");
+        let id = fit(&gate.id, width / 2);
+        let about = format!("{left} · may decide: {}", gate.allow_words);
         let room = width.saturating_sub(id.width() + 6);
         let about = fit(&about, room);
         let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
         for (name, text) in [
-            ("approved", &gate.if_approved),
-            ("rejected", &gate.if_rejected),
-            ("timed out", &gate.if_timed_out),
+            ("approved", &outcomes.if_approved),
+            ("rejected", &outcomes.if_rejected),
+            ("timed out", &outcomes.if_timed_out),
         ] {
             let text = wrap(text, width, "               ");
             let _ = writeln!(out, "    {FAINT}{name:<11}{RESET}{}", text.trim());
@@ -177,13 +160,9 @@ fn gates(out: &mut String, view: &ResumeView, width: usize) {
 }
 
 fn needs(out: &mut String, view: &ResumeView, width: usize) {
-    let there: Vec<&NeedView> = view.needs.iter().filter(|n| n.state == "there").collect();
-    let memories: Vec<_> = view
-        .memories
-        .iter()
-        .filter(|m| m.state == "there")
-        .collect();
-    if there.is_empty() && memories.is_empty() {
+    let memories = view.memories.iter();
+    let mut memories = memories.filter(|m| m.state == NeedState::There).peekable();
+    if view.there().next().is_none() && memories.peek().is_none() {
         return;
     }
     title(out, "What the rest needs");
@@ -195,7 +174,7 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
         ("VALUE", Fit::Shrinks),
     ]);
     let plain = Style::new();
-    for need in there {
+    for need in view.there() {
         let frame = need
             .binding
             .as_ref()
@@ -241,19 +220,19 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     let all: Vec<&AheadView> = view
         .ahead
         .iter()
-        .filter(|at| lines.insert(at.line) || at.how != "called")
+        .filter(|at| lines.insert(at.line) || at.how != How::Called)
         .collect();
     if all.is_empty() {
         return;
     }
     title(out, "The program from there on");
     for at in all.iter().take(AHEAD) {
-        let how = match at.how.as_str() {
-            "here" => "●",
-            "next" => "→",
-            "again" => "↻",
-            "called" => "↳",
-            _ => "?",
+        let how = match at.how {
+            How::Here => "●",
+            How::Next => "→",
+            How::Again => "↻",
+            How::Called => "↳",
+            How::Maybe => "?",
         };
         let line = format!("{:>4}", at.line);
         let indent = " ".repeat((at.indent as usize).min(width / 2));
@@ -270,19 +249,11 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     );
 }
 
-fn numbers(lines: &[u32]) -> String {
-    lines
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use prosescope_core::view::{
-        BindingRef, CautionView, GateOutcomeView, MemoryNeedView, NodeRef, StepView,
+        BindingRef, CautionView, GateOutcomes, MemoryNeedView, NeedView, NodeRef, StepView,
     };
 
     #[test]
@@ -295,7 +266,6 @@ mod tests {
             headline: text(),
             resumable: true,
             positions: vec![PositionView {
-                how: "open".to_owned(),
                 node: Some(NodeRef {
                     text: text(),
                     status: "executing".to_owned(),
@@ -313,10 +283,10 @@ mod tests {
                 }),
                 ..PositionView::default()
             }],
-            needs: ["there", "nowhere"]
+            needs: [NeedState::There, NeedState::Nowhere]
                 .map(|state| NeedView {
                     name: text(),
-                    state: state.to_owned(),
+                    state,
                     reason: text(),
                     preview: text(),
                     sure: true,
@@ -325,26 +295,28 @@ mod tests {
                     ..NeedView::default()
                 })
                 .to_vec(),
-            memories: ["there", "nowhere"]
+            memories: [NeedState::There, NeedState::Nowhere]
                 .map(|state| MemoryNeedView {
                     agent: text(),
-                    state: state.to_owned(),
+                    state,
                     ..MemoryNeedView::default()
                 })
                 .to_vec(),
             gates: vec![GateOutcomeView {
-                if_approved: text(),
-                if_rejected: text(),
-                if_timed_out: text(),
+                outcomes: GateOutcomes {
+                    if_approved: text(),
+                    if_rejected: text(),
+                    if_timed_out: text(),
+                    ..GateOutcomes::default()
+                },
                 gate: prosescope_core::view::GateView {
                     id: text(),
                     allow_words: text(),
                     ..Default::default()
                 },
-                ..GateOutcomeView::default()
             }],
             cautions: vec![CautionView {
-                risk: "exec".to_owned(),
+                risk: Risk::Exec,
                 text: text(),
                 ..CautionView::default()
             }],
@@ -355,7 +327,7 @@ mod tests {
             ahead: vec![AheadView {
                 line: 1_000_000,
                 text: text(),
-                how: "next".to_owned(),
+                how: How::Next,
                 ..AheadView::default()
             }],
             notes: vec![text()],

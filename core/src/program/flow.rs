@@ -63,6 +63,12 @@ impl Listing {
         None
     }
 
+    /// The `catch` that takes over when a statement fails: that of the innermost `try` around it, or of itself, that has one.
+    pub fn handler(&self, statement: u32) -> Option<u32> {
+        let mut around = std::iter::once(statement).chain(self.enclosing(statement));
+        around.find_map(|at| self.catch_of(at))
+    }
+
     /// The next way of an `if` after this one: its `elif` or `else`.
     pub fn next_way(&self, way: u32) -> Option<u32> {
         let next = self.next_sibling(way)?;

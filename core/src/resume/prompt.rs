@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use crate::render::text::escape;
-use crate::view::{PositionView, ResumeView};
+use crate::view::{GateOutcomeView, NeedState, PositionView, ResumeView, Stop, numbers};
 
 /// Characters of a whole prompt, about.
 const MOST: usize = 16_000;
@@ -41,158 +41,88 @@ pub fn prompt(view: &ResumeView) -> String {
         });
         return out;
     }
+    let mut section = |title, about, lines| section(&mut out, title, about, "text", lines);
     let mut done = view.done.story.clone();
     done.extend(view.done.last.iter().map(|n| {
-        let line = n
-            .line
-            .map_or(String::new(), |line| format!("line {line}: "));
+        let line = n.line;
+        let line = line.map_or(String::new(), |line| format!("line {line}: "));
         format!("ended: {line}{}", n.text)
     }));
+    section("What happened", "What ended is not run again.", done);
     section(
-        &mut out,
-        "What happened",
-        "What ended is not run again.",
-        "text",
-        done,
-    );
-    section(
-        &mut out,
         "Where it stands",
         "All of these are current at once. A line number is that of the program.",
-        "text",
         view.positions.iter().flat_map(position).collect(),
     );
+    let cautions = view.cautions.iter();
     section(
-        &mut out,
         "Before anything is repeated",
         "Each of these may have happened already, whole or in part. Look first; repeat only what you know did not happen.",
-        "text",
-        view.cautions
-            .iter()
+        cautions
             .map(|c| format!("{}: {}", c.risk, c.text))
             .collect(),
     );
-    let missing: Vec<String> = view
-        .needs
-        .iter()
-        .filter(|n| n.is_missing())
-        .map(|n| format!("{} (lines {}): {}", n.name, numbers(&n.lines), n.reason))
-        .chain(
-            view.memories
-                .iter()
-                .filter(|m| m.state == "nowhere")
-                .map(|m| format!("memory of agent {} (lines {})", m.agent, numbers(&m.lines))),
-        )
-        .collect();
     section(
-        &mut out,
         "Missing",
         "The rest uses these, and they are nowhere. Ask for them; do not make them up.",
-        "text",
-        missing,
+        view.missing().into_iter().map(|(text, _)| text).collect(),
     );
+    let values = view.there().map(|n| {
+        let len = n.len.map_or(String::new(), |len| format!(", {len} bytes"));
+        let lines = numbers(&n.lines);
+        format!("{}{len}, lines {lines}: {}", n.name, n.preview)
+    });
     section(
-        &mut out,
         "Values that the rest needs",
         "Name, bytes, the lines that use it, and how it begins. Pass values on by reference; print one only when you must.",
-        "text",
-        view.needs
-            .iter()
-            .filter(|n| n.state == "there")
-            .map(|n| {
-                let len = n.len.map_or(String::new(), |len| format!(", {len} bytes"));
-                format!(
-                    "{}{len}, lines {}: {}",
-                    n.name,
-                    numbers(&n.lines),
-                    n.preview
-                )
-            })
-            .collect(),
+        values.collect(),
     );
+    let commands = view.there().map(|n| n.command.clone()).collect();
+    let print = "These commands print them, byte for byte:";
+    self::section(&mut out, "", print, "sh", commands);
+    let mut section = |title, about, lines| self::section(&mut out, title, about, "text", lines);
+    let memories = view.memories.iter();
+    let memories = memories.filter(|m| m.state != NeedState::Nowhere).map(|m| {
+        let store = match m.store.as_str() {
+            "" => "no store yet",
+            store => store,
+        };
+        let (scope, segments, lines) = (&m.scope, m.segments, numbers(&m.lines));
+        format!(
+            "{} ({scope}), {segments} segments, in {store}, lines {lines}",
+            m.agent
+        )
+    });
+    section("Memories that the rest reads", "", memories.collect());
+    let gates = view
+        .gates
+        .iter()
+        .flat_map(|GateOutcomeView { gate, outcomes }| {
+            let left = gate.remaining.as_deref();
+            let left = left.map_or(String::new(), |left| format!("; {left}"));
+            let (id, standing, allow) = (&gate.id, &gate.standing, &gate.allow_words);
+            [
+                format!("gate {id}: {standing}; may be decided by {allow}{left}"),
+                format!("  approved: {}", outcomes.if_approved),
+                format!("  rejected: {}", outcomes.if_rejected),
+                format!("  timed out: {}", outcomes.if_timed_out),
+            ]
+        });
     section(
-        &mut out,
-        "",
-        "These commands print them, byte for byte:",
-        "sh",
-        view.needs
-            .iter()
-            .filter(|n| n.state == "there")
-            .map(|n| n.command.clone())
-            .collect(),
-    );
-    section(
-        &mut out,
-        "Memories that the rest reads",
-        "",
-        "text",
-        view.memories
-            .iter()
-            .filter(|m| m.state != "nowhere")
-            .map(|m| {
-                format!(
-                    "{} ({}), {} segments, in {}, lines {}",
-                    m.agent,
-                    m.scope,
-                    m.segments,
-                    if m.store.is_empty() {
-                        "no store yet"
-                    } else {
-                        &m.store
-                    },
-                    numbers(&m.lines)
-                )
-            })
-            .collect(),
-    );
-    section(
-        &mut out,
         "Gates that wait",
         "Nobody but those who are admitted decides a gate: you do not.",
-        "text",
-        view.gates
-            .iter()
-            .flat_map(|g| {
-                [
-                    format!(
-                        "gate {}: {}; may be decided by {}{}",
-                        g.gate.id,
-                        g.gate.standing,
-                        g.gate.allow_words,
-                        g.gate
-                            .remaining
-                            .as_deref()
-                            .map_or(String::new(), |r| format!("; {r}"))
-                    ),
-                    format!("  approved: {}", g.if_approved),
-                    format!("  rejected: {}", g.if_rejected),
-                    format!("  timed out: {}", g.if_timed_out),
-                ]
-            })
-            .collect(),
+        gates.collect(),
     );
+    let steps = (1..).zip(&view.steps).flat_map(|(n, step)| {
+        let commands = step.commands.iter().map(|c| format!("   $ {c}"));
+        std::iter::once(format!("{n}. {}", step.text)).chain(commands)
+    });
+    section("What to do next", "In this order.", steps.collect());
+    let ahead = view.ahead.iter();
     section(
-        &mut out,
-        "What to do next",
-        "In this order.",
-        "text",
-        view.steps
-            .iter()
-            .enumerate()
-            .flat_map(|(n, step)| {
-                let first = format!("{}. {}", n + 1, step.text);
-                let commands = step.commands.iter().map(|c| format!("   $ {c}"));
-                std::iter::once(first).chain(commands).collect::<Vec<_>>()
-            })
-            .collect(),
-    );
-    section(
-        &mut out,
         "The program from here on",
         "here: it stands there; next: it follows; again: if there is another round; maybe: a condition decides; called: in a block that is called.",
-        "text",
-        view.ahead
-            .iter()
+        ahead
             .map(|a| format!("{:>5}  {:<6}  {}", a.line, a.how, a.text))
             .collect(),
     );
@@ -220,8 +150,8 @@ fn position(position: &PositionView) -> Vec<String> {
         lines.push(format!("  error: {error}"));
     }
     if let Some(meaning) = &position.meaning {
-        lines.push(match position.how.as_str() {
-            "refused" => format!("  turned down: {meaning}"),
+        lines.push(match position.how {
+            Stop::Refused => format!("  turned down: {meaning}"),
             _ => format!("  {meaning}"),
         });
     }
@@ -229,14 +159,6 @@ fn position(position: &PositionView) -> Vec<String> {
         lines.push(format!("  first: line {}, {}", next.line, next.text));
     }
     lines
-}
-
-fn numbers(lines: &[u32]) -> String {
-    lines
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// A heading, our words, and a block of the run's: nothing when the block is empty. `title` and `about` are ours.

@@ -134,6 +134,11 @@ impl NodeKind {
         matches!(self, NodeKind::Frame { .. })
     }
 
+    /// Whether it is a gate.
+    pub fn is_gate(&self) -> bool {
+        matches!(self, NodeKind::Gate { .. })
+    }
+
     /// Whether it is a round of a loop.
     pub fn is_round(&self) -> bool {
         matches!(self, NodeKind::Round { .. })

@@ -44,6 +44,7 @@ mod share;
 mod timeline;
 mod timeout;
 mod unread;
+mod words;
 mod work;
 
 pub use crate::model::{Cell, TableRows};
@@ -77,8 +78,8 @@ pub use nodes::{
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
 pub use resume::{
-    AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
-    ResumeView, StepView,
+    AheadView, CautionView, DoneView, GateOutcomeView, GateOutcomes, How, MemoryNeedView,
+    NeedState, NeedView, PositionView, ResumeView, Risk, StepView, Stop, numbers,
 };
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
@@ -89,6 +90,7 @@ pub use share::{
 pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
+use words::words;
 pub use work::{AnswerView, AttemptView, Excerpt, GivenName, NodeWork, Seen};
 
 use serde::{Deserialize, Serialize};

@@ -7,10 +7,10 @@ use super::trace::count;
 use crate::check::look;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{Facts, How, Plan, Stand, Stop};
+use crate::resume::{Facts, Plan, Stand};
 use crate::session::Opened;
 use crate::shell;
-use crate::view::{Overview, Part};
+use crate::view::{How, Overview, Part, Stop};
 
 /// Adds the two lines.
 pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {

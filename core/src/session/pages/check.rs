@@ -8,10 +8,11 @@ use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{self, Facts, MemoryState, NeedState};
+use crate::resume::{self, Facts, Need};
 use crate::session::summary::summary;
 use crate::session::values::inside;
 use crate::session::{Opened, Session};
+use crate::view::NeedState;
 use crate::view::{CheckedRun, Counts};
 
 /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
@@ -197,12 +198,10 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
         trace: &opened.trace,
         listing: Some(listing),
     });
-    for need in plan.needs.iter().filter(|n| n.sure) {
-        let NeedState::Nowhere(binder) = need.state else {
-            continue;
-        };
+    let nowhere = |n: &&Need| n.sure && n.from.state == NeedState::Nowhere;
+    for need in plan.needs.iter().filter(nowhere) {
         let line = need.lines.first().copied().unwrap_or_default();
-        let hint = match binder {
+        let hint = match need.from.line {
             Some(binder) => format!("Line {binder} should have bound it."),
             None => "No statement of the program binds it.".to_owned(),
         };
@@ -218,7 +217,7 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
     }
     for memory in &plan.memories {
         // An agent that has said nothing yet has no memory to lose.
-        if memory.state == MemoryState::Nowhere && has_spoken(opened, listing, &memory.agent) {
+        if memory.state == NeedState::Nowhere && has_spoken(opened, listing, &memory.agent) {
             let line = memory.lines.first().copied().unwrap_or_default();
             let message = format!(
                 "line {line} is ahead and resumes agent {}, which has no memory",

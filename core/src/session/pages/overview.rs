@@ -14,7 +14,7 @@ use crate::session::{Opened, Session};
 use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
-use crate::view::{Failure, Overview, StatusCount};
+use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// How many links a list on the first page holds.
 const LINKS: usize = 20;
@@ -126,10 +126,7 @@ pub(super) fn overview_of(
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
     view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
-    let failed = plan
-        .stands
-        .iter()
-        .find(|stand| stand.stop == resume::Stop::Failed);
+    let failed = plan.stands.iter().find(|stand| stand.stop == Stop::Failed);
     if let Some(stand) = failed.and_then(|stand| node_ref(session, stand.node?))
         && let Some(beginning) = ["running", "interrupted"]
             .iter()

@@ -40,29 +40,14 @@ fn Plan(view: ResumeView) -> impl IntoView {
         })
     };
     let cautions = view.cautions.iter().map(|c| c.text.clone()).collect();
-    let missing = view
-        .needs
-        .iter()
-        .filter(|n| n.is_missing() && n.sure)
-        .map(|n| format!("`{}`: {}", n.name, n.reason))
-        .chain(
-            view.memories
-                .iter()
-                .filter(|m| m.state == "nowhere")
-                .map(|m| format!("the memory of agent `{}`", m.agent)),
-        )
-        .collect();
-    let needs: Vec<NeedView> = view
-        .needs
-        .iter()
-        .filter(|n| n.state == "there")
-        .cloned()
-        .collect();
+    let missing = view.missing().into_iter();
+    let missing = missing.filter(|(_, sure)| *sure).map(|(text, _)| text);
+    let needs: Vec<NeedView> = view.there().cloned().collect();
     view! {
         <p>{view.headline.clone()}". "<Copy text=Signal::stored(told) label="Copy a prompt for a model"/></p>
         <ol>{view.steps.iter().map(step).collect_view()}</ol>
         {listed("Before anything is repeated", cautions)}
-        {listed("Missing", missing)}
+        {listed("Missing", missing.collect())}
         {(!needs.is_empty()).then(|| view! { <Needs needs/> })}
         {listed("What is not known", view.notes.clone())}
     }
