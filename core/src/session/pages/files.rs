@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use crate::check::{self, Rule};
+use crate::check;
 use crate::decode::{receipts, rows};
 use crate::issue::{Issue, Location};
 use crate::model::TableInfo;
 use crate::session::values::unreadable;
 use crate::session::{Opened, Session};
 use crate::source::SourceError;
-use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
+use crate::view::{Counts, FilesView, IssueView, IssuesView, RuleView, TableRows};
 
 /// How much of a log is read at a time.
 const PIECE: usize = 1 << 20;
@@ -89,7 +89,10 @@ pub fn issues_page(opened: &Opened) -> IssuesView {
         rules: names
             .into_iter()
             .filter_map(check::rule)
-            .map(Rule::brief)
+            .map(|rule| RuleView {
+                example: Vec::new(),
+                ..rule.clone()
+            })
             .collect(),
         issues,
     }
