@@ -11,7 +11,7 @@ use super::arena::children;
 use super::finish::lead;
 use super::words::Lead;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
-use crate::program::Listing;
+use crate::program::{Listing, StatementKind as Kind};
 
 /// Marks failed nodes as recovered where a `catch` ran for them. Nodes stand in preorder.
 pub(super) fn recover(nodes: &mut NodeSlice, program: Option<&Listing>) {
@@ -70,7 +70,12 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
 fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
     // Programs do not nest deeper; the bound keeps hostile ones cheap.
     const DEEPEST: usize = 32;
-    let statement = |node: &Node| node.line.and_then(|line| program.statement_at(line));
+    // The statements that a node lies in by the program, itself among them.
+    let program_around = |node: &Node| {
+        let own = node.line.and_then(|line| program.statement_at(line));
+        let outer = own.into_iter().flat_map(|own| program.enclosing(own));
+        own.into_iter().chain(outer).take(DEEPEST)
+    };
     let mut around: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(nodes.len());
     for node in nodes {
         // The round or frame that it runs in: a catch in another round has not caught it.
@@ -85,44 +90,23 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
     }
     // The last node of a round or frame that ran in a catch.
     let mut ran_in: BTreeMap<(Option<NodeId>, u32), NodeId> = BTreeMap::new();
+    let is_catch = |at: &u32| program.get(*at).is_some_and(|s| s.kind == Kind::Catch);
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
-        let Some(statement) = statement(node).filter(|_| ran(node)) else {
-            continue;
-        };
-        let own = std::iter::once(statement);
-        for catch in own
-            .chain(program.enclosing(statement))
-            .take(DEEPEST)
-            .filter(|at| is_catch(program, *at))
-        {
-            ran_in.insert((*inside, catch), at);
-        }
+        let catches = program_around(node).filter(is_catch);
+        ran_in.extend(
+            catches
+                .filter(|_| ran(node))
+                .map(|catch| ((*inside, catch), at)),
+        );
     }
     if ran_in.is_empty() {
         return;
     }
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
-        let Some(statement) = statement(node) else {
-            continue;
-        };
-        let own = std::iter::once(statement);
-        let dealt_with = own
-            .chain(program.enclosing(statement))
-            .take(DEEPEST)
-            .filter_map(|outer| program.catch_of(outer))
-            .any(|catch| {
-                ran_in
-                    .get(&(*inside, catch))
-                    .is_some_and(|catching| *catching > at)
-            });
+        let mut catches = program_around(node).filter_map(|outer| program.catch_of(outer));
+        let dealt_with = catches.any(|catch| ran_in.get(&(*inside, catch)) > Some(&at));
         if dealt_with && let Some(caught) = caught.get_mut(at) {
             *caught = true;
         }
     }
-}
-
-fn is_catch(program: &Listing, statement: u32) -> bool {
-    program
-        .get(statement)
-        .is_some_and(|s| s.kind == crate::program::StatementKind::Catch)
 }

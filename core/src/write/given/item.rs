@@ -19,9 +19,7 @@ impl<'a> At<'a> {
         rows: &[Execution],
     ) -> Result<Input<'a>, Fault> {
         let line = self.listing.get(catch).map_or(0, |s| s.line);
-        let all = 0..self.listing.statements.len() as u32;
-        let mut all = all.rev();
-        let tried = all.find(|at| self.listing.catch_of(*at) == Some(catch));
+        let tried = Some(self.listing.leader(catch)).filter(|tried| *tried != catch);
         let tried = tried.or_else(|| self.listing.try_of(catch));
         let tried = tried.and_then(|at| self.listing.get(at));
         let frame = rows.iter().find(|row| frame_block(row).is_some());
