@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use typed_index_collections::TiVec;
 
 use super::node_ref;
-use super::trace::execution;
 use crate::session::Opened;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
@@ -104,15 +103,9 @@ fn spans(opened: &Opened) -> Spans {
 
 /// What a node's own rows say.
 fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
-    let (first, last) = (
-        execution(opened, node.first_row),
-        execution(opened, node.last_row),
-    );
-    let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
-    let from = millis(first.and_then(|row| row.started.as_ref()))?;
-    let until = millis(last.and_then(|row| row.completed.as_ref()))
-        .or_else(|| millis(first.and_then(|row| row.completed.as_ref())));
-    let (until, end) = match until {
+    let (from, until) = node.times(&opened.run);
+    let from = from.and_then(Stamp::millis)?;
+    let (until, end) = match until.and_then(Stamp::millis) {
         Some(until) if until >= from => (until, BarEnd::Recorded),
         None if node.status.is_open() && !has_inner => {
             (last_sign.map_or(from, |sign| sign.max(from)), BarEnd::Open)

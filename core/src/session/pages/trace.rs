@@ -92,14 +92,8 @@ pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
 /// One row of the trace.
 pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
     let at = session.node(node)?;
-    let (first, last) = (
-        execution(session, at.first_row),
-        execution(session, at.last_row),
-    );
-    let started = first.and_then(|e| e.started.clone());
-    let ended = last
-        .and_then(|e| e.completed.clone())
-        .or_else(|| first.and_then(|e| e.completed.clone()));
+    let (started, ended) = at.times(&session.run);
+    let (started, ended) = (started.cloned(), ended.cloned());
     let duration_ms = span(&started, &ended);
     let (branch, round, gate) = match &at.kind {
         NodeKind::Branch { branch } => (Some(branch.to_string()), None, None),

@@ -9,7 +9,7 @@ mod kept;
 mod order;
 
 use super::program::statement_of;
-use super::trace::{execution, node_ref};
+use super::trace::node_ref;
 use super::writes::{written, wrote};
 use crate::model::{GateStatus, Text};
 use crate::program::{StatementKind, scan};

@@ -1,6 +1,5 @@
 //! Whether a value was there when a statement began.
 
-use super::execution;
 use crate::model::{Binding, BindingKind};
 use crate::session::Session;
 use crate::session::pages::writes::{Written, second};
@@ -17,13 +16,10 @@ pub(super) struct Span {
 
 impl Span {
     pub(super) fn of(session: &Session, node: &Node) -> Span {
-        let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
-        let first = execution(session, node.first_row);
-        let last = execution(session, node.last_row);
+        let (from, to) = node.times(&session.run);
         Span {
-            from: millis(first.and_then(|row| row.started.as_ref())),
-            to: millis(last.and_then(|row| row.completed.as_ref()))
-                .or_else(|| millis(first.and_then(|row| row.completed.as_ref()))),
+            from: from.and_then(Stamp::millis),
+            to: to.and_then(Stamp::millis),
         }
     }
 }
