@@ -84,7 +84,7 @@ fn example_of(rule: &RuleView) -> Option<Example> {
     example(parts.map(|part| (&*part.title, &*part.language, &*part.text)))
 }
 
-fn run_of(sql: &str, schema: bool, files: &[(String, String)]) -> tempfile::TempDir {
+fn run_of<T: AsRef<str>>(sql: &str, schema: bool, files: &[(T, T)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("r1");
     std::fs::create_dir(&run).unwrap();
@@ -97,9 +97,9 @@ fn run_of(sql: &str, schema: bool, files: &[(String, String)]) -> tempfile::Temp
 
     conn.execute_batch(sql).unwrap();
     for (path, text) in files {
-        let path = run.join(path);
+        let path = run.join(path.as_ref());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        std::fs::write(path, text.as_ref()).unwrap();
     }
     dir
 }
@@ -368,7 +368,7 @@ fn what_a_damaged_file_still_gives_is_saved_and_nothing_is_written_over() {
     let rows = "INSERT INTO run (id) VALUES ('r1');
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
         INSERT INTO bindings (name, kind, value) SELECT 'name_' || i, 'let', printf('%.*c', 100, 'x') FROM n;";
-    let dir = run_of(rows, true, &[]);
+    let dir = run_of::<&str>(rows, true, &[]);
     let run = dir.path().join("r1");
     let path = run.join("state.db");
     let mut bytes = std::fs::read(&path).unwrap();

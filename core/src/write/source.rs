@@ -193,6 +193,10 @@ impl Source {
         self.listing.as_ref()?.get(statement)
     }
 
+    pub(super) fn kind(&self, statement: u32) -> Option<Kind> {
+        Some(self.get(statement)?.kind)
+    }
+
     pub(super) fn statement(&self, found: &Found) -> Option<&Statement> {
         self.get(found.statement?)
     }
