@@ -3,12 +3,11 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::{
-    AheadView, GateOutcomeView, How, NeedState, PositionView, ResumeView, Risk, icon, numbers,
-};
+use prosescope_core::resume::sections;
+use prosescope_core::view::{AheadView, How, NeedState, ResumeView, Section, numbers};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
+use super::style::{BOLD, FAINT, RESET, of, status, toned};
 use super::table::{Fit, Table, fit};
 use super::{bytes, more, run_line, title, wrap};
 
@@ -31,130 +30,31 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     for note in &view.notes {
         out.push_str(&wrap(&format!("Note: {note}."), width, ""));
     }
-    positions(&mut out, view, width);
-    items(
-        &mut out,
-        "Before anything is repeated",
-        width,
-        view.cautions.iter().map(|c| {
-            let tone = match c.risk {
-                Risk::Branches | Risk::Rounds => ("·", FAINT),
-                _ => ("!", WAIT),
-            };
-            (tone, c.text.clone())
-        }),
-    );
-    gates(&mut out, view, width);
-    items(
-        &mut out,
-        "Missing",
-        width,
-        view.missing().into_iter().map(|(text, sure)| match sure {
-            true => (("✗", BAD), text),
-            false => (("·", FAINT), text),
-        }),
-    );
+    let said = sections(view);
+    section(&mut out, &said.stands, width);
+    more(&mut out, view.position_count, view.positions.len());
+    for of in [&said.cautions, &said.gates, &said.missing] {
+        section(&mut out, of, width);
+    }
     needs(&mut out, view, width);
-    steps(&mut out, view, width);
+    section(&mut out, &said.steps, width);
     ahead(&mut out, view, width);
     out
 }
 
-fn items(
-    out: &mut String,
-    heading: &str,
-    width: usize,
-    lines: impl Iterator<Item = ((&'static str, Style), String)>,
-) {
-    for (at, ((mark, tone), text)) in lines.enumerate() {
-        if at == 0 {
-            title(out, heading);
-        }
-        let text = wrap(&text, width, "    ");
+fn section(out: &mut String, of: &Section, width: usize) {
+    if !of.items.is_empty() {
+        title(out, of.title);
+    }
+    for item in &of.items {
+        let (mark, tone) = (&item.mark, toned(item.tone));
+        let text = wrap(&item.text, width, "     ");
         let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
-    }
-}
-
-fn positions(out: &mut String, view: &ResumeView, width: usize) {
-    if view.positions.is_empty() {
-        return;
-    }
-    title(out, "Where it stands");
-    for position in &view.positions {
-        one(out, position, width);
-    }
-    more(out, view.position_count, view.positions.len());
-}
-
-fn one(out: &mut String, position: &PositionView, width: usize) {
-    let word = position.node.as_ref().map_or("", |n| n.status.as_str());
-    let tone = of(word);
-    let text = match (&position.node, position.source.as_str()) {
-        (_, source) if !source.is_empty() => source,
-        (Some(node), _) => node.text.as_str(),
-        _ => "nothing is open",
-    };
-    let place = position.line.map_or(String::new(), |line| {
-        let guess = if position.guessed { "?" } else { "" };
-        format!("  line {line}{guess}")
-    });
-    let room = width.saturating_sub(5 + place.len());
-    let _ = writeln!(
-        out,
-        "  {tone}{}{RESET} {}{FAINT}{place}{RESET}",
-        icon(word),
-        fit(text, room)
-    );
-    let path = Some(&position.frame_path).filter(|path| !path.is_empty());
-    let attempt = match (position.attempts, position.max) {
-        (n, Some(max)) if n > 1 => Some(format!("attempt {n} of {max}")),
-        (n, None) if n > 1 => Some(format!("attempt {n}")),
-        _ => None,
-    };
-    let since = position
-        .since
-        .as_ref()
-        .map(|since| format!("begun {since}"));
-    let path = path.map(|path| format!("in {path}"));
-    for text in path.into_iter().chain(attempt).chain(since) {
-        let text = fit(&text, width.saturating_sub(4));
-        let _ = writeln!(out, "    {FAINT}{text}{RESET}");
-    }
-    if let Some(error) = &position.error {
-        let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "    "));
-    }
-    if let Some(meaning) = &position.meaning {
-        let _ = write!(out, "{WAIT}{}{RESET}", wrap(meaning, width, "    "));
-    }
-    if let Some(next) = position
-        .next
-        .as_ref()
-        .filter(|next| Some(next.line) != position.line)
-    {
-        let text = format!("→ line {}: {}", next.line, next.text);
-        let _ = writeln!(out, "    {}", fit(&text, width.saturating_sub(4)));
-    }
-}
-
-fn gates(out: &mut String, view: &ResumeView, width: usize) {
-    if view.gates.is_empty() {
-        return;
-    }
-    title(out, "Gates that wait");
-    for GateOutcomeView { gate, outcomes } in &view.gates {
-        let left = gate.remaining.as_deref().unwrap_or("no deadline");
-        let id = fit(&gate.id, width / 2);
-        let about = format!("{left} · may decide: {}", gate.allow_words);
-        let room = width.saturating_sub(id.width() + 6);
-        let about = fit(&about, room);
-        let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
-        for (name, text) in [
-            ("approved", &outcomes.if_approved),
-            ("rejected", &outcomes.if_rejected),
-            ("timed out", &outcomes.if_timed_out),
-        ] {
-            let text = wrap(text, width, "               ");
-            let _ = writeln!(out, "    {FAINT}{name:<11}{RESET}{}", text.trim());
+        for line in &item.below {
+            let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, "     "));
+        }
+        for command in &item.commands {
+            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
         }
     }
 }
@@ -200,20 +100,6 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
     out.push_str(&table.print(width));
 }
 
-fn steps(out: &mut String, view: &ResumeView, width: usize) {
-    if view.steps.is_empty() {
-        return;
-    }
-    title(out, "What to do next");
-    for (n, step) in view.steps.iter().enumerate() {
-        let text = wrap(&step.text, width, "     ");
-        let _ = writeln!(out, "  {OK}{}.{RESET} {}", n + 1, text.trim());
-        for command in &step.commands {
-            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
-        }
-    }
-}
-
 fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     // A block that is called from several frames is told once.
     let mut lines = BTreeSet::new();
@@ -253,7 +139,8 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
 mod tests {
     use super::*;
     use prosescope_core::view::{
-        BindingRef, CautionView, GateOutcomes, MemoryNeedView, NeedView, NodeRef, StepView,
+        BindingRef, CautionView, GateOutcomeView, GateOutcomes, MemoryNeedView, NeedView, NodeRef,
+        PositionView, Risk, StepView,
     };
 
     #[test]

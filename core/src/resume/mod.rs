@@ -18,6 +18,7 @@
 //! | What may have happened already? | `caution` |
 //! | What does a gate's outcome mean? | `outcome` |
 //! | What to do, in order? | [`steps()`] |
+//! | How is it said? | [`sections()`] |
 //! | The same for a model | [`prompt()`] |
 
 mod ahead;
@@ -26,6 +27,7 @@ mod memories;
 mod needs;
 mod outcome;
 mod prompt;
+mod sections;
 mod steps;
 mod walk;
 
@@ -39,6 +41,7 @@ pub use memories::Memory;
 pub use needs::Need;
 pub use outcome::Outlook;
 pub use prompt::prompt;
+pub use sections::sections;
 pub use steps::steps;
 
 /// What a plan is made of.

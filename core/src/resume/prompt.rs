@@ -6,8 +6,9 @@
 
 use std::fmt::Write as _;
 
+use super::sections;
 use crate::render::text::escape;
-use crate::view::{GateOutcomeView, NeedState, PositionView, ResumeView, Stop, numbers};
+use crate::view::{NeedState, ResumeView, Section, numbers};
 
 /// Characters of a whole prompt, about.
 const MOST: usize = 16_000;
@@ -41,46 +42,33 @@ pub fn prompt(view: &ResumeView) -> String {
         });
         return out;
     }
-    let mut section = |title, about, lines| section(&mut out, title, about, "text", lines);
     let mut done = view.done.story.clone();
     done.extend(view.done.last.iter().map(|n| {
         let line = n.line;
         let line = line.map_or(String::new(), |line| format!("line {line}: "));
         format!("ended: {line}{}", n.text)
     }));
-    section("What happened", "What ended is not run again.", done);
-    section(
-        "Where it stands",
-        "All of these are current at once. A line number is that of the program.",
-        view.positions.iter().flat_map(position).collect(),
-    );
-    let cautions = view.cautions.iter();
-    section(
-        "Before anything is repeated",
-        "Each of these may have happened already, whole or in part. Look first; repeat only what you know did not happen.",
-        cautions
-            .map(|c| format!("{}: {}", c.risk, c.text))
-            .collect(),
-    );
-    section(
-        "Missing",
-        "The rest uses these, and they are nowhere. Ask for them; do not make them up.",
-        view.missing().into_iter().map(|(text, _)| text).collect(),
-    );
+    let said = sections(view);
+    let ended = "What ended is not run again.";
+    section(&mut out, "What happened", ended, "text", done);
+    for of in [&said.stands, &said.cautions, &said.missing] {
+        section(&mut out, of.title, of.about, "text", lines(of));
+    }
     let values = view.there().map(|n| {
         let len = n.len.map_or(String::new(), |len| format!(", {len} bytes"));
         let lines = numbers(&n.lines);
         format!("{}{len}, lines {lines}: {}", n.name, n.preview)
     });
     section(
+        &mut out,
         "Values that the rest needs",
         "Name, bytes, the lines that use it, and how it begins. Pass values on by reference; print one only when you must.",
+        "text",
         values.collect(),
     );
     let commands = view.there().map(|n| n.command.clone()).collect();
     let print = "These commands print them, byte for byte:";
-    self::section(&mut out, "", print, "sh", commands);
-    let mut section = |title, about, lines| self::section(&mut out, title, about, "text", lines);
+    section(&mut out, "", print, "sh", commands);
     let memories = view.memories.iter();
     let memories = memories.filter(|m| m.state != NeedState::Nowhere).map(|m| {
         let store = match m.store.as_str() {
@@ -93,35 +81,17 @@ pub fn prompt(view: &ResumeView) -> String {
             m.agent
         )
     });
-    section("Memories that the rest reads", "", memories.collect());
-    let gates = view
-        .gates
-        .iter()
-        .flat_map(|GateOutcomeView { gate, outcomes }| {
-            let left = gate.remaining.as_deref();
-            let left = left.map_or(String::new(), |left| format!("; {left}"));
-            let (id, standing, allow) = (&gate.id, &gate.standing, &gate.allow_words);
-            [
-                format!("gate {id}: {standing}; may be decided by {allow}{left}"),
-                format!("  approved: {}", outcomes.if_approved),
-                format!("  rejected: {}", outcomes.if_rejected),
-                format!("  timed out: {}", outcomes.if_timed_out),
-            ]
-        });
-    section(
-        "Gates that wait",
-        "Nobody but those who are admitted decides a gate: you do not.",
-        gates.collect(),
-    );
-    let steps = (1..).zip(&view.steps).flat_map(|(n, step)| {
-        let commands = step.commands.iter().map(|c| format!("   $ {c}"));
-        std::iter::once(format!("{n}. {}", step.text)).chain(commands)
-    });
-    section("What to do next", "In this order.", steps.collect());
+    let title = "Memories that the rest reads";
+    section(&mut out, title, "", "text", memories.collect());
+    for of in [&said.gates, &said.steps] {
+        section(&mut out, of.title, of.about, "text", lines(of));
+    }
     let ahead = view.ahead.iter();
     section(
+        &mut out,
         "The program from here on",
         "here: it stands there; next: it follows; again: if there is another round; maybe: a condition decides; called: in a block that is called.",
+        "text",
         ahead
             .map(|a| format!("{:>5}  {:<6}  {}", a.line, a.how, a.text))
             .collect(),
@@ -129,36 +99,14 @@ pub fn prompt(view: &ResumeView) -> String {
     out
 }
 
-fn position(position: &PositionView) -> Vec<String> {
-    let place = match position.line {
-        Some(line) => format!("line {line}"),
-        None => "no line".to_owned(),
-    };
-    let text = match (&position.node, position.source.as_str()) {
-        (_, source) if !source.is_empty() => source,
-        (Some(node), _) => node.text.as_str(),
-        _ => "behind what ended last",
-    };
-    let mut lines = vec![format!("{} at {place}: {text}", position.how)];
-    if !position.frame_path.is_empty() {
-        lines.push(format!("  in {}", position.frame_path));
-    }
-    if position.attempts > 1 {
-        lines.push(format!("  attempt {}", position.attempts));
-    }
-    if let Some(error) = &position.error {
-        lines.push(format!("  error: {error}"));
-    }
-    if let Some(meaning) = &position.meaning {
-        lines.push(match position.how {
-            Stop::Refused => format!("  turned down: {meaning}"),
-            _ => format!("  {meaning}"),
-        });
-    }
-    if let Some(next) = &position.next {
-        lines.push(format!("  first: line {}, {}", next.line, next.text));
-    }
-    lines
+fn lines(of: &Section) -> Vec<String> {
+    let lines = of.items.iter().flat_map(|item| {
+        let below = item.below.iter().map(|line| format!("  {line}"));
+        let commands = item.commands.iter().map(|c| format!("   $ {c}"));
+        let first = format!("{} {}", item.mark, item.text);
+        std::iter::once(first).chain(below).chain(commands)
+    });
+    lines.collect()
 }
 
 /// A heading, our words, and a block of the run's: nothing when the block is empty. `title` and `about` are ours.

@@ -40,6 +40,7 @@ mod overview;
 mod resume;
 mod runs;
 mod search;
+mod section;
 mod share;
 mod timeline;
 mod timeout;
@@ -84,6 +85,7 @@ pub use resume::{
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
+pub use section::{Item, Section, Sections};
 pub use share::{
     LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
 };

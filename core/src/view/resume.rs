@@ -315,6 +315,11 @@ words! {
 }
 
 impl Risk {
+    /// Whether something may have been done in part; of a parallel and a loop only what is done is said.
+    pub fn is_open(self) -> bool {
+        !matches!(self, Risk::Branches | Risk::Rounds)
+    }
+
     /// Whether it asks for a look at what was done; the others only say what is done.
     pub fn looks_back(self) -> bool {
         matches!(

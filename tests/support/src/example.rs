@@ -26,7 +26,9 @@ pub fn example<'a>(
             example.sql = Some(text.to_owned());
             example.schema = title != "SQL, on an empty database";
         } else {
-            example.files.push((title.to_owned(), format!("{text}\n")));
+            let end = if text.is_empty() { "" } else { "\n" };
+            let text = format!("{text}{end}");
+            example.files.push((title.to_owned(), text));
         }
         if let Some((_, command)) = title.split_once("`prosescope get ") {
             let mut words = command.trim_end_matches('`').split(" --from ");
