@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use prosescope_core::render::text::escape;
 use prosescope_core::resume::sections;
-use prosescope_core::view::{AheadView, How, NeedState, ResumeView, Section, numbers};
+use prosescope_core::view::{AheadView, How, NeedState, ResumeView, numbers};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::{BOLD, FAINT, RESET, of, status, toned};
+use super::style::{BOLD, FAINT, RESET, of, status};
 use super::table::{Fit, Table, fit};
-use super::{bytes, more, run_line, title, wrap};
+use super::{bytes, more, run_line, section, title, wrap};
 
 /// Lines are broken there even on a wide terminal.
 const WIDTH: usize = 96;
@@ -40,23 +40,6 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     section(&mut out, &said.steps, width);
     ahead(&mut out, view, width);
     out
-}
-
-fn section(out: &mut String, of: &Section, width: usize) {
-    if !of.items.is_empty() {
-        title(out, of.title);
-    }
-    for item in &of.items {
-        let (mark, tone) = (&item.mark, toned(item.tone));
-        let text = wrap(&item.text, width, "     ");
-        let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
-        for line in &item.below {
-            let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, "     "));
-        }
-        for command in &item.commands {
-            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
-        }
-    }
 }
 
 fn needs(out: &mut String, view: &ResumeView, width: usize) {

@@ -90,18 +90,11 @@ fn stand(position: &PositionView) -> Item {
 }
 
 fn gate(GateOutcomeView { gate, outcomes }: &GateOutcomeView) -> Item {
-    let left = gate.remaining.as_deref().unwrap_or("no deadline");
-    let (id, standing, allow) = (&gate.id, &gate.standing, &gate.allow_words);
-    Item {
-        below: vec![
-            format!("approved: {}", outcomes.if_approved),
-            format!("rejected: {}", outcomes.if_rejected),
-            format!("timed out: {}", outcomes.if_timed_out),
-        ],
-        ..Item::new(
-            "◷",
-            Tone::Wait,
-            format!("gate {id}: {standing}; may be decided by {allow}; {left}"),
-        )
-    }
+    let mut item = Item::from(gate);
+    item.below.extend([
+        format!("approved: {}", outcomes.if_approved),
+        format!("rejected: {}", outcomes.if_rejected),
+        format!("timed out: {}", outcomes.if_timed_out),
+    ]);
+    item
 }
