@@ -39,7 +39,6 @@ pub(crate) fn inputs(
 ) -> Result<Vec<InputOfTask>, Fault> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
-    let mut open: Vec<(String, bool, At)> = Vec::new();
     let at = At {
         listing,
         run,
@@ -48,9 +47,8 @@ pub(crate) fn inputs(
         branch,
         deep: 0,
     };
-    for used in listing.uses(statement) {
-        open.push((used.name, used.sure, at));
-    }
+    let uses = listing.uses(statement).into_iter();
+    let mut open: Vec<(String, bool, At)> = uses.map(|used| (used.name, used.sure, at)).collect();
     open.reverse();
     while let Some((name, sure, at)) = open.pop() {
         if !known.insert((name.clone(), at.statement)) {
