@@ -108,10 +108,7 @@ impl<'a> Facts<'a> {
 
     /// The statement that a node is tied to.
     fn statement(&self, node: NodeId) -> Option<u32> {
-        let line = self.node(node)?.line?;
-        let listing = self.listing?;
-        let at = listing.statement_at(line)?;
-        (listing.get(at)?.line == line).then_some(at)
+        self.listing?.begun_at(self.node(node)?.line?)
     }
 
     /// Of a node and what it lies in, the innermost that is tied to a statement; with that.

@@ -85,9 +85,6 @@ fn note(node: &Node, ledger: &mut Ledger, message: impl FnOnce() -> String) {
     ledger.note(Severity::Warning, "condition-contradicted", || {
         let issue =
             Issue::info("", message()).hint("Both are shown as recorded; one of them is wrong.");
-        match (node.id, node.first_row) {
-            (Some(id), Some(_)) => issue.at_row("execution", id),
-            _ => issue,
-        }
+        issue.at_execution(node.id.filter(|_| node.first_row.is_some()))
     });
 }

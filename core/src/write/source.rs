@@ -203,12 +203,7 @@ impl Source {
 
     /// The statement that begins at a line.
     pub(super) fn at_line(&self, line: u32) -> Option<u32> {
-        let listing = self.listing.as_ref()?;
-        let at = listing
-            .statements
-            .iter()
-            .position(|statement| statement.line == line)?;
-        u32::try_from(at).ok()
+        self.listing.as_ref()?.begun_at(line)
     }
 
     /// The branches that the program has for a parallel: their names and statements.

@@ -56,10 +56,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             },
         )
         .hint("The program may have been changed since, or the row says something of its own.");
-        findings.add(match first.id {
-            Some(id) => issue.at_row("execution", id),
-            None => issue,
-        });
+        findings.add(issue.at_execution(first.id));
     }
 }
 
@@ -99,21 +96,13 @@ fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
         .checked_sub(1)
         .and_then(|at| listing.lines.get(at))
         .map_or("", |l| l.text.as_str());
-    let issue = Issue::info(
-        "guessed-tie",
-        format!(
-            "`{}` is taken for line {line}, `{}`",
-            one_line(said(run, node)),
-            one_line(source)
-        ),
-    )
-    .hint(match node.line_by {
+    let said = one_line(said(run, node));
+    let message = format!("`{said}` is taken for line {line}, `{}`", one_line(source));
+    let why = match node.line_by {
         Some(by) => format!("It is a guess: {}.", by.why_guessed()),
         None => "Its text was shortened or reworded, or stands more than once in the program."
             .to_owned(),
-    });
-    match node.id {
-        Some(id) => issue.at_row("execution", id),
-        None => issue,
-    }
+    };
+    let issue = Issue::info("guessed-tie", message).hint(why);
+    issue.at_execution(node.id)
 }

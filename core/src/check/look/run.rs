@@ -41,10 +41,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             ),
         )
         .hint("Its binding or its agent's last segment may tell.");
-        findings.add(match cause.id {
-            Some(id) => issue.at_row("execution", id),
-            None => issue,
-        });
+        findings.add(issue.at_execution(cause.id));
     }
     if verdict.status == RunStatus::Completed.word() {
         outputs(at, findings);

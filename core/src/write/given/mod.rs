@@ -273,9 +273,9 @@ fn is_branch(row: &Execution) -> bool {
 /// The statement of a call: the one at its line that has its text.
 fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
     let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
-    let at = listing.statement_at(line)?;
-    let statement = listing.get(at)?;
-    (statement.line == line && statement.target.as_deref() == frame_block(frame)).then_some(at)
+    let at = listing.begun_at(line)?;
+    let target = listing.get(at)?.target.as_deref();
+    (target == frame_block(frame)).then_some(at)
 }
 
 fn named(name: &str) -> InputOfTask {
