@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, StatementKind, TiedBy, scan};
+use crate::program::{Listing, Statement, StatementKind, TiedBy, scan};
 use crate::time::Stamp;
 use lower::Beside;
 use lower::disk::Stale;
@@ -374,6 +374,11 @@ pub struct Node {
 }
 
 impl Node {
+    /// The statement of the program that it is tied to.
+    pub(crate) fn statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
+        program?.get(program?.begun_at(self.line?)?)
+    }
+
     /// When it began and ended, as far as its first and last row record that.
     pub fn times<'r>(&self, run: &'r Run) -> (Option<&'r Stamp>, Option<&'r Stamp>) {
         let row = |row: Option<u32>| run.executions.get(row? as usize);
@@ -424,12 +429,9 @@ impl Node {
 
     /// Whether it was there before the first statement ran, and is none itself: an input, a check of the surroundings.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
-        let own = || {
-            let program = program?;
-            program.get(program.statement_at(self.line.filter(|_| !self.line_guessed)?)?)
-        };
+        let own = self.statement(program).filter(|_| !self.line_guessed);
         self.log_line(run).is_some_and(LogLine::is_given)
-            || own().is_some_and(|own| own.kind == StatementKind::Input)
+            || own.is_some_and(|own| own.kind == StatementKind::Input)
     }
 
     /// Whether its condition held, as a compact log says it.

@@ -90,10 +90,7 @@ impl Teller<'_> {
         let inside = inside.map_or(String::new(), |id| format!("#{id} "));
         let named = match &node.kind {
             NodeKind::Branch { branch } => Some(branch.to_string()),
-            _ => node.line.and_then(|line| {
-                let listing = self.listing?;
-                listing.get(listing.statement_at(line)?)?.name.clone()
-            }),
+            _ => node.statement(self.listing).and_then(|s| s.name.clone()),
         };
         let label = named.unwrap_or_else(|| short(&node.text, MOST));
         let status = match &node.status {

@@ -149,10 +149,7 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
         if !known.insert(visit(gate).0) {
             continue;
         }
-        let statement = node.line.and_then(|line| {
-            let program = program?;
-            program.get(program.statement_at(line)?)
-        });
+        let statement = node.statement(program);
         let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
         told.push(Gate {
             id: gate.clone(),

@@ -59,10 +59,7 @@ pub(super) fn binds<'a>(
     if let NodeKind::Branch { branch } = &node.kind {
         return Some(branch);
     }
-    let from_program = || {
-        let listing = listing?;
-        listing.get(listing.begun_at(node.line?)?)?.name.as_deref()
-    };
+    let from_program = || node.statement(listing)?.name.as_deref();
     // A log calls a statement by the name that it binds, a service by its own.
     let by_log = || {
         node.state_line.filter(|_| !trace.told.is_empty())?;
