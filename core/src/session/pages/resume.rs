@@ -29,6 +29,15 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let plan = resume::plan(facts);
     let outlook = Outlook::new(facts, &plan);
     let overview = overview_of(session, now, facts, &plan);
+    let stands = plan.stands.iter().take(POSITIONS);
+    let (needs, memories) = (plan.needs.iter().take(LISTED), plan.memories.iter());
+    let ahead = plan.ahead.iter().take(LISTED);
+    let cautions = plan.cautions.iter().take(POSITIONS);
+    let cautions = cautions.map(|caution| CautionView {
+        risk: caution.risk,
+        node: node_ref(session, caution.node),
+        text: caution.text.clone(),
+    });
     let mut view = ResumeView {
         run: overview.run,
         program: overview.program,
@@ -44,41 +53,15 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             last: ended_last(session),
             last_sign: overview.last_sign,
         },
-        positions: plan
-            .stands
-            .iter()
-            .take(POSITIONS)
+        positions: stands
             .map(|stand| position_view(session, stand, &outlook))
             .collect(),
         position_count: plan.stands.len() as u32,
-        needs: plan
-            .needs
-            .iter()
-            .take(LISTED)
-            .map(|need| need_view(session, need))
-            .collect(),
+        needs: needs.map(|need| need_view(session, need)).collect(),
         need_count: plan.needs.len() as u32,
-        memories: plan
-            .memories
-            .iter()
-            .map(|m| memory_view(session, m))
-            .collect(),
-        cautions: plan
-            .cautions
-            .iter()
-            .take(POSITIONS)
-            .map(|caution| CautionView {
-                risk: caution.risk,
-                node: node_ref(session, caution.node),
-                text: caution.text.clone(),
-            })
-            .collect(),
-        ahead: plan
-            .ahead
-            .iter()
-            .take(LISTED)
-            .filter_map(|ahead| ahead_view(ahead, listing))
-            .collect(),
+        memories: memories.map(|m| memory_view(session, m)).collect(),
+        cautions: cautions.collect(),
+        ahead: ahead.filter_map(|a| ahead_view(a, listing)).collect(),
         ahead_count: plan.ahead.len() as u32,
         notes: plan.notes.clone(),
         ..ResumeView::default()
@@ -108,11 +91,9 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             unread.what, unread.why
         )
     }));
-    let decided = plan
-        .decided
-        .iter()
-        .filter_map(|n| decided_words(session, *n));
-    view.notes.extend(decided);
+    let decided = plan.decided.iter();
+    view.notes
+        .extend(decided.filter_map(|gate| decided_words(session, *gate)));
     if session.listing.is_none() && listing.is_some() && view.resumable {
         view.notes.push(format!(
             "{}: lines are those of its state file's trace, which may be shortened",
@@ -148,22 +129,18 @@ pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<
 
 fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
     let nodes = opened.trace.nodes.iter_enumerated();
-    let mut done: Vec<(i64, NodeId)> = nodes
-        .filter(|(_, n)| {
-            matches!(n.status, NodeStatus::Completed | NodeStatus::Approved)
-                && !matches!(n.kind, NodeKind::Round { .. })
-        })
-        .map(|(at, n)| {
-            let row = execution(opened, n.last_row).map_or_else(|| i64::from(at.get()), |e| e.id);
-            (row, at)
-        })
+    let ended = nodes.filter(|(_, n)| {
+        matches!(n.status, NodeStatus::Completed | NodeStatus::Approved) && !n.kind.is_round()
+    });
+    let last_row = |at: NodeId, row: Option<u32>| {
+        execution(opened, row).map_or_else(|| i64::from(at.get()), |row| row.id)
+    };
+    let mut done: Vec<(i64, NodeId)> = ended
+        .map(|(at, n)| (last_row(at, n.last_row), at))
         .collect();
     done.sort_unstable();
-    done.iter()
-        .rev()
-        .take(5)
-        .filter_map(|&(_, at)| node_ref(opened, at))
-        .collect()
+    let last = done.iter().rev().take(5);
+    last.filter_map(|(_, at)| node_ref(opened, *at)).collect()
 }
 
 fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> PositionView {

@@ -70,32 +70,26 @@ impl Silent {
             let Some(statement) = listing.get(at) else {
                 break;
             };
-            let named = state(at);
-            let is_named = named.records > 0;
-            let skipped = named.skipped == named.records;
-            let outer = statement
-                .parent
-                .is_some_and(|p| silent.not_run.contains(&p));
-            let untaken = !is_named && is_untaken(at);
-            let refused = is_named && skipped && statement.kind.is_way();
-            let spared = !is_named
-                && statement.kind == Kind::Catch
-                && has_nothing_to_catch(listing, at, state);
-            if outer || untaken || refused || spared {
+            let (named, outer) = (state(at), statement.parent);
+            let not_run = match (named.records, statement.kind) {
+                _ if outer.is_some_and(|outer| silent.not_run.contains(&outer)) => true,
+                (0, Kind::Catch) => has_nothing_to_catch(listing, at, state),
+                (0, _) => is_untaken(at),
+                (records, kind) => kind.is_way() && named.skipped == records,
+            };
+            if not_run {
                 silent.not_run.insert(at);
             }
             // A record that it was skipped is a record of how far the run came.
-            if is_named && !in_block(listing, at) {
+            if named.records > 0 && !in_block(listing, at) {
                 // What completed is over with all that lies in it.
-                let inside =
-                    match named.completed > 0 && named.completed + named.skipped == named.records {
-                        true => listing
-                            .statements
-                            .partition_point(|s| s.line <= statement.end),
-                        false => 0,
-                    };
-                let last = u32::try_from(inside).unwrap_or_default();
-                let last = last.saturating_sub(1).max(at);
+                let is_over =
+                    named.completed > 0 && named.completed + named.skipped == named.records;
+                let inside = listing
+                    .statements
+                    .partition_point(|s| s.line <= statement.end);
+                let inside = u32::try_from(inside).unwrap_or_default().saturating_sub(1);
+                let last = if is_over { inside.max(at) } else { at };
                 silent.farthest = silent.farthest.max(Some(last));
             }
         }
@@ -107,9 +101,7 @@ impl Silent {
         let Some(statement) = listing.get(at) else {
             return "";
         };
-        let idle = statement.kind.is_declaration()
-            || matches!(statement.kind, Kind::Input | Kind::Other | Kind::Label);
-        if idle {
+        if !statement.kind.runs() || statement.kind == Kind::Other {
             return "";
         }
         if self.not_run.contains(&at) {
