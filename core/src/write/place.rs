@@ -43,8 +43,21 @@ pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     found
 }
 
+/// The innermost thing around a statement that needs an execution of it to run in; and what lies directly in that: the
+/// statement, or what it lies in.
+pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
+    let mut inner = statement;
+    for at in around(source, statement) {
+        if source.kind(at).is_some_and(holds) {
+            return (Some(at), inner);
+        }
+        inner = at;
+    }
+    (None, statement)
+}
+
 /// Whether what lies in it needs an execution of it to run in. A `try:` or an `if` may be recorded, or not.
-pub(super) fn holds(kind: Kind) -> bool {
+fn holds(kind: Kind) -> bool {
     kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
 
@@ -288,12 +301,7 @@ fn fits(
         return Ok(());
     };
     let enclosing = around(source, statement);
-    let mut kinds = enclosing.iter().map(|at| source.kind(*at));
-    let holder = kinds.position(|kind| kind.is_some_and(holds));
-    let outer = holder.and_then(|nth| enclosing.get(nth)).copied();
-    // What the statement is, or lies in, directly in that.
-    let inner = holder.and_then(|nth| enclosing.get(nth.checked_sub(1)?));
-    let inner = inner.copied().unwrap_or(statement);
+    let (outer, inner) = holder(source, statement);
     let is_items = |at: &u32| source.listing.as_ref().is_some_and(|l| l.has_items(*at));
     if let Some(parallel) = outer.filter(|at| is_branch(source, *at, inner))
         && inner == statement
