@@ -150,17 +150,15 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
             (None, _) => none(),
         },
     );
-    let sign = view.last_sign.as_ref().map_or_else(none, |at| {
-        let mut words = at.to_string();
-        if let Some(from) = &view.last_sign_from {
-            words.push_str(&format!(" ({from})"));
-        }
-        if let Some(ago) = &view.last_sign_ago {
-            words.push_str(&format!(", {ago}"));
-        }
-        words
-    });
-    fact("last sign", sign);
+    let from = view.last_sign_from.as_ref();
+    let from = from.map_or(String::new(), |from| format!(" ({from})"));
+    let ago = view.last_sign_ago.as_ref();
+    let ago = ago.map_or(String::new(), |ago| format!(", {ago}"));
+    let sign = view.last_sign.as_ref();
+    fact(
+        "last sign",
+        sign.map_or_else(none, |at| format!("{at}{from}{ago}")),
+    );
     if let Some(at) = &view.file_changed {
         fact(
             "file changed",
@@ -176,24 +174,20 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     for (source, word) in &view.claims {
         fact("", format!("{source}: {word}"));
     }
-    let counts: Vec<String> = view
-        .by_status
-        .iter()
-        .map(|c| format!("{} {}", count(c.count.into()), c.status))
-        .collect();
-    fact(
-        "statements",
-        match (counts.is_empty(), view.is_unread(Part::Statements)) {
-            (true, true) => "not read".to_owned(),
-            (true, false) => "not recorded".to_owned(),
-            (false, _) => counts.join(", "),
-        },
-    );
+    let unread = |part| view.is_unread(part);
+    let counts = view.by_status.iter();
+    let counts = counts.map(|c| format!("{} {}", count(c.count.into()), c.status));
+    let counts = match counts.collect::<Vec<_>>().join(", ") {
+        some if !some.is_empty() => some,
+        _ if unread(Part::Statements) => "not read".to_owned(),
+        _ => "not recorded".to_owned(),
+    };
+    fact("statements", counts);
     fact(
         "bindings",
-        match (view.bindings, view.is_unread(Part::Bindings)) {
-            (0, true) => "not read".to_owned(),
-            (n, _) => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
+        match view.bindings {
+            0 if unread(Part::Bindings) => "not read".to_owned(),
+            n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
     fact("read as", view.form.clone());
@@ -206,13 +200,11 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     for id in &view.other_runs {
         fact("other run", id.clone());
     }
-    let issues = view.issues;
     fact(
         "issues",
-        if issues.total() == 0 {
-            "none".to_owned()
-        } else {
-            counted(issues)
+        match view.issues.total() {
+            0 => "none".to_owned(),
+            _ => counted(view.issues),
         },
     );
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::arena::children;
 use super::finish::lead;
 use super::words::Lead;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
@@ -38,30 +37,25 @@ fn ran(node: &Node) -> bool {
 
 /// A `try` row and the `catch` row after it: everything from one to the other.
 fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
-    let is = |node: &Node, what: Lead<'_>| lead(node) == Some(what);
-    if !nodes.iter().any(|node| is(node, Lead::Catch)) {
-        return;
-    }
-    let levels = std::iter::once(None).chain(nodes.keys().map(Some));
-    for parent in levels {
-        let mut since: Option<NodeId> = None;
-        let mut body: Vec<NodeId> = Vec::new();
-        for at in children(nodes, parent) {
-            let Some(node) = nodes.get(at) else { continue };
-            if is(node, Lead::Try) {
-                since = Some(at);
-                body.clear();
+    // What came since the `try` that is open, by what that lies in.
+    let mut bodies: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
+    for (at, node) in nodes.iter_enumerated() {
+        match lead(node) {
+            Some(Lead::Try) => {
+                bodies.insert(node.parent, vec![at]);
             }
-            if is(node, Lead::Catch) && since.take().is_some() && ran(node) {
-                for at in body.drain(..) {
+            Some(Lead::Catch) => {
+                let body = bodies.remove(&node.parent).unwrap_or_default();
+                for at in body.into_iter().filter(|_| ran(node)) {
                     if let Some(caught) = caught.get_mut(at) {
                         *caught = true;
                     }
                 }
             }
-            if since.is_some() {
-                body.push(at);
-            }
+            _ => bodies
+                .get_mut(&node.parent)
+                .into_iter()
+                .for_each(|body| body.push(at)),
         }
     }
 }

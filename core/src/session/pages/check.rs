@@ -12,20 +12,15 @@ use crate::resume::{self, Facts, Need};
 use crate::session::summary::summary;
 use crate::session::values::inside;
 use crate::session::{Opened, Session};
-use crate::view::NeedState;
-use crate::view::{CheckedRun, Counts};
+use crate::view::{CheckedRun, Counts, NeedState};
 
 /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
 /// Reads what a list never reads, the whole database included.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut issues = session.found(now);
-    issues.extend(
-        audit::verify(&session.run.audit, None)
-            .findings
-            .iter()
-            .filter(|f| !f.is_error())
-            .map(Finding::issue),
-    );
+    let log = audit::verify(&session.run.audit, None).findings;
+    let notes = log.iter().filter(|f| !f.is_error());
+    issues.extend(notes.map(Finding::issue));
     let mut findings = Findings::default();
     check_attachments(session, &mut findings);
     check_imports(session, &mut findings);
@@ -63,12 +58,8 @@ fn main_file(session: &Session) -> String {
         return db.name.to_string();
     }
     let state = |f: &&FileInfo| f.role.as_deref() == Some("state file");
-    session
-        .run
-        .files
-        .iter()
-        .find(state)
-        .map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
+    let file = session.run.files.iter().find(state);
+    file.map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
 }
 
 /// Attachments that are not there, lead out of the run, or belong to two bindings (errata B8).
@@ -239,22 +230,14 @@ fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
         let statement = listing.statement_at(line).and_then(|at| listing.get(at));
         statement.is_some_and(|s| s.target.as_deref() == Some(agent))
     };
-    opened
-        .trace
-        .nodes
-        .iter()
-        .filter(|node| !node.derived)
-        .any(|node| node.line.is_some_and(of_agent))
+    let mut ran = opened.trace.nodes.iter().filter(|node| !node.derived);
+    ran.any(|node| node.line.is_some_and(of_agent))
 }
 
 /// The store's own look at itself.
 fn check_database(session: &Session, findings: &mut Findings) {
-    for issue in session
-        .values
-        .db
-        .iter()
-        .flat_map(|db| db.db.look_through(&db.name))
-    {
+    let store = session.values.db.iter();
+    for issue in store.flat_map(|db| db.db.look_through(&db.name)) {
         findings.add(issue);
     }
 }
