@@ -89,12 +89,7 @@ fn over(trace: &Trace, nth: NodeId, node: &Node, statement: &Statement, findings
     if node.kind == NodeKind::Loop
         && let Some(most) = statement.most_rounds()
     {
-        let inside = trace.children(Some(nth));
-        let rounds = inside.filter_map(|inner| match trace.node(inner)?.kind {
-            NodeKind::Round { n } => Some(i64::from(n)),
-            _ => None,
-        });
-        let rounds = rounds.max().unwrap_or(0);
+        let rounds = trace.last_round(nth).map_or(0, i64::from);
         if rounds > most {
             let message = format!(
                 "the loop of line {} had {rounds} rounds, and the program allows {most}",
