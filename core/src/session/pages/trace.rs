@@ -93,8 +93,7 @@ pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
 pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
     let at = session.node(node)?;
     let (started, ended) = at.times(&session.run);
-    let (started, ended) = (started.cloned(), ended.cloned());
-    let duration_ms = span(&started, &ended);
+    let duration_ms = span(started, ended);
     let (branch, round, gate) = match &at.kind {
         NodeKind::Branch { branch } => (Some(branch.to_string()), None, None),
         NodeKind::Round { n } => (None, Some(*n), None),
@@ -123,8 +122,8 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         gate,
         duration: duration_ms.map(human_duration),
         duration_ms,
-        started,
-        ended,
+        started: started.cloned(),
+        ended: ended.cloned(),
         error: error_of(session, node, at).map(|e| short(e, ROW_TEXT)),
         bindings: wrote(session, node),
         line: at.line,
@@ -443,8 +442,8 @@ fn told_row(line: &LogLine) -> RowView {
     }
 }
 
-pub(in crate::session) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Option<i64> {
-    let (from, to) = match (from.as_ref()?, to.as_ref()?) {
+pub(in crate::session) fn span(from: Option<&Stamp>, to: Option<&Stamp>) -> Option<i64> {
+    let (from, to) = match (from?, to?) {
         (Stamp::At(from), Stamp::At(to)) | (Stamp::Zoneless(from), Stamp::Zoneless(to)) => {
             (from, to)
         }
