@@ -370,12 +370,10 @@ fn binds(this: &Statement) -> Option<&str> {
 }
 
 fn bound_anywhere(listing: &Listing) -> BTreeSet<&str> {
-    listing
-        .statements
-        .iter()
-        .filter(|s| s.kind == Kind::Input || binds(s).is_some())
-        .filter_map(|s| binds(s).or(s.name.as_deref()))
-        .collect()
+    let asked = |s: &'_ Statement| s.kind == Kind::Input;
+    let names = listing.statements.iter();
+    let names = names.filter_map(|s| binds(s).or(s.name.as_deref().filter(|_| asked(s))));
+    names.collect()
 }
 
 fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
@@ -385,10 +383,6 @@ fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
 }
 
 fn named(listing: &Listing, of: impl Fn(Kind) -> bool) -> BTreeSet<&str> {
-    listing
-        .statements
-        .iter()
-        .filter(|s| of(s.kind))
-        .filter_map(|s| s.name.as_deref())
-        .collect()
+    let declared = listing.statements.iter().filter(|s| of(s.kind));
+    declared.filter_map(|s| s.name.as_deref()).collect()
 }

@@ -45,17 +45,13 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
     }
     if let Some(first) = untied.first() {
-        let issue = Issue::info(
-            "untied-row",
-            match untied.len() {
-                1 => format!("`{}` fits no line of the program", one_line(&first.text)),
-                n => format!(
-                    "{n} rows fit no line of the program, `{}` first",
-                    one_line(&first.text)
-                ),
-            },
-        )
-        .hint("The program may have been changed since, or the row says something of its own.");
+        let text = one_line(&first.text);
+        let message = match untied.len() {
+            1 => format!("`{text}` fits no line of the program"),
+            n => format!("{n} rows fit no line of the program, `{text}` first"),
+        };
+        let issue = Issue::info("untied-row", message)
+            .hint("The program may have been changed since, or the row says something of its own.");
         findings.add(issue.at_execution(first.id));
     }
 }
