@@ -122,4 +122,31 @@ mod tests {
         assert_eq!(listing.after(at(10), Some(at(9))), None);
         assert_eq!(listing.leader(at(6)), at(2));
     }
+
+    #[test]
+    fn a_failure_goes_to_the_nearest_try_that_has_a_handler() {
+        let listing = scan(
+            "try:\n  try:\n    session \"1\"\n  finally:\n    session \"2\"\ncatch:\n  session \"3\"\nsession \"4\"\n",
+        );
+        let at = |line| listing.statement_at(line).unwrap();
+        let handler = |line| {
+            listing
+                .handler(at(line))
+                .map(|at| listing.get(at).unwrap().line)
+        };
+        assert_eq!([1, 3, 5].map(handler), [Some(6); 3]);
+        assert_eq!([6, 7, 8].map(handler), [None; 3]);
+    }
+
+    #[test]
+    fn ways_belong_to_their_if_and_options_to_their_choice() {
+        let listing = scan(
+            "if **a**:\n  session \"1\"\nelif **b**:\n  session \"2\"\nelse:\n  session \"3\"\nfor x in xs:\n  session \"4\"\nelse:\n  session \"5\"\nchoice **c**:\n  option \"x\":\n    session \"6\"\n",
+        );
+        let choice = |line| listing.choice(listing.statement_at(line).unwrap());
+        let of = |line| listing.statement_at(line);
+        assert_eq!([1, 3, 5].map(choice), [of(1); 3]);
+        assert_eq!([2, 7, 9, 11].map(choice), [None; 4]);
+        assert_eq!(choice(12), of(11));
+    }
 }
