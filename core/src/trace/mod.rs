@@ -390,6 +390,12 @@ impl Node {
         )
     }
 
+    /// The same in milliseconds since 1970 UTC, as far as the times are in UTC.
+    pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
+        let (from, to) = self.times(run);
+        (from.and_then(Stamp::millis), to.and_then(Stamp::millis))
+    }
+
     /// Its error message: that of its last row, else that of the state file's annotation.
     pub fn error<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         if let Some(row) = self.last_row {

@@ -103,9 +103,9 @@ fn spans(opened: &Opened) -> Spans {
 
 /// What a node's own rows say.
 fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
-    let (from, until) = node.times(&opened.run);
-    let from = from.and_then(Stamp::millis)?;
-    let (until, end) = match until.and_then(Stamp::millis) {
+    let (from, until) = node.worked(&opened.run);
+    let from = from?;
+    let (until, end) = match until {
         Some(until) if until >= from => (until, BarEnd::Recorded),
         None if node.status.is_open() && !has_inner => {
             (last_sign.map_or(from, |sign| sign.max(from)), BarEnd::Open)

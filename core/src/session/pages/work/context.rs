@@ -1,6 +1,6 @@
 //! What a statement was given: each name as its frame means it, and the value that it had then.
 
-use super::order::{self, Span, before};
+use super::order::{self, before};
 use super::{guessed, kept, of_binding, sentence, tied};
 use crate::model::Binding;
 use crate::program::{Given, Listing, NameUse, scan};
@@ -68,7 +68,8 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
 struct Asked<'s> {
     session: &'s Session,
     node: NodeId,
-    span: Span,
+    /// When it was under way.
+    span: (Option<i64>, Option<i64>),
     /// The frame that its names are looked up in; `Err` where it has no id to look it up by.
     from: Result<Option<i64>, ()>,
     pending: bool,
@@ -86,7 +87,7 @@ impl<'s> Asked<'s> {
         Asked {
             session,
             node,
-            span: Span::of(session, at),
+            span: at.worked(&session.run),
             from: match frame {
                 Some(frame) => frame.id.map(Some).ok_or(()),
                 None => Ok(None),
@@ -207,7 +208,7 @@ impl<'s> Asked<'s> {
     /// Whether a binding was first written after the statement began.
     fn made_later(&self, binding: &Binding) -> bool {
         let created = self.times(binding).and_then(|(created, _)| created);
-        let since = self.span.from.zip(created);
+        let since = self.span.0.zip(created);
         since.is_some_and(|(from, at)| before(from, at))
     }
 

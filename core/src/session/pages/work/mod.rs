@@ -18,7 +18,6 @@ use crate::session::{Session, shown};
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat};
-use order::Span;
 
 /// How much of a value is shown, in bytes and in lines.
 const BYTES: usize = 1_200;
@@ -115,7 +114,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
         .filter(|by| *by != node)
         .and_then(|by| node_ref(session, by));
     let kept = of.map_or(kept::Kept::None, |of| {
-        kept::written_in(session, of, Span::of(session, at))
+        kept::written_in(session, of, at.worked(&session.run))
     });
     let (value, note) = match kept {
         kept::Kept::Value(value) => (

@@ -1,5 +1,4 @@
 use crate::model::Run;
-use crate::time::Stamp;
 use crate::trace::{Node, NodeId, NodeStatus};
 
 /// When a node was under way, in milliseconds since 1970 UTC.
@@ -16,11 +15,11 @@ pub(super) struct Span {
 
 impl Span {
     pub(super) fn of(run: &Run, at: NodeId, node: &Node) -> Span {
-        let (from, to) = node.times(run);
+        let (from, to) = node.worked(run);
         Span {
             node: at,
-            from: from.and_then(Stamp::millis),
-            to: to.and_then(Stamp::millis),
+            from,
+            to,
             over: !node.status.is_open() && node.status != NodeStatus::Abandoned,
             completed: node.status == NodeStatus::Completed,
             recorded: None,
