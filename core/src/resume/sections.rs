@@ -68,6 +68,7 @@ fn stand(position: &PositionView) -> Item {
         _ => None,
     };
     let next = position.next.as_ref();
+    let next = next.filter(|next| Some(next.line) != line);
     let below = [
         path.map(|path| format!("in {path}")),
         attempt,
