@@ -324,7 +324,7 @@ fn what_is_unknown_is_carried_and_what_is_replaced_is_kept() {
 
 #[test]
 fn the_audit_log_is_carried_to_the_letter() {
-    let dir = run_of(
+    let dir = run_of::<&str>(
         "INSERT INTO run (id) VALUES ('r1');
          INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, metadata)
          VALUES (3, 'g', 'r1', 'created', NULL, '{\"a\": 1}'), (8, 'g', 'r1', 'viewed', 'me', '{broken');
