@@ -100,6 +100,15 @@ impl Issue {
         self
     }
 
+    /// Locates it at a row of `execution`, where that has an id.
+    #[must_use]
+    pub fn at_execution(self, id: Option<i64>) -> Issue {
+        match id {
+            Some(id) => self.at_row("execution", id),
+            None => self,
+        }
+    }
+
     /// Places it in a row of a table.
     #[must_use]
     pub fn at_row(mut self, table: &str, row: i64) -> Issue {

@@ -4,14 +4,15 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::check::{AREAS, Example, Rule, report, sarif};
+use prosescope_core::check::{report, rules, sarif};
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::resume::prompt;
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session, pages};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
-use prosescope_core::view::CheckedRun;
+use prosescope_core::view::{CheckedRun, RuleView};
+use prosescope_test_support::example::{Example, example};
 
 /// Long after every time in the examples.
 const NOW: i64 = 1_800_000_000_000;
@@ -19,7 +20,7 @@ const NOW: i64 = 1_800_000_000_000;
 #[test]
 fn each_example_yields_its_rule() {
     let mut wrong = Vec::new();
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
+    for rule in rules() {
         let issues = match yielded(rule) {
             Ok(Some(issues)) => issues,
             Ok(None) => continue,
@@ -44,7 +45,7 @@ fn each_example_yields_its_rule() {
     }
     assert!(
         wrong.is_empty(),
-        "these rules of core/src/check/rules have an example that does not show them:\n  {}",
+        "these rules of docs/checks.md have an example that does not show them:\n  {}",
         wrong.join("\n  ")
     );
 }
@@ -52,24 +53,20 @@ fn each_example_yields_its_rule() {
 #[test]
 fn every_rule_says_what_it_means_and_what_to_do() {
     let mut names = std::collections::BTreeSet::new();
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
-        let name = rule.name;
+    for rule in rules() {
+        let name = &*rule.name;
         assert!(names.insert(name), "{name} is registered twice");
         assert!(!rule.severities.is_empty(), "{name} has no severity");
-        for (what, text) in [("meaning", rule.meaning), ("fix", rule.fix)] {
+        for (what, text) in [("meaning", &rule.meaning), ("fix", &rule.fix)] {
             assert!(text.ends_with('.'), "the {what} of {name} is no sentence");
         }
         assert!(!rule.source.is_empty(), "{name} does not say its source");
-        if let Example::Told(words, place) = rule.example {
-            let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(place);
-            let text = std::fs::read_to_string(&place).unwrap_or_default();
-            assert!(words.ends_with('.'), "the example of {name} is no sentence");
-            assert!(
-                text.contains(&format!("\"{name}\"")),
-                "{} does not speak of {name}",
-                place.display()
-            );
-        }
+        let told = example_of(rule).is_none();
+        let words = rule.example.first().map(|part| &*part.text);
+        assert!(
+            !told || words.is_some_and(|words| words.ends_with('.')),
+            "the example of {name} is no sentence"
+        );
     }
 }
 
@@ -113,7 +110,7 @@ fn damage_breaks_neither_check_nor_plan() {
         (seed >> 33) as usize
     };
     let mut opened = 0;
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
+    for rule in rules() {
         let Some((files, place)) = files_of(rule).unwrap() else {
             continue;
         };
@@ -141,7 +138,7 @@ fn damage_breaks_neither_check_nor_plan() {
 #[test]
 fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
+    for rule in rules() {
         if let Ok(Some(session)) = opened(rule) {
             runs.push(pages::check_page(&session, Some(NOW), "runs/an example"));
         }
@@ -196,20 +193,40 @@ fn sarif_of_every_rule_is_whole() {
     }
 }
 
+/// What no small input can show names the test that shows it.
+#[test]
+fn what_shows_a_rule_speaks_of_it() {
+    let mut name = "";
+    for line in include_str!("../../docs/checks.md").lines() {
+        name = line.strip_prefix("### ").unwrap_or(name);
+        let place = line.strip_prefix("<!-- shown by ");
+        let Some(place) = place.and_then(|place| place.strip_suffix(" -->")) else {
+            continue;
+        };
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(place);
+        let text = std::fs::read_to_string(&place).unwrap_or_default();
+        assert!(
+            text.contains(&format!("\"{name}\"")),
+            "{} does not speak of {name}",
+            place.display()
+        );
+    }
+}
+
 /// The issues of a rule's example; `None` where it is told in words.
-fn yielded(rule: &Rule) -> Result<Option<Vec<Issue>>, String> {
+fn yielded(rule: &RuleView) -> Result<Option<Vec<Issue>>, String> {
     let Some(session) = opened(rule)? else {
         return Ok(None);
     };
     let mut issues = pages::check(&session, Some(NOW));
-    if let Example::Resolve(_, name, from) = rule.example {
-        issues.extend(pages::resolve(&session, name, from).issues);
+    if let Some((name, from)) = example_of(rule).and_then(|example| example.asked) {
+        issues.extend(pages::resolve(&session, &name, from).issues);
     }
     Ok(Some(issues))
 }
 
 /// The run of a rule's example.
-fn opened(rule: &Rule) -> Result<Option<Session>, String> {
+fn opened(rule: &RuleView) -> Result<Option<Session>, String> {
     match files_of(rule)? {
         Some((files, place)) => session(files, &place).map(Some),
         None => Ok(None),
@@ -218,25 +235,24 @@ fn opened(rule: &Rule) -> Result<Option<Session>, String> {
 
 type Files = Vec<(String, Vec<u8>)>;
 
+fn example_of(rule: &RuleView) -> Option<Example> {
+    let parts = rule.example.iter();
+    example(parts.map(|part| (&*part.title, &*part.language, &*part.text)))
+}
+
 /// The files of a rule's example, and the place of its run among them.
-fn files_of(rule: &Rule) -> Result<Option<(Files, String)>, String> {
-    let texts = |files: &[(&str, &str)]| -> Files {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+fn files_of(rule: &RuleView) -> Result<Option<(Files, String)>, String> {
+    let Some(example) = example_of(rule) else {
+        return Ok(None);
     };
-    let files = match rule.example {
-        Example::Told(..) => return Ok(None),
-        Example::Sql(sql) | Example::Resolve(sql, ..) => vec![state_db(STATE_SQL, sql)?],
-        Example::Database(sql) => vec![state_db("", sql)?],
-        Example::Files(files) => texts(files),
-        Example::Beside(sql, files) => {
-            let mut all = texts(files);
-            all.push(state_db(STATE_SQL, sql)?);
-            all
-        }
-    };
+    let texts = example.files.into_iter();
+    let mut files: Files = texts
+        .map(|(path, text)| (path, text.into_bytes()))
+        .collect();
+    if let Some(sql) = &example.sql {
+        let schema = if example.schema { STATE_SQL } else { "" };
+        files.push(state_db(schema, sql)?);
+    }
     let place = match &files[..] {
         _ if files.iter().any(|(path, _)| path.starts_with("runs/r1/")) => "runs/r1".to_owned(),
         [(only, _)] if only == "kept.md" => only.clone(),

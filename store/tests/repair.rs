@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use prosescope_core::check::{AREAS, Example};
+use prosescope_core::check;
 use prosescope_core::repair::{Done, plan};
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session, pages};
+use prosescope_core::view::RuleView;
 use prosescope_store::{Damaged, Disk, write_repaired};
+use prosescope_test_support::example::{Example, example};
 use rusqlite::Connection;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -77,7 +79,12 @@ fn repaired(dir: &Path) -> (Vec<Done>, Session) {
     (done, open(&to).1)
 }
 
-fn run_of(sql: &str, schema: bool, files: &[(&str, &str)]) -> tempfile::TempDir {
+fn example_of(rule: &RuleView) -> Option<Example> {
+    let parts = rule.example.iter();
+    example(parts.map(|part| (&*part.title, &*part.language, &*part.text)))
+}
+
+fn run_of<T: AsRef<str>>(sql: &str, schema: bool, files: &[(T, T)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("r1");
     std::fs::create_dir(&run).unwrap();
@@ -90,9 +97,9 @@ fn run_of(sql: &str, schema: bool, files: &[(&str, &str)]) -> tempfile::TempDir 
 
     conn.execute_batch(sql).unwrap();
     for (path, text) in files {
-        let path = run.join(path);
+        let path = run.join(path.as_ref());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
+        std::fs::write(path, text.as_ref()).unwrap();
     }
     dir
 }
@@ -100,16 +107,19 @@ fn run_of(sql: &str, schema: bool, files: &[(&str, &str)]) -> tempfile::TempDir 
 #[test]
 fn every_rule_that_can_be_repaired_is() {
     let mut gone = BTreeSet::new();
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
-        let dir = match rule.example {
-            Example::Sql(sql) => run_of(sql, true, &[]),
-            Example::Database(sql) => run_of(sql, false, &[]),
-            Example::Beside(sql, files) => run_of(sql, true, files),
+    for rule in check::rules() {
+        let dir = match example_of(rule) {
+            Some(Example {
+                sql: Some(sql),
+                schema,
+                files,
+                asked: None,
+            }) => run_of(&sql, schema, &files),
             _ => continue,
         };
         let run = dir.path().join("r1");
         let before = rules(&open(&run).1);
-        if !before.contains(rule.name) {
+        if !before.contains(&*rule.name) {
             continue;
         }
         let bytes = std::fs::read(run.join("state.db")).unwrap();
@@ -121,8 +131,8 @@ fn every_rule_that_can_be_repaired_is() {
             "{}",
             rule.name
         );
-        if !after.contains(rule.name) {
-            gone.insert(rule.name);
+        if !after.contains(&*rule.name) {
+            gone.insert(&*rule.name);
         }
         // A list that admitted nobody because it could not be read now says so.
         let new: Vec<&String> = after
@@ -164,8 +174,9 @@ const REPAIRED_FILES: &[&str] = &[
 #[test]
 fn a_folder_gets_a_state_file_that_agrees_with_it_and_keeps_the_old_one() {
     let mut gone = BTreeSet::new();
-    for rule in AREAS.iter().flat_map(|area| area.rules) {
-        let Example::Files(files) = rule.example else {
+    for rule in check::rules() {
+        let example = example_of(rule).filter(|example| example.sql.is_none());
+        let Some(Example { files, .. }) = example else {
             continue;
         };
         let inside = files.iter().any(|(path, _)| path.starts_with("runs/r1/"));
@@ -186,7 +197,7 @@ fn a_folder_gets_a_state_file_that_agrees_with_it_and_keeps_the_old_one() {
             continue;
         };
         let before = rules(&session);
-        if !before.contains(rule.name) || run.join("state.db").exists() {
+        if !before.contains(&*rule.name) || run.join("state.db").exists() {
             continue;
         }
         let (done, session) = repaired(&run);
@@ -195,14 +206,14 @@ fn a_folder_gets_a_state_file_that_agrees_with_it_and_keeps_the_old_one() {
         println!(
             "{} {} {done:?} NEW {new:?}",
             rule.name,
-            if after.contains(rule.name) {
+            if after.contains(&*rule.name) {
                 "KEPT"
             } else {
                 "gone"
             }
         );
-        if !after.contains(rule.name) {
-            gone.insert(rule.name);
+        if !after.contains(&*rule.name) {
+            gone.insert(&*rule.name);
         }
     }
     let expected: BTreeSet<&str> = REPAIRED_FILES.iter().copied().collect();
@@ -313,7 +324,7 @@ fn what_is_unknown_is_carried_and_what_is_replaced_is_kept() {
 
 #[test]
 fn the_audit_log_is_carried_to_the_letter() {
-    let dir = run_of(
+    let dir = run_of::<&str>(
         "INSERT INTO run (id) VALUES ('r1');
          INSERT INTO gate_audit_log (id, gate_id, run_id, event_type, principal, metadata)
          VALUES (3, 'g', 'r1', 'created', NULL, '{\"a\": 1}'), (8, 'g', 'r1', 'viewed', 'me', '{broken');
@@ -357,7 +368,7 @@ fn what_a_damaged_file_still_gives_is_saved_and_nothing_is_written_over() {
     let rows = "INSERT INTO run (id) VALUES ('r1');
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
         INSERT INTO bindings (name, kind, value) SELECT 'name_' || i, 'let', printf('%.*c', 100, 'x') FROM n;";
-    let dir = run_of(rows, true, &[]);
+    let dir = run_of::<&str>(rows, true, &[]);
     let run = dir.path().join("r1");
     let path = run.join("state.db");
     let mut bytes = std::fs::read(&path).unwrap();

@@ -96,20 +96,20 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md, docs/json.md, docs/checks.md, pkg/js/views.d.ts and the session of docs/recording.md anew: their own
+/// Writes docs/cli.md, docs/json.md, pkg/js/views.d.ts and the session of docs/recording.md anew: their own
 /// tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
     step(
-        "Writing docs/cli.md, docs/json.md, docs/checks.md and pkg/js/views.d.ts",
+        "Writing docs/cli.md, docs/json.md and pkg/js/views.d.ts",
         || {
             run(cargo(root)
                 .arg("test")
                 .args(NATIVE)
                 .args(["--test", "cli_reference", "--test", "docs", "--test", "e2e"])
-                .args(["--", "reference", "json::", "page_of_rules", "pkg::types::"])
+                .args(["--", "reference", "json::", "pkg::types::"])
                 .arg("the_commands_about_recording")
                 .env(WRITE_DOCS, "1"))
         },

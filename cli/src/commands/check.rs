@@ -1,4 +1,4 @@
-use prosescope_core::check::{AREAS, Rule, report, rule, sarif};
+use prosescope_core::check::{report, rule, rules, sarif};
 use prosescope_core::issue::Severity;
 use prosescope_core::session::pages;
 use prosescope_core::view::{CheckReport, CheckedRun};
@@ -12,12 +12,11 @@ use crate::{locate, near, print};
 
 pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
     if let Some(None) = &args.explain {
-        let rules: Vec<_> = rules().map(|rule| rule.view()).collect();
-        return out.show(&rules, || print::rules(&rules, out.width));
+        return out.show(&rules(), || print::rules(rules(), out.width));
     }
     if let Some(Some(name)) = &args.explain {
-        let rule = rule(name).ok_or_else(|| unknown(name))?.view();
-        return out.show(&rule, || print::explained(&rule, out.width));
+        let rule = rule(name).ok_or_else(|| unknown(name))?;
+        return out.show(rule, || print::explained(rule, out.width));
     }
     if args.fix {
         return super::check_fix::run(args, out);
@@ -99,16 +98,11 @@ fn ended(report: &CheckReport, deny: Level) -> Exit {
 }
 
 fn unknown(name: &str) -> CliError {
-    let rules = rules().map(|rule| rule.name);
-    let near = near::names(name, rules);
+    let near = near::names(name, rules().iter().map(|rule| &*rule.name));
     let error = CliError::usage(format!("there is no rule {name}"));
     let error = match near.is_empty() {
         true => error,
         false => error.hint(near::hint(name, near, "rules")),
     };
     error.hint("`prosescope check --explain` lists all rules")
-}
-
-fn rules() -> impl Iterator<Item = &'static Rule> {
-    AREAS.iter().flat_map(|area| area.rules)
 }

@@ -41,6 +41,7 @@ pub(crate) use workflows::{event, stuck, workflow, workflows};
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 pub(crate) use prosescope_core::text::bytes;
+use prosescope_core::view::Section;
 
 /// The first line about a run: its program and its id.
 fn run_line(program: Option<&str>, run: &str) -> String {
@@ -86,6 +87,26 @@ fn issues(out: &mut String, issues: &[Issue], width: usize) {
         let rule = escape(&issue.rule, false);
         let text = wrap(&issue.message, width, "    ");
         out.push_str(&format!("\n{tone}{mark} {rule}{RESET}\n{text}"));
+    }
+}
+
+/// A heading and what stands below it; nothing where that is nothing.
+fn section(out: &mut String, of: &Section, width: usize) {
+    use std::fmt::Write as _;
+    use style::{FAINT, RESET, toned};
+    if !of.items.is_empty() {
+        title(out, of.title);
+    }
+    for item in &of.items {
+        let (mark, tone) = (&item.mark, toned(item.tone));
+        let text = wrap(&item.text, width, "     ");
+        let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
+        for line in &item.below {
+            let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, "     "));
+        }
+        for command in &item.commands {
+            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
+        }
     }
 }
 

@@ -1,16 +1,20 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
+use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
 use prosescope_core::schema::POSTGRES_PREFIX;
 use prosescope_core::session::SILENT;
 use prosescope_core::text::count;
-use prosescope_core::view::{ImportsView, IssuesView, Overview, Part, RunList, RunSummary, icon};
+use prosescope_core::view::{
+    ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section, Tone,
+    icon, tone,
+};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut, fit};
-use super::{bytes, mark, more, run_line, wrap};
+use super::{bytes, more, run_line, section, wrap};
 
 /// How many issues the first page prints; `--json` has them all.
 const ISSUES: usize = 10;
@@ -27,74 +31,51 @@ pub(crate) fn overview(
     out.push_str(&wrap(&view.story.join(" "), width.min(88), ""));
     out.push('\n');
     facts(&mut out, view, width);
-    section(
-        &mut out,
-        "Where it stands",
-        view.positions.iter().flat_map(|node| {
-            let error = node.error.as_deref().map(|error| error_line(error, width));
-            std::iter::once(node_line(node, width)).chain(error)
-        }),
-    );
+    let nodes = |title, nodes: &[NodeRef]| Section {
+        title,
+        about: "",
+        items: nodes.iter().map(Item::from).collect(),
+    };
+    section(&mut out, &nodes("Where it stands", &view.positions), width);
     more(&mut out, view.position_count, view.positions.len());
     if let Some(failure) = &view.failure {
-        let first = std::iter::once(node_line(&failure.cause, width));
-        let error = failure.error.iter().map(|e| error_line(e, width));
-        section(&mut out, "What failed first", first.chain(error));
-        section(
-            &mut out,
-            "Because of it",
-            failure.because_of.iter().map(|n| node_line(n, width)),
-        );
+        let first = nodes("What failed first", std::slice::from_ref(&failure.cause));
+        section(&mut out, &first, width);
+        let because = nodes("Because of it", &failure.because_of);
+        section(&mut out, &because, width);
         more(&mut out, failure.because_of_count, failure.because_of.len());
     }
-    section(
-        &mut out,
-        "Waiting for a decision",
-        view.pending_gates.iter().map(|gate| {
-            let left = gate.remaining.as_deref().unwrap_or("no deadline");
-            format!(
-                "  {WAIT}◷{RESET} {}  {FAINT}{} · may decide: {}{RESET}\n    {}",
-                escape(&gate.id, false),
-                escape(left, false),
-                escape(&gate.allow_words, false),
-                fit(&gate.prompt, width.saturating_sub(4))
-            )
-        }),
-    );
-    section(
-        &mut out,
-        "Imports",
-        imports.imports.iter().map(|import| {
-            let at = import
-                .nested_status
-                .as_deref()
-                .map(|s| format!("  {}", escape(&status(s), false)))
-                .unwrap_or_default();
-            format!(
-                "  {}  {FAINT}{}{RESET}{at}",
-                escape(&import.alias, false),
-                escape(import.source_url.as_deref().unwrap_or(""), false)
-            )
-        }),
-    );
-    section(
-        &mut out,
-        "Issues",
-        issues.issues.iter().take(ISSUES).map(|issue| {
-            let (mark, tone) = mark(issue.issue.severity);
-            let place = if issue.place.is_empty() {
-                String::new()
-            } else {
-                format!("  {FAINT}{}{RESET}", escape(&issue.place, false))
-            };
-            let text = wrap(&issue.issue.message, width, "    ");
-            format!(
-                "  {tone}{mark}{RESET} {}{place}\n{}",
-                escape(&issue.issue.rule, false),
-                text.trim_end()
-            )
-        }),
-    );
+    let gates = view.pending_gates.iter().map(Item::from);
+    let imports = imports.imports.iter().map(|import| {
+        let word = import.nested_status.as_deref().unwrap_or_default();
+        let source = import.source_url.as_deref().unwrap_or_default();
+        let text = format!("{} {source} {word}", import.alias);
+        Item::new(icon(word), tone(word), text)
+    });
+    let found = issues.issues.iter().take(ISSUES).map(|view| {
+        let (mark, tone) = match view.issue.severity {
+            Severity::Error => ("✗", Tone::Bad),
+            Severity::Warning => ("!", Tone::Wait),
+            Severity::Info => ("·", Tone::Quiet),
+        };
+        let text = format!("{} {}", view.issue.rule, view.place);
+        let mut item = Item::new(mark, tone, text);
+        item.below.push(view.issue.message.clone());
+        item
+    });
+    for (title, items) in [
+        ("Waiting for a decision", gates.collect()),
+        ("Imports", imports.collect()),
+        ("Issues", found.collect()),
+    ] {
+        let about = "";
+        let of = Section {
+            title,
+            about,
+            items,
+        };
+        section(&mut out, &of, width);
+    }
     if issues.issues.len() > ISSUES {
         let _ = writeln!(
             out,
@@ -169,17 +150,15 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
             (None, _) => none(),
         },
     );
-    let sign = view.last_sign.as_ref().map_or_else(none, |at| {
-        let mut words = at.to_string();
-        if let Some(from) = &view.last_sign_from {
-            words.push_str(&format!(" ({from})"));
-        }
-        if let Some(ago) = &view.last_sign_ago {
-            words.push_str(&format!(", {ago}"));
-        }
-        words
-    });
-    fact("last sign", sign);
+    let from = view.last_sign_from.as_ref();
+    let from = from.map_or(String::new(), |from| format!(" ({from})"));
+    let ago = view.last_sign_ago.as_ref();
+    let ago = ago.map_or(String::new(), |ago| format!(", {ago}"));
+    let sign = view.last_sign.as_ref();
+    fact(
+        "last sign",
+        sign.map_or_else(none, |at| format!("{at}{from}{ago}")),
+    );
     if let Some(at) = &view.file_changed {
         fact(
             "file changed",
@@ -195,24 +174,20 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     for (source, word) in &view.claims {
         fact("", format!("{source}: {word}"));
     }
-    let counts: Vec<String> = view
-        .by_status
-        .iter()
-        .map(|c| format!("{} {}", count(c.count.into()), c.status))
-        .collect();
-    fact(
-        "statements",
-        match (counts.is_empty(), view.is_unread(Part::Statements)) {
-            (true, true) => "not read".to_owned(),
-            (true, false) => "not recorded".to_owned(),
-            (false, _) => counts.join(", "),
-        },
-    );
+    let unread = |part| view.is_unread(part);
+    let counts = view.by_status.iter();
+    let counts = counts.map(|c| format!("{} {}", count(c.count.into()), c.status));
+    let counts = match counts.collect::<Vec<_>>().join(", ") {
+        some if !some.is_empty() => some,
+        _ if unread(Part::Statements) => "not read".to_owned(),
+        _ => "not recorded".to_owned(),
+    };
+    fact("statements", counts);
     fact(
         "bindings",
-        match (view.bindings, view.is_unread(Part::Bindings)) {
-            (0, true) => "not read".to_owned(),
-            (n, _) => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
+        match view.bindings {
+            0 if unread(Part::Bindings) => "not read".to_owned(),
+            n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
         },
     );
     fact("read as", view.form.clone());
@@ -225,13 +200,11 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     for id in &view.other_runs {
         fact("other run", id.clone());
     }
-    let issues = view.issues;
     fact(
         "issues",
-        if issues.total() == 0 {
-            "none".to_owned()
-        } else {
-            counted(issues)
+        match view.issues.total() {
+            0 => "none".to_owned(),
+            _ => counted(view.issues),
         },
     );
 }
@@ -249,47 +222,6 @@ pub(super) fn counted(issues: prosescope_core::view::Counts) -> String {
         .map(|(n, word)| format!("{n} {word}{}", if *n == 1 { "" } else { "s" }))
         .collect();
     words.join(", ")
-}
-
-fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
-    let mut lines = lines.peekable();
-    if lines.peek().is_none() {
-        return;
-    }
-    super::title(out, title);
-    for line in lines {
-        let _ = writeln!(out, "{line}");
-    }
-}
-
-fn node_line(node: &prosescope_core::view::NodeRef, width: usize) -> String {
-    let tone = of(&node.status);
-    let id = node.id.map(|id| format!(" #{id}")).unwrap_or_default();
-    let guess = if node.line_guessed { "?" } else { "" };
-    let place = match (node.path.as_str(), node.line) {
-        ("", None) => String::new(),
-        ("", Some(line)) => format!("line {line}{guess}"),
-        (path, None) => format!("in {path}"),
-        (path, Some(line)) => format!("line {line}{guess}, in {path}"),
-    };
-    let room = width.saturating_sub(8 + id.len());
-    let text = fit(&node.text, room);
-    let place = if place.is_empty() {
-        String::new()
-    } else {
-        format!(
-            "\n    {FAINT}{}{RESET}",
-            fit(&place, width.saturating_sub(4))
-        )
-    };
-    format!(
-        "  {tone}{}{RESET} {text}{FAINT}{id}{RESET}{place}",
-        prosescope_core::view::icon(&node.status)
-    )
-}
-
-fn error_line(error: &str, width: usize) -> String {
-    format!("    {BAD}{}{RESET}", fit(error, width.saturating_sub(4)))
 }
 
 pub(crate) fn runs(list: &RunList, width: usize) -> String {

@@ -3,12 +3,13 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use prosescope_core::render::text::escape;
-use prosescope_core::view::{AheadView, NeedView, PositionView, ResumeView};
+use prosescope_core::resume::sections;
+use prosescope_core::view::{AheadView, How, NeedState, ResumeView, numbers};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::{BAD, BOLD, FAINT, OK, RESET, WAIT, of, status};
+use super::style::{BOLD, FAINT, RESET, of, status};
 use super::table::{Fit, Table, fit};
-use super::{bytes, more, run_line, title, wrap};
+use super::{bytes, more, run_line, section, title, wrap};
 
 /// Lines are broken there even on a wide terminal.
 const WIDTH: usize = 96;
@@ -29,161 +30,22 @@ pub(crate) fn resume(view: &ResumeView, width: usize) -> String {
     for note in &view.notes {
         out.push_str(&wrap(&format!("Note: {note}."), width, ""));
     }
-    positions(&mut out, view, width);
-    items(
-        &mut out,
-        "Before anything is repeated",
-        width,
-        view.cautions.iter().map(|c| {
-            let tone = match c.risk.as_str() {
-                "branches" | "rounds" => ("·", FAINT),
-                _ => ("!", WAIT),
-            };
-            (tone, c.text.clone())
-        }),
-    );
-    gates(&mut out, view, width);
-    items(
-        &mut out,
-        "Missing",
-        width,
-        view.needs
-            .iter()
-            .filter(|n| n.is_missing())
-            .map(|n| {
-                let text = format!("{} (line {}): {}", n.name, numbers(&n.lines), n.reason);
-                (if n.sure { ("✗", BAD) } else { ("·", FAINT) }, text)
-            })
-            .chain(
-                view.memories
-                    .iter()
-                    .filter(|m| m.state == "nowhere")
-                    .map(|m| {
-                        let lines = numbers(&m.lines);
-                        (
-                            ("✗", BAD),
-                            format!("the memory of agent {} (line {lines})", m.agent),
-                        )
-                    }),
-            ),
-    );
+    let said = sections(view);
+    section(&mut out, &said.stands, width);
+    more(&mut out, view.position_count, view.positions.len());
+    for of in [&said.cautions, &said.gates, &said.missing] {
+        section(&mut out, of, width);
+    }
     needs(&mut out, view, width);
-    steps(&mut out, view, width);
+    section(&mut out, &said.steps, width);
     ahead(&mut out, view, width);
     out
 }
 
-fn items(
-    out: &mut String,
-    heading: &str,
-    width: usize,
-    lines: impl Iterator<Item = ((&'static str, Style), String)>,
-) {
-    for (at, ((mark, tone), text)) in lines.enumerate() {
-        if at == 0 {
-            title(out, heading);
-        }
-        let text = wrap(&text, width, "    ");
-        let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
-    }
-}
-
-fn positions(out: &mut String, view: &ResumeView, width: usize) {
-    if view.positions.is_empty() {
-        return;
-    }
-    title(out, "Where it stands");
-    for position in &view.positions {
-        one(out, position, width);
-    }
-    more(out, view.position_count, view.positions.len());
-}
-
-fn one(out: &mut String, position: &PositionView, width: usize) {
-    let word = position.node.as_ref().map_or("", |n| n.status.as_str());
-    let tone = of(word);
-    let text = match (&position.node, position.source.as_str()) {
-        (_, source) if !source.is_empty() => source,
-        (Some(node), _) => node.text.as_str(),
-        _ => "nothing is open",
-    };
-    let place = position.line.map_or(String::new(), |line| {
-        let guess = if position.guessed { "?" } else { "" };
-        format!("  line {line}{guess}")
-    });
-    let room = width.saturating_sub(5 + place.len());
-    let _ = writeln!(
-        out,
-        "  {tone}{}{RESET} {}{FAINT}{place}{RESET}",
-        prosescope_core::view::icon(word),
-        fit(text, room)
-    );
-    let mut about: Vec<String> = Vec::new();
-    if !position.frame_path.is_empty() {
-        about.push(format!("in {}", position.frame_path));
-    }
-    match (position.attempts, position.max) {
-        (n, Some(max)) if n > 1 => about.push(format!("attempt {n} of {max}")),
-        (n, None) if n > 1 => about.push(format!("attempt {n}")),
-        _ => {}
-    }
-    if let Some(since) = &position.since {
-        about.push(format!("begun {since}"));
-    }
-    for text in about {
-        let _ = writeln!(
-            out,
-            "    {FAINT}{}{RESET}",
-            fit(&text, width.saturating_sub(4))
-        );
-    }
-    if let Some(error) = &position.error {
-        let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "    "));
-    }
-    if let Some(meaning) = &position.meaning {
-        let _ = write!(out, "{WAIT}{}{RESET}", wrap(meaning, width, "    "));
-    }
-    if let Some(next) = position
-        .next
-        .as_ref()
-        .filter(|next| Some(next.line) != position.line)
-    {
-        let text = format!("→ line {}: {}", next.line, next.text);
-        let _ = writeln!(out, "    {}", fit(&text, width.saturating_sub(4)));
-    }
-}
-
-fn gates(out: &mut String, view: &ResumeView, width: usize) {
-    if view.gates.is_empty() {
-        return;
-    }
-    title(out, "Gates that wait");
-    for gate in &view.gates {
-        let left = gate.gate.remaining.as_deref().unwrap_or("no deadline");
-        let id = fit(&gate.gate.id, width / 2);
-        let about = format!("{left} · may decide: {}", gate.gate.allow_words);
-        let room = width.saturating_sub(id.width() + 6);
-        let about = fit(&about, room);
-        let _ = writeln!(out, "  {WAIT}◷{RESET} {id}  {FAINT}{about}{RESET}");
-        for (name, text) in [
-            ("approved", &gate.if_approved),
-            ("rejected", &gate.if_rejected),
-            ("timed out", &gate.if_timed_out),
-        ] {
-            let text = wrap(text, width, "               ");
-            let _ = writeln!(out, "    {FAINT}{name:<11}{RESET}{}", text.trim());
-        }
-    }
-}
-
 fn needs(out: &mut String, view: &ResumeView, width: usize) {
-    let there: Vec<&NeedView> = view.needs.iter().filter(|n| n.state == "there").collect();
-    let memories: Vec<_> = view
-        .memories
-        .iter()
-        .filter(|m| m.state == "there")
-        .collect();
-    if there.is_empty() && memories.is_empty() {
+    let memories = view.memories.iter();
+    let mut memories = memories.filter(|m| m.state == NeedState::There).peekable();
+    if view.there().next().is_none() && memories.peek().is_none() {
         return;
     }
     title(out, "What the rest needs");
@@ -195,7 +57,7 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
         ("VALUE", Fit::Shrinks),
     ]);
     let plain = Style::new();
-    for need in there {
+    for need in view.there() {
         let frame = need
             .binding
             .as_ref()
@@ -221,39 +83,25 @@ fn needs(out: &mut String, view: &ResumeView, width: usize) {
     out.push_str(&table.print(width));
 }
 
-fn steps(out: &mut String, view: &ResumeView, width: usize) {
-    if view.steps.is_empty() {
-        return;
-    }
-    title(out, "What to do next");
-    for (n, step) in view.steps.iter().enumerate() {
-        let text = wrap(&step.text, width, "     ");
-        let _ = writeln!(out, "  {OK}{}.{RESET} {}", n + 1, text.trim());
-        for command in &step.commands {
-            let _ = writeln!(out, "     {FAINT}${RESET} {}", escape(command, false));
-        }
-    }
-}
-
 fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     // A block that is called from several frames is told once.
     let mut lines = BTreeSet::new();
     let all: Vec<&AheadView> = view
         .ahead
         .iter()
-        .filter(|at| lines.insert(at.line) || at.how != "called")
+        .filter(|at| lines.insert(at.line) || at.how != How::Called)
         .collect();
     if all.is_empty() {
         return;
     }
     title(out, "The program from there on");
     for at in all.iter().take(AHEAD) {
-        let how = match at.how.as_str() {
-            "here" => "●",
-            "next" => "→",
-            "again" => "↻",
-            "called" => "↳",
-            _ => "?",
+        let how = match at.how {
+            How::Here => "●",
+            How::Next => "→",
+            How::Again => "↻",
+            How::Called => "↳",
+            How::Maybe => "?",
         };
         let line = format!("{:>4}", at.line);
         let indent = " ".repeat((at.indent as usize).min(width / 2));
@@ -270,19 +118,12 @@ fn ahead(out: &mut String, view: &ResumeView, width: usize) {
     );
 }
 
-fn numbers(lines: &[u32]) -> String {
-    lines
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use prosescope_core::view::{
-        BindingRef, CautionView, GateOutcomeView, MemoryNeedView, NodeRef, StepView,
+        BindingRef, CautionView, GateOutcomeView, GateOutcomes, MemoryNeedView, NeedView, NodeRef,
+        PositionView, Risk, StepView,
     };
 
     #[test]
@@ -295,7 +136,6 @@ mod tests {
             headline: text(),
             resumable: true,
             positions: vec![PositionView {
-                how: "open".to_owned(),
                 node: Some(NodeRef {
                     text: text(),
                     status: "executing".to_owned(),
@@ -313,10 +153,10 @@ mod tests {
                 }),
                 ..PositionView::default()
             }],
-            needs: ["there", "nowhere"]
+            needs: [NeedState::There, NeedState::Nowhere]
                 .map(|state| NeedView {
                     name: text(),
-                    state: state.to_owned(),
+                    state,
                     reason: text(),
                     preview: text(),
                     sure: true,
@@ -325,26 +165,28 @@ mod tests {
                     ..NeedView::default()
                 })
                 .to_vec(),
-            memories: ["there", "nowhere"]
+            memories: [NeedState::There, NeedState::Nowhere]
                 .map(|state| MemoryNeedView {
                     agent: text(),
-                    state: state.to_owned(),
+                    state,
                     ..MemoryNeedView::default()
                 })
                 .to_vec(),
             gates: vec![GateOutcomeView {
-                if_approved: text(),
-                if_rejected: text(),
-                if_timed_out: text(),
+                outcomes: GateOutcomes {
+                    if_approved: text(),
+                    if_rejected: text(),
+                    if_timed_out: text(),
+                    ..GateOutcomes::default()
+                },
                 gate: prosescope_core::view::GateView {
                     id: text(),
                     allow_words: text(),
                     ..Default::default()
                 },
-                ..GateOutcomeView::default()
             }],
             cautions: vec![CautionView {
-                risk: "exec".to_owned(),
+                risk: Risk::Exec,
                 text: text(),
                 ..CautionView::default()
             }],
@@ -355,7 +197,7 @@ mod tests {
             ahead: vec![AheadView {
                 line: 1_000_000,
                 text: text(),
-                how: "next".to_owned(),
+                how: How::Next,
                 ..AheadView::default()
             }],
             notes: vec![text()],

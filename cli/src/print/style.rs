@@ -13,7 +13,12 @@ pub(crate) const RUN: Style = AnsiColor::Blue.on_default();
 
 /// The style of a status word.
 pub(crate) fn of(status: &str) -> Style {
-    match tone(status) {
+    toned(tone(status))
+}
+
+/// The style of a tone.
+pub(crate) fn toned(tone: Tone) -> Style {
+    match tone {
         Tone::Ok => OK,
         Tone::Run => RUN,
         Tone::Wait => WAIT,

@@ -107,7 +107,7 @@ pages! {
     the_commands_about_the_audit_trail_run = "docs/audit.md",
 }
 
-/// Pages that are written from the program itself.
+/// Pages that are written from the program itself, and the page of rules, whose blocks are inputs.
 const GENERATED: &[&str] = &["docs/cli.md", "docs/json.md", "docs/checks.md"];
 
 #[test]

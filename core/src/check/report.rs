@@ -20,10 +20,6 @@ pub fn report(runs: Vec<CheckedRun>, rules: &[String], least: Severity) -> Check
         report.counts = report.counts.plus(run.counts);
         found.extend(run.issues.iter().map(|view| view.issue.rule.as_str()));
     }
-    report.rules = found
-        .into_iter()
-        .filter_map(rule)
-        .map(super::Rule::view)
-        .collect();
+    report.rules = found.into_iter().filter_map(rule).cloned().collect();
     report
 }

@@ -63,6 +63,12 @@ impl Listing {
         None
     }
 
+    /// The `catch` that takes over when a statement fails: that of the innermost `try` around it, or of itself, that has one.
+    pub fn handler(&self, statement: u32) -> Option<u32> {
+        let mut around = std::iter::once(statement).chain(self.enclosing(statement));
+        around.find_map(|at| self.catch_of(at))
+    }
+
     /// The next way of an `if` after this one: its `elif` or `else`.
     pub fn next_way(&self, way: u32) -> Option<u32> {
         let next = self.next_sibling(way)?;
@@ -115,5 +121,32 @@ mod tests {
         assert_eq!(listing.after(at(8), Some(at(1))), None);
         assert_eq!(listing.after(at(10), Some(at(9))), None);
         assert_eq!(listing.leader(at(6)), at(2));
+    }
+
+    #[test]
+    fn a_failure_goes_to_the_nearest_try_that_has_a_handler() {
+        let listing = scan(
+            "try:\n  try:\n    session \"1\"\n  finally:\n    session \"2\"\ncatch:\n  session \"3\"\nsession \"4\"\n",
+        );
+        let at = |line| listing.statement_at(line).unwrap();
+        let handler = |line| {
+            listing
+                .handler(at(line))
+                .map(|at| listing.get(at).unwrap().line)
+        };
+        assert_eq!([1, 3, 5].map(handler), [Some(6); 3]);
+        assert_eq!([6, 7, 8].map(handler), [None; 3]);
+    }
+
+    #[test]
+    fn ways_belong_to_their_if_and_options_to_their_choice() {
+        let listing = scan(
+            "if **a**:\n  session \"1\"\nelif **b**:\n  session \"2\"\nelse:\n  session \"3\"\nfor x in xs:\n  session \"4\"\nelse:\n  session \"5\"\nchoice **c**:\n  option \"x\":\n    session \"6\"\n",
+        );
+        let choice = |line| listing.choice(listing.statement_at(line).unwrap());
+        let of = |line| listing.statement_at(line);
+        assert_eq!([1, 3, 5].map(choice), [of(1); 3]);
+        assert_eq!([2, 7, 9, 11].map(choice), [None; 4]);
+        assert_eq!(choice(12), of(11));
     }
 }

@@ -56,6 +56,8 @@ pub struct Listing {
     ready: OnceLock<tie::Ready>,
     /// Statements in order of what they lie in and their name; made when the first branch is looked for.
     by_name: OnceLock<Vec<u32>>,
+    /// What each statement belongs to; made when the first one is looked for.
+    leaders: OnceLock<Vec<u32>>,
     /// Statements that have a name, in order of kind, name and program; made when the first one is looked for.
     named: OnceLock<Vec<u32>>,
 }
@@ -246,7 +248,6 @@ pub use tie::Ties;
 pub(crate) use tie::Within;
 pub use uses::{Given, NameUse, fill, names_in, names_in_text};
 pub use value::{Property, Value};
-pub use ways::Ways;
 
 /// What a listing says; what was prepared for ties does not count.
 impl PartialEq for Listing {

@@ -131,6 +131,13 @@ impl Listing {
         self.lines.get(at)?.statement
     }
 
+    /// The statement that begins at a line.
+    pub(crate) fn begun_at(&self, line: u32) -> Option<u32> {
+        let at = self.statements.partition_point(|s| s.line < line);
+        let own = self.statements.get(at).filter(|s| s.line == line);
+        own.and_then(|_| u32::try_from(at).ok())
+    }
+
     /// The one of some statements that a source quotes: of several that begin with its first line, the one that goes on as
     /// it does for most lines. `None` where that is none, or more than one.
     pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {

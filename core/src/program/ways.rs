@@ -2,14 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Listing, StatementKind, StatementKind as Kind};
-
-/// Which statements are ways of one choice.
-#[derive(Debug, Clone, Default)]
-pub struct Ways {
-    /// By statement, what its ways go by: the first of an `if`, the choice of an option.
-    choice: Vec<Option<u32>>,
-}
+use super::{Listing, Statement, StatementKind, StatementKind as Kind};
 
 impl StatementKind {
     /// Whether it is one of several ways.
@@ -22,54 +15,41 @@ impl Listing {
     /// The statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try`, `if` or loop before it in the same
     /// body. Any other statement belongs to itself.
     pub fn leader(&self, statement: u32) -> u32 {
-        let follows = |at: u32| {
-            let kind = self.get(at).map(|s| s.kind);
-            matches!(
-                kind,
-                Some(Kind::Catch | Kind::Finally | Kind::Elif | Kind::Else)
-            )
-        };
-        if !follows(statement) {
-            return statement;
-        }
-        let before = self
-            .siblings(statement)
-            .take_while(|at| *at < statement)
-            .filter(|at| !follows(*at))
-            .last();
-        let leads = |at: &u32| {
-            let kind = self.get(*at).map(|s| s.kind);
-            matches!(
-                kind,
-                Some(Kind::Try | Kind::If | Kind::Loop | Kind::For | Kind::Repeat)
-            )
-        };
-        before.filter(leads).unwrap_or(statement)
+        let leaders = self.leaders.get_or_init(|| self.find_leaders());
+        let leader = leaders.get(statement as usize);
+        leader.copied().unwrap_or(statement)
     }
 
-    /// The ways of its statements.
-    pub fn ways(&self) -> Ways {
-        let mut choice: Vec<Option<u32>> = Vec::with_capacity(self.statements.len());
-        // The last statement so far, by what it lies in.
-        let mut last: BTreeMap<Option<u32>, u32> = BTreeMap::new();
-        for (at, statement) in (0_u32..).zip(&self.statements) {
-            let before = last.insert(statement.parent, at);
-            choice.push(match statement.kind {
-                Kind::If => Some(at),
-                Kind::Elif | Kind::Else => {
-                    before.and_then(|before| choice.get(before as usize)?.as_ref().copied())
-                }
-                Kind::Option => statement.parent,
-                _ => None,
-            });
-        }
-        Ways { choice }
+    fn find_leaders(&self) -> Vec<u32> {
+        // The last statement so far that belongs to itself, by what it lies in.
+        let mut last: BTreeMap<Option<u32>, (u32, Kind)> = BTreeMap::new();
+        let all = (0_u32..).zip(&self.statements);
+        let leader = |(at, own): (u32, &Statement)| {
+            if !matches!(
+                own.kind,
+                Kind::Catch | Kind::Finally | Kind::Elif | Kind::Else
+            ) {
+                last.insert(own.parent, (at, own.kind));
+                return at;
+            }
+            let leads = |kind: Kind| kind.is_loop() || matches!(kind, Kind::Try | Kind::If);
+            let before = last.get(&own.parent).filter(|(_, kind)| leads(*kind));
+            before.map_or(at, |(before, _)| *before)
+        };
+        all.map(leader).collect()
     }
-}
 
-impl Ways {
-    /// What a way belongs to; `None` for any other statement.
+    /// What a statement is one of several ways of, of which one is taken: the `if` that its `elif` and `else` belong to, the
+    /// choice of an option.
     pub fn choice(&self, statement: u32) -> Option<u32> {
-        self.choice.get(statement as usize).copied().flatten()
+        let own = self.get(statement)?;
+        let leader = self.leader(statement);
+        match own.kind {
+            Kind::If | Kind::Elif | Kind::Else => {
+                (self.get(leader)?.kind == Kind::If).then_some(leader)
+            }
+            Kind::Option => own.parent,
+            _ => None,
+        }
     }
 }

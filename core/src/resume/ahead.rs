@@ -4,7 +4,8 @@
 use super::walk::Walk;
 use super::{Facts, Plan, Scopes};
 use crate::model::RunStatus;
-use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind};
+use crate::view::{How, Stop};
 
 /// Statements that are looked ahead.
 pub(super) const MOST: usize = 4_000;
@@ -28,34 +29,6 @@ pub struct Stand {
     pub next: Option<usize>,
 }
 
-/// Why a run stands somewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// The statement was begun, and no end is recorded.
-    Open,
-    /// It is the first cause of the run's failure.
-    Failed,
-    /// It waits at a gate.
-    Gate,
-    /// Nothing is open: the next statement has not begun.
-    Between,
-    /// Nothing is open behind a gate that was turned down: what that means is still to be done.
-    Refused,
-}
-
-impl Stop {
-    /// `open`, `failed`, `gate`, `between`, `refused`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Stop::Open => "open",
-            Stop::Failed => "failed",
-            Stop::Gate => "gate",
-            Stop::Between => "between",
-            Stop::Refused => "refused",
-        }
-    }
-}
-
 /// A statement ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ahead {
@@ -71,139 +44,80 @@ pub struct Ahead {
     pub stand: usize,
 }
 
-/// How a statement ahead comes to run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum How {
-    /// The run stands at it.
-    Here,
-    /// It follows.
-    Next,
-    /// It lies in a loop's body and runs if there is another round.
-    Again,
-    /// A condition, an error or a choice decides.
-    Maybe,
-    /// It lies in a block that a statement ahead calls.
-    Called,
-}
-
-impl How {
-    /// `here`, `next`, `again`, `maybe`, `called`.
-    pub fn word(self) -> &'static str {
-        match self {
-            How::Here => "here",
-            How::Next => "next",
-            How::Again => "again",
-            How::Maybe => "maybe",
-            How::Called => "called",
-        }
-    }
-}
-
 /// What failed last in something that is open (`None`: in the program), where nothing handled that: the run stands there. Only
 /// rows record the order that this asks for.
-fn failed_last(facts: Facts<'_>, within: Option<NodeId>) -> Option<NodeId> {
+fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;
     }
-    let mut within = within;
     loop {
-        let ran = |at: &NodeId| {
-            facts
-                .trace
-                .node(*at)
-                .is_some_and(|node| !node.derived || is_round(node))
-        };
-        let last = facts.trace.children(within).filter(ran).last()?;
-        let node = facts.trace.node(last)?;
-        if is_round(node) {
+        let ran = |(_, node): &(NodeId, &Node)| !node.derived || node.kind.is_round();
+        let (last, node) = facts.inner(within).filter(ran).last()?;
+        if node.kind.is_round() {
             within = Some(last);
             continue;
         }
-        let handled = node.recovered || node.status != NodeStatus::Failed;
-        let branches = within
-            .and_then(|at| facts.trace.node(at))
-            .is_some_and(|n| n.kind == NodeKind::Parallel);
-        if handled && branches {
-            let failed = |at: &NodeId| {
-                facts
-                    .trace
-                    .node(*at)
-                    .is_some_and(|n| n.status == NodeStatus::Failed && !n.recovered)
-            };
-            return facts.trace.children(within).find(failed);
+        if !node.has_failed() {
+            let around = facts.node(within?)?;
+            let mut branches = facts.inner(within).filter(|(_, node)| node.has_failed());
+            let failed = branches
+                .next()
+                .filter(|_| around.kind == NodeKind::Parallel);
+            return failed.map(|(at, _)| at);
         }
         // A handler comes next, where there is one.
-        let catches = || {
-            let (listing, statement) = facts.listing.zip(facts.statement(last))?;
-            let mut around = std::iter::once(statement).chain(listing.enclosing(statement));
-            around.find_map(|at| listing.catch_of(at))
-        };
-        return (!handled && catches().is_none()).then_some(last);
+        let handler = || facts.listing?.handler(facts.statement(last)?);
+        return handler().is_none().then_some(last);
     }
 }
 
-fn is_round(node: &Node) -> bool {
-    matches!(node.kind, NodeKind::Round { .. })
+/// Where the run stands, and why there.
+fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop)> {
+    if facts.trace.verdict.status == RunStatus::Failed.word() {
+        let Some(cause) = facts.trace.first_cause else {
+            notes.push("the run failed, and no record says where".to_owned());
+            return Vec::new();
+        };
+        return vec![(Some(cause), Stop::Failed)];
+    }
+    let stop = |at: NodeId| match (failed_last(facts, Some(at)), facts.node(at)) {
+        (Some(failed), _) => (Some(failed), Stop::Failed),
+        (None, Some(node)) if node.kind.is_gate() => (Some(at), Stop::Gate),
+        (None, _) => (Some(at), Stop::Open),
+    };
+    let mut found: Vec<_> = facts.trace.positions.iter().map(|at| stop(*at)).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let unknown = facts.trace.verdict.status.is_empty();
+    let note = if let Some(failed) = failed_last(facts, None) {
+        found.push((Some(failed), Stop::Failed));
+        return found;
+    } else if unknown && facts.trace.nodes.is_empty() {
+        "nothing says what ran: whether it is at its beginning is not known"
+    } else {
+        found.push((None, Stop::Between));
+        "nothing records how the run stands: what follows the last statement that is recorded is listed as ahead"
+    };
+    notes.extend(unknown.then(|| note.to_owned()));
+    found
 }
 
 pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
-    let failed = facts.trace.verdict.status == RunStatus::Failed.word();
-    let mut at: Vec<(Option<NodeId>, Stop)> = Vec::new();
-    if failed {
-        match facts.trace.first_cause {
-            Some(cause) => at.push((Some(cause), Stop::Failed)),
-            None => plan
-                .notes
-                .push("the run failed, and no record says where".to_owned()),
-        }
-    } else {
-        for &node in &facts.trace.positions {
-            if let Some(failed) = failed_last(facts, Some(node)) {
-                at.push((Some(failed), Stop::Failed));
-                continue;
-            }
-            let gate = facts
-                .trace
-                .node(node)
-                .is_some_and(|n| matches!(n.kind, NodeKind::Gate { .. }));
-            at.push((Some(node), if gate { Stop::Gate } else { Stop::Open }));
-        }
-        if at.is_empty()
-            && let Some(failed) = failed_last(facts, None)
-        {
-            at.push((Some(failed), Stop::Failed));
-        }
-        let unknown = facts.trace.verdict.status.is_empty();
-        if at.is_empty() && !(unknown && facts.trace.nodes.is_empty()) {
-            at.push((None, Stop::Between));
-            if unknown {
-                plan.notes.push(
-                    "nothing records how the run stands: what follows the last statement that is recorded is listed as ahead"
-                        .to_owned(),
-                );
-            }
-        }
-    }
-    if at.is_empty() && !failed {
-        plan.notes
-            .push("nothing says what ran: whether it is at its beginning is not known".to_owned());
-    }
     let scopes = Scopes::of(facts);
-    for (node, stop) in at {
-        let inside = match node.and_then(|n| facts.trace.node(n)) {
-            // Inside of a frame that nothing has happened in yet.
-            Some(Node {
-                kind: NodeKind::Frame { .. },
-                ..
-            }) => node,
-            _ => node.and_then(|n| facts.trace.node(n)?.parent),
+    for (node, stop) in stops(facts, &mut plan.notes) {
+        let own = node.and_then(|at| facts.node(at));
+        // Inside of a frame that nothing has happened in yet.
+        let inside = match own {
+            Some(own) if own.kind.is_frame() => node,
+            _ => own.and_then(|own| own.parent),
         };
         plan.stands.push(Stand {
             node,
             stop,
             frame: facts.trace.frame(inside),
             scope: scopes.at(inside),
-            statement: node.and_then(|n| facts.statement(n)),
+            statement: node.and_then(|at| facts.statement(at)),
             next: None,
         });
     }
@@ -217,27 +131,27 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
         return;
     };
     let mut walk = Walk::new(facts, listing, &scopes);
-    for (stand, at) in plan.stands.iter_mut().enumerate() {
-        walk.stand = stand;
+    for (nth, stand) in plan.stands.iter_mut().enumerate() {
+        walk.stand = nth;
         walk.first = None;
-        walk.from(at.node);
+        walk.from(stand.node);
         walk.called();
-        at.next = walk.first;
+        stand.next = walk.first;
         if let Some((gate, refused)) = walk.decided.take() {
             plan.decided.push(gate);
             if refused {
-                at.stop = Stop::Refused;
-                at.node = Some(gate);
-                at.statement = facts.statement(gate);
+                stand.stop = Stop::Refused;
+                stand.node = Some(gate);
+                stand.statement = facts.statement(gate);
             }
         }
     }
-    if walk.ahead.len() >= MOST {
-        walk.notes.push(format!(
+    if walk.is_full() {
+        walk.unknown(format!(
             "only the first {MOST} statements ahead were looked at"
         ));
     }
-    plan.cut = walk.cut || walk.ahead.len() >= MOST;
+    plan.cut = walk.cut;
     plan.ahead = walk.ahead;
     plan.notes.extend(walk.notes);
     plan.notes.dedup();

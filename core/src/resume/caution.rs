@@ -1,12 +1,13 @@
 //! What may have happened already, or is done in part: what must not be repeated without a look.
 
-use super::ahead::{Stand, Stop};
+use super::ahead::Stand;
 use super::{Facts, Plan};
 use crate::model::{AgentScope, ValueAt};
 use crate::program::{Statement, StatementKind as Kind, classify};
 use crate::scope;
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::view::{Risk, Stop};
 
 /// Positions that are looked at.
 const STANDS: usize = 50;
@@ -19,347 +20,226 @@ pub struct Caution {
     /// What kind of risk it is.
     pub risk: Risk,
     /// The node that it speaks of.
-    pub node: Option<NodeId>,
+    pub node: NodeId,
     /// What is known, in one sentence.
     pub text: String,
 }
 
-/// A kind of risk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Risk {
-    /// A command may have run.
-    Exec,
-    /// A session was begun, and no end is recorded.
-    Begun,
-    /// Its result is there already.
-    Written,
-    /// An agent's memory may hold the turn already.
-    Memory,
-    /// It may have changed things outside of the run.
-    Outside,
-    /// Attempts were used up, in part or all.
-    Attempts,
-    /// Some branches are done.
-    Branches,
-    /// Some rounds, or a part of one, are done.
-    Rounds,
-}
-
-impl Risk {
-    /// `exec`, `begun`, `written`, `memory`, `outside`, `attempts`, `branches`, `rounds`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Risk::Exec => "exec",
-            Risk::Begun => "begun",
-            Risk::Written => "written",
-            Risk::Memory => "memory",
-            Risk::Outside => "outside",
-            Risk::Attempts => "attempts",
-            Risk::Branches => "branches",
-            Risk::Rounds => "rounds",
-        }
-    }
-}
-
 pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
-    let mut found: Vec<Caution> = Vec::new();
+    let mut look = Look {
+        facts,
+        found: Vec::new(),
+    };
     for stand in plan.stands.iter().take(STANDS) {
-        let Some((at, node)) = stand.node.and_then(|n| Some((n, facts.trace.node(n)?))) else {
+        let Some((at, node)) = stand.node.and_then(|at| Some((at, facts.node(at)?))) else {
             continue;
         };
-        let mut add = |risk: Risk, node: NodeId, text: String| {
-            let caution = Caution {
-                risk,
-                node: Some(node),
-                text,
-            };
-            if !found.contains(&caution) {
-                found.push(caution);
-            }
-        };
         if matches!(stand.stop, Stop::Open | Stop::Failed) && node.status != NodeStatus::Pending {
-            itself(facts, stand, at, node, &mut add);
+            look.itself(stand, at, node);
         }
         for level in facts.trace.upward(Some(at)).take(LEVELS) {
-            around(facts, level, &mut add);
+            match facts.node(level) {
+                Some(node) if node.kind == NodeKind::Parallel => look.branches(level, node),
+                Some(node) if node.kind == NodeKind::Loop => look.rounds(level, node),
+                _ => {}
+            }
         }
     }
-    plan.cautions = found;
+    plan.cautions = look.found;
 }
 
-/// What the statement itself may have done.
-fn itself(
-    facts: Facts<'_>,
-    stand: &Stand,
-    at: NodeId,
-    node: &Node,
-    add: &mut impl FnMut(Risk, NodeId, String),
-) {
-    let what = format!("`{}`", short(&node.text, 60));
-    let container = matches!(
-        node.kind,
-        NodeKind::Loop | NodeKind::Parallel | NodeKind::Frame { .. } | NodeKind::Round { .. }
-    );
-    let statement = stand
-        .statement
-        .and_then(|s| facts.listing.and_then(|l| l.get(s)));
-    let kind = statement.map_or_else(|| classify(&node.text), |s| s.kind);
-    let failed = stand.stop == Stop::Failed;
-    if !container {
+struct Look<'a> {
+    facts: Facts<'a>,
+    found: Vec<Caution>,
+}
+
+impl Look<'_> {
+    fn add(&mut self, risk: Risk, node: NodeId, text: String) {
+        let caution = Caution { risk, node, text };
+        if !self.found.contains(&caution) {
+            self.found.push(caution);
+        }
+    }
+
+    /// What the statement itself may have done.
+    fn itself(&mut self, stand: &Stand, at: NodeId, node: &Node) {
+        let what = format!("`{}`", short(&node.text, 60));
+        let statement = stand.statement.zip(self.facts.listing);
+        let statement = statement.and_then(|(at, listing)| listing.get(at));
+        let kind = statement.map_or_else(|| classify(&node.text), |s| s.kind);
+        let failed = stand.stop == Stop::Failed;
+        let is_work = matches!(
+            node.kind,
+            NodeKind::Statement | NodeKind::Branch { .. } | NodeKind::Gate { .. }
+        );
         let begun = match failed {
             true => "failed",
             false => "was begun, and no end is recorded",
         };
-        match kind {
-            Kind::Exec => add(
-                Risk::Exec,
+        if is_work && kind == Kind::Exec {
+            let text = format!("{what} {begun}: its command may have run, whole or in part");
+            self.add(Risk::Exec, at, text);
+        } else if is_work && !failed {
+            let text = format!("{what} {begun}: it may have done its work");
+            self.add(Risk::Begun, at, text);
+        }
+        if node.attempts > 1 || (failed && node.max.is_some()) {
+            let of = node.max.map_or(String::new(), |max| format!(" of {max}"));
+            let left = match node.max {
+                Some(max) if node.attempts >= max => ": none is left",
+                _ => "",
+            };
+            let word = match failed {
+                true => "has failed in attempt",
+                false => "is in attempt",
+            };
+            let n = node.attempts;
+            self.add(Risk::Attempts, at, format!("{what} {word} {n}{of}{left}"));
+        }
+        let Some(statement) = statement else { return };
+        self.written(stand, at, statement);
+        if kind == Kind::Resume && !failed {
+            self.turn(at, statement);
+        }
+        self.outside(at, statement);
+    }
+
+    /// A binding of the statement's name in its own frame: the session wrote it before it could be recorded as done.
+    fn written(&mut self, stand: &Stand, at: NodeId, statement: &Statement) {
+        let facts = self.facts;
+        let is_own = statement.binds.as_deref() != Some("input") && statement.text.contains('=');
+        let Some(name) = statement.name.as_deref().filter(|_| is_own) else {
+            return;
+        };
+        let winner = scope::resolve(facts.run, facts.trace, name, stand.scope).winner;
+        let binding = winner.and_then(|at| facts.run.bindings.get(at));
+        let here = binding.filter(|b| b.execution_id == stand.scope);
+        let Some(binding) = here.filter(|b| !matches!(b.value, ValueAt::Missing)) else {
+            return;
+        };
+        let when = binding.updated.as_ref();
+        let when = when.map_or(String::new(), |at| format!(", last at {at}"));
+        let listing = facts.listing;
+        let around = stand.statement.and_then(|at| listing?.loop_of(at));
+        let but = match (around, stand.stop) {
+            (Some(_), _) => "; it may be from an earlier round",
+            (None, Stop::Failed) => "; it may be partial",
+            (None, _) => ": it has probably ended",
+        };
+        let text = format!("{name} is written in this frame{when}{but}");
+        self.add(Risk::Written, at, text);
+    }
+
+    /// Segments of an agent against the turns of it that are recorded as done.
+    fn turn(&mut self, at: NodeId, statement: &Statement) {
+        let facts = self.facts;
+        let agent = statement.target.as_deref();
+        let mut agents = facts.run.agents.iter();
+        let of_run = agents.find(|a| Some(&*a.name) == agent && a.scope == AgentScope::Execution);
+        let (Some(own), Some(listing)) = (of_run, facts.listing) else {
+            return;
+        };
+        let is_turn = |at: NodeId| {
+            let statement = facts.statement(at).and_then(|at| listing.get(at));
+            statement.is_some_and(|s| s.target.as_deref() == agent)
+        };
+        let nodes = facts.trace.nodes.iter_enumerated();
+        let done = nodes.filter(|(_, node)| node.status == NodeStatus::Completed);
+        let turns = done.filter(|(at, _)| is_turn(*at)).count();
+        let (agent, segments) = (&own.name, own.segments.len());
+        if segments > turns {
+            self.add(
+                Risk::Memory,
                 at,
-                format!("{what} {begun}: its command may have run, whole or in part"),
-            ),
-            _ if !failed => add(
-                Risk::Begun,
-                at,
-                format!("{what} {begun}: it may have done its work"),
-            ),
-            _ => {}
+                format!(
+                    "{agent} has more segments ({segments}) than turns that are recorded as done ({turns}): this turn may be in its memory already"
+                ),
+            );
         }
     }
-    if node.attempts > 1 || (failed && node.max.is_some()) {
-        let of = node.max.map_or(String::new(), |max| format!(" of {max}"));
-        let left = match node.max {
-            Some(max) if node.attempts >= max => ": none is left",
-            _ => "",
+
+    /// What a statement, or its agent, says of effects outside of the run.
+    fn outside(&mut self, at: NodeId, statement: &Statement) {
+        let Some(listing) = self.facts.listing else {
+            return;
         };
-        let word = if failed {
-            "has failed in attempt"
-        } else {
-            "is in attempt"
-        };
-        let n = node.attempts;
-        add(Risk::Attempts, at, format!("{what} {word} {n}{of}{left}"));
-    }
-    let Some(statement) = statement else { return };
-    written(facts, stand, at, statement, add);
-    if kind == Kind::Resume && !failed {
-        turn(facts, at, statement, add);
-    }
-    outside(facts, at, statement, add);
-}
-
-/// A binding of the statement's name in its own frame: the session wrote it before it could be recorded as done.
-fn written(
-    facts: Facts<'_>,
-    stand: &Stand,
-    at: NodeId,
-    statement: &Statement,
-    add: &mut impl FnMut(Risk, NodeId, String),
-) {
-    let Some(name) = statement
-        .name
-        .as_deref()
-        .filter(|_| statement.binds.as_deref() != Some("input") && statement.text.contains('='))
-    else {
-        return;
-    };
-    let found = scope::resolve(facts.run, facts.trace, name, stand.scope);
-    let Some(binding) = found.winner.and_then(|w| facts.run.bindings.get(w)) else {
-        return;
-    };
-    let own = match stand.scope {
-        Some(scope) => binding.execution_id == Some(scope),
-        None => binding.execution_id.is_none(),
-    };
-    if !own || matches!(binding.value, ValueAt::Missing) {
-        return;
-    }
-    let when = binding
-        .updated
-        .as_ref()
-        .map_or(String::new(), |at| format!(", last at {at}"));
-    let listing_loop = stand
-        .statement
-        .and_then(|s| facts.listing.and_then(|l| l.loop_of(s)));
-    let but = match (listing_loop, stand.stop) {
-        (Some(_), _) => "; it may be from an earlier round",
-        (None, Stop::Failed) => "; it may be partial",
-        (None, _) => ": it has probably ended",
-    };
-    add(
-        Risk::Written,
-        at,
-        format!("{name} is written in this frame{when}{but}"),
-    );
-}
-
-/// Segments of an agent against the turns of it that are recorded as done.
-fn turn(
-    facts: Facts<'_>,
-    at: NodeId,
-    statement: &Statement,
-    add: &mut impl FnMut(Risk, NodeId, String),
-) {
-    let (Some(agent), Some(listing)) = (statement.target.as_deref(), facts.listing) else {
-        return;
-    };
-    let of_run = |a: &&crate::model::Agent| *a.name == *agent && a.scope == AgentScope::Execution;
-    let Some(segments) = facts
-        .run
-        .agents
-        .iter()
-        .find(of_run)
-        .map(|a| a.segments.len())
-    else {
-        return;
-    };
-    let turns = facts
-        .trace
-        .nodes
-        .keys()
-        .filter(|n| {
-            let done = facts
-                .trace
-                .node(*n)
-                .is_some_and(|n| n.status == NodeStatus::Completed);
-            done && facts
-                .statement(*n)
-                .and_then(|s| listing.get(s))
-                .is_some_and(|s| s.target.as_deref() == Some(agent))
-        })
-        .count();
-    if segments > turns {
-        add(
-            Risk::Memory,
-            at,
-            format!(
-                "{agent} has more segments ({segments}) than turns that are recorded as done ({turns}): this turn may be in its memory already"
-            ),
-        );
-    }
-}
-
-/// What a statement, or its agent, says of effects outside of the run.
-fn outside(
-    facts: Facts<'_>,
-    at: NodeId,
-    statement: &Statement,
-    add: &mut impl FnMut(Risk, NodeId, String),
-) {
-    let Some(listing) = facts.listing else { return };
-    let agent = statement.target.as_deref();
-    let agent = agent.and_then(|name| listing.agent(name));
-    let own = statement.properties.iter();
-    let allowed: Vec<String> = own
-        .chain(agent.into_iter().flat_map(|a| &a.properties))
-        .filter_map(|p| {
+        let agent = statement.target.as_deref();
+        let agent = agent.and_then(|name| listing.agent(name));
+        let all = std::iter::once(statement).chain(agent);
+        let allowed = all.flat_map(|s| &s.properties).filter_map(|p| {
             let what = p.name.strip_prefix("permissions.")?;
             let text = p.text.trim();
             let no = matches!(text, "deny" | "none" | "false" | "[]" | "no" | "");
             (what != "read" && !no).then(|| format!("{what}: {}", short(text, 40)))
-        })
-        .collect();
-    if !allowed.is_empty() {
-        add(
-            Risk::Outside,
-            at,
-            format!(
-                "it may change things outside of the run ({})",
-                allowed.join(", ")
-            ),
-        );
+        });
+        let allowed = allowed.collect::<Vec<_>>().join(", ");
+        if !allowed.is_empty() {
+            let text = format!("it may change things outside of the run ({allowed})");
+            self.add(Risk::Outside, at, text);
+        }
+        if matches!(statement.property("idempotent"), Some("false" | "no")) {
+            let text = "the program says that it is not idempotent".to_owned();
+            self.add(Risk::Outside, at, text);
+        }
     }
-    if matches!(statement.property("idempotent"), Some("false" | "no")) {
-        add(
-            Risk::Outside,
-            at,
-            "the program says that it is not idempotent".to_owned(),
-        );
+
+    /// The branches that are done of a parallel around a position.
+    fn branches(&mut self, level: NodeId, node: &Node) {
+        let inner = self.facts.inner(Some(level));
+        let done = inner.filter(|(_, node)| node.status == NodeStatus::Completed);
+        let names = done.map(|(_, node)| match &node.kind {
+            NodeKind::Branch { branch } => branch.to_string(),
+            _ => node.text.to_string(),
+        });
+        let names = listed(names.collect());
+        if !names.is_empty() {
+            let place = place(node);
+            let text = format!("of the parallel{place} these branches are done: {names}");
+            self.add(Risk::Branches, level, text);
+        }
+    }
+
+    /// What is done of a loop around a position.
+    fn rounds(&mut self, level: NodeId, node: &Node) {
+        let inner = self.facts.inner(Some(level));
+        let rounds = inner.filter_map(|(at, round)| match round.kind {
+            NodeKind::Round { n } => Some((at, n, &round.status)),
+            _ => None,
+        });
+        let Some((at, number, status)) = rounds.last() else {
+            return;
+        };
+        let place = place(node);
+        let max = node.max.map_or(String::new(), |max| format!(" of {max}"));
+        if *status == NodeStatus::Completed {
+            let text = format!("{number}{max} rounds of the loop{place} are done");
+            return self.add(Risk::Rounds, level, text);
+        }
+        let done = |(_, node): &(NodeId, &Node)| {
+            use NodeStatus::{Approved, Completed, Skipped};
+            matches!(node.status, Completed | Approved | Skipped)
+        };
+        let inside = self.facts.inner(Some(at)).filter(done);
+        let already = match listed(inside.map(|(_, node)| short(&node.text, 40)).collect()) {
+            none if none.is_empty() => none,
+            words => format!("; done of it: {words}"),
+        };
+        let text = format!("the loop{place} is in round {number}{max}{already}");
+        self.add(Risk::Rounds, level, text);
     }
 }
 
-/// What is done of a construct around a position.
-fn around(facts: Facts<'_>, level: NodeId, add: &mut impl FnMut(Risk, NodeId, String)) {
-    let Some(node) = facts.trace.node(level) else {
-        return;
-    };
-    let place = match node.line {
-        Some(line) => format!(" at line {line}"),
-        None => String::new(),
-    };
-    let done = |status: &NodeStatus| {
-        matches!(
-            status,
-            NodeStatus::Completed | NodeStatus::Approved | NodeStatus::Skipped
-        )
-    };
-    match node.kind {
-        NodeKind::Parallel => {
-            let names: Vec<&str> = facts
-                .trace
-                .children(Some(level))
-                .filter_map(|n| facts.trace.node(n))
-                .filter(|n| n.status == NodeStatus::Completed)
-                .map(|n| match &n.kind {
-                    NodeKind::Branch { branch } => &**branch,
-                    _ => &*n.text,
-                })
-                .collect();
-            if !names.is_empty() {
-                let names = listed(&names);
-                add(
-                    Risk::Branches,
-                    level,
-                    format!("of the parallel{place} these branches are done: {names}"),
-                );
-            }
-        }
-        NodeKind::Loop => {
-            let rounds: Vec<(NodeId, u32, &Node)> = facts
-                .trace
-                .children(Some(level))
-                .filter_map(|at| Some((at, facts.trace.node(at)?)))
-                .filter_map(|(at, n)| match n.kind {
-                    NodeKind::Round { n: number } => Some((at, number, n)),
-                    _ => None,
-                })
-                .collect();
-            let Some((at, number, last)) = rounds.last().copied() else {
-                return;
-            };
-            let max = node.max.map_or(String::new(), |max| format!(" of {max}"));
-            if last.status == NodeStatus::Completed {
-                add(
-                    Risk::Rounds,
-                    level,
-                    format!("{number}{max} rounds of the loop{place} are done"),
-                );
-                return;
-            }
-            let inside: Vec<String> = facts
-                .trace
-                .children(Some(at))
-                .filter_map(|n| facts.trace.node(n))
-                .filter(|n| done(&n.status))
-                .map(|n| short(&n.text, 40))
-                .collect();
-            let words: Vec<&str> = inside.iter().map(String::as_str).collect();
-            let already = match words.as_slice() {
-                [] => String::new(),
-                words => format!("; done of it: {}", listed(words)),
-            };
-            add(
-                Risk::Rounds,
-                level,
-                format!("the loop{place} is in round {number}{max}{already}"),
-            );
-        }
-        _ => {}
-    }
+fn place(node: &Node) -> String {
+    node.line
+        .map_or(String::new(), |line| format!(" at line {line}"))
 }
 
-fn listed(words: &[&str]) -> String {
-    let mut text = words.iter().take(8).copied().collect::<Vec<_>>().join(", ");
-    if let Some(more @ 1..) = words.len().checked_sub(8) {
-        text.push_str(&format!(" and {more} more"));
+fn listed(mut words: Vec<String>) -> String {
+    let more = words.len().saturating_sub(8);
+    words.truncate(8);
+    let listed = words.join(", ");
+    match more {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
-    text
 }

@@ -18,6 +18,7 @@
 //! | What may have happened already? | `caution` |
 //! | What does a gate's outcome mean? | `outcome` |
 //! | What to do, in order? | [`steps()`] |
+//! | How is it said? | [`sections()`] |
 //! | The same for a model | [`prompt()`] |
 
 mod ahead;
@@ -26,19 +27,21 @@ mod memories;
 mod needs;
 mod outcome;
 mod prompt;
+mod sections;
 mod steps;
 mod walk;
 
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
-use crate::trace::{NodeId, NodeKind, Trace};
+use crate::trace::{Node, NodeId, NodeKind, Trace};
 
-pub use ahead::{Ahead, How, Stand, Stop};
-pub use caution::{Caution, Risk};
-pub use memories::{Memory, MemoryState};
-pub use needs::{Need, NeedState};
-pub use outcome::{Outcomes, Outlook};
+pub use ahead::{Ahead, Stand};
+pub use caution::Caution;
+pub use memories::Memory;
+pub use needs::Need;
+pub use outcome::Outlook;
 pub use prompt::prompt;
+pub use sections::sections;
 pub use steps::steps;
 
 /// What a plan is made of.
@@ -92,12 +95,26 @@ pub fn ahead(facts: Facts<'_>) -> Plan {
 }
 
 impl<'a> Facts<'a> {
+    fn node(&self, at: NodeId) -> Option<&'a Node> {
+        self.trace.node(at)
+    }
+
+    /// The nodes directly below one, or the outermost.
+    fn inner(&self, of: Option<NodeId>) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
+        let trace = self.trace;
+        let inner = trace.children(of);
+        inner.filter_map(move |at| Some((at, trace.node(at)?)))
+    }
+
     /// The statement that a node is tied to.
     fn statement(&self, node: NodeId) -> Option<u32> {
-        let line = self.trace.node(node)?.line?;
-        let listing = self.listing?;
-        let at = listing.statement_at(line)?;
-        (listing.get(at)?.line == line).then_some(at)
+        self.listing?.begun_at(self.node(node)?.line?)
+    }
+
+    /// Of a node and what it lies in, the innermost that is tied to a statement; with that.
+    fn tied(&self, node: Option<NodeId>) -> Option<(&'a Node, u32)> {
+        let mut upward = self.trace.upward(node);
+        upward.find_map(|at| Some((self.node(at)?, self.statement(at)?)))
     }
 }
 

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ahead::{Ahead, How};
-use super::walk::is_given;
+use super::ahead::Ahead;
 use super::{Facts, Plan};
 use crate::model::ValueAt;
 use crate::program::{Given, Listing, Statement, StatementKind as Kind};
 use crate::scope;
 use crate::text::short;
+use crate::view::{How, NeedState};
 
 /// Names that are resolved; programs with more are generated.
 const MOST: usize = 400;
 /// Lines that are named of each.
-pub(super) const LINES: usize = 12;
+const LINES: usize = 12;
 
 /// A name that statements ahead use.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Need {
     /// The execution that it is resolved from; `None` is the root.
     pub scope: Option<i64>,
     /// Where it comes from.
-    pub state: NeedState,
+    pub from: Origin,
     /// The lines ahead that use it, in the order in which they are met.
     pub lines: Vec<u32>,
     /// Whether it can only be a name; `{x}` in a text may also just be text.
@@ -32,39 +32,38 @@ pub struct Need {
 
 /// Where a name comes from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NeedState {
-    /// A binding has it: an index into [`crate::model::Run::bindings`], and why it is that one.
-    There {
-        /// The binding.
-        binding: usize,
-        /// Why.
-        reason: String,
-    },
-    /// A binding has it, but its value is not there: the index names a file that is missing, or the row is NULL.
-    Empty {
-        /// The binding.
-        binding: usize,
-    },
-    /// A parameter, counter, error or item of what is around, which no binding records. In words.
-    Given(String),
-    /// A statement ahead of its first use makes it: its line.
-    Made(u32),
-    /// It is a value of an import, to be looked up in that run.
-    Import(String),
-    /// Nothing has it; the line that should have bound it, where there is one.
-    Nowhere(Option<u32>),
+pub struct Origin {
+    /// What is known of it.
+    pub state: NeedState,
+    /// The binding that it is there in, or empty in: an index into [`crate::model::Run::bindings`].
+    pub binding: Option<u32>,
+    /// The line that makes it first, or should have bound it.
+    pub line: Option<u32>,
+    /// Why it is that one, in words.
+    pub reason: String,
 }
 
-impl NeedState {
-    /// `there`, `empty`, `given`, `made`, `import`, `nowhere`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            NeedState::There { .. } => "there",
-            NeedState::Empty { .. } => "empty",
-            NeedState::Given(_) => "given",
-            NeedState::Made(_) => "made",
-            NeedState::Import(_) => "import",
-            NeedState::Nowhere(_) => "nowhere",
+impl Origin {
+    fn of(state: NeedState, reason: impl Into<String>) -> Origin {
+        Origin {
+            state,
+            binding: None,
+            line: None,
+            reason: reason.into(),
+        }
+    }
+
+    fn binding(state: NeedState, binding: usize, reason: impl Into<String>) -> Origin {
+        Origin {
+            binding: u32::try_from(binding).ok(),
+            ..Origin::of(state, reason)
+        }
+    }
+
+    fn made(line: u32) -> Origin {
+        Origin {
+            line: Some(line),
+            ..Origin::of(NeedState::Made, format!("line {line} makes it first"))
         }
     }
 }
@@ -117,18 +116,15 @@ struct Names<'a> {
     made: BTreeMap<(Place, String), (u32, How)>,
     /// The same of positions that were looked at before.
     elsewhere: BTreeMap<(Place, String), (u32, How)>,
-    answers: BTreeMap<(String, Option<i64>), Answer>,
+    /// The bindings that names mean in a scope.
+    answers: BTreeMap<(String, Option<i64>), Option<Origin>>,
     needs: Vec<Need>,
-    /// Where in `needs` a name with that answer stands.
-    places: BTreeMap<(String, String), usize>,
+    /// Where in `needs` a name with that origin stands.
+    places: BTreeMap<Known, usize>,
 }
 
-#[derive(Clone)]
-enum Answer {
-    There(usize, String),
-    Empty(usize),
-    None,
-}
+/// What two uses of a name have in common that mean one thing: its state, and the binding, the line, or the scope.
+type Known = (String, NeedState, Option<u32>, Option<u32>, Option<i64>);
 
 impl Names<'_> {
     fn take(&mut self, item: &Ahead) {
@@ -140,10 +136,9 @@ impl Names<'_> {
                 continue;
             }
             let name = self.whole(item, used.name);
-            let Some(state) = self.state(item, &name, used.sure) else {
-                continue;
-            };
-            self.note(name, item.scope, state, used.line, used.sure);
+            if let Some(from) = self.origin(item, &name, used.sure) {
+                self.note(name, item.scope, from, used.line, used.sure);
+            }
         }
         if let Some(name) = binds(this) {
             let place = (item.scope, item.called);
@@ -156,8 +151,7 @@ impl Names<'_> {
     fn whole(&mut self, item: &Ahead, name: String) -> String {
         match name.split_once('.') {
             Some((whole, _))
-                if !self.is_import(whole)
-                    && matches!(self.answer(&name, item.scope), Answer::None) =>
+                if !self.imported.contains(whole) && self.answer(&name, item.scope).is_none() =>
             {
                 whole.to_owned()
             }
@@ -166,88 +160,84 @@ impl Names<'_> {
     }
 
     /// What a name comes from at a statement ahead; `None` where it is no name at all.
-    fn state(&mut self, item: &Ahead, name: &str, sure: bool) -> Option<NeedState> {
+    fn origin(&mut self, item: &Ahead, name: &str, sure: bool) -> Option<Origin> {
         let given = self.listing.given(item.statement).get(name).copied();
         let made = self.made_before(item, name);
         // Of a call ahead the frame is not there yet: its parameters are what the call gives.
         if item.called.is_some()
             && let Some((how, around)) = given
         {
-            return Some(NeedState::Given(self.words(how, around)));
+            return Some(self.given(how, around, None));
         }
         let answer = self.answer(name, item.scope);
         // A parameter of the frame that no binding of it records: one of the same name further out is another.
-        if let (Some((how @ Given::Parameter, around)), Answer::There(at, _)) = (given, &answer)
-            && self.facts.run.bindings.get(*at).map(|b| b.execution_id) != Some(item.scope)
+        let there = answer.as_ref().filter(|of| of.state == NeedState::There);
+        let there = there.and_then(|of| self.facts.run.bindings.get(of.binding? as usize));
+        if let Some((how @ Given::Parameter, around)) = given
+            && there.is_some_and(|binding| binding.execution_id != item.scope)
         {
-            let words = self.words(how, around);
-            return Some(NeedState::Given(words + &self.call(item.scope)));
+            return Some(self.given(how, around, item.scope));
         }
         // A statement that may be passed over makes nothing sure.
-        if let Some((line, how)) = made
-            && (how != How::Maybe || matches!(answer, Answer::None))
-        {
-            return Some(NeedState::Made(line));
+        let made = made.filter(|(_, how)| *how != How::Maybe || answer.is_none());
+        if let Some((line, _)) = made {
+            return Some(Origin::made(line));
         }
-        let state = match answer {
-            Answer::There(binding, reason) => NeedState::There { binding, reason },
-            Answer::Empty(binding) => NeedState::Empty { binding },
-            Answer::None => match (given, name.split_once('.')) {
-                (Some((how, around)), _) => {
-                    NeedState::Given(self.words(how, around) + &self.call(item.scope))
-                }
-                (None, Some((alias, _))) if self.is_import(alias) => {
-                    NeedState::Import(alias.to_owned())
-                }
-                (None, _) if !sure && !self.bound.contains(name) => return None,
-                (None, _) => self.nowhere(item, name),
-            },
-        };
-        Some(state)
+        if answer.is_some() {
+            return answer;
+        }
+        match (given, name.split_once('.')) {
+            (Some((how, around)), _) => Some(self.given(how, around, item.scope)),
+            (None, Some((alias, _))) if self.imported.contains(alias) => Some(Origin::of(
+                NeedState::Import,
+                format!("a value of import {alias}: it is in that run"),
+            )),
+            (None, _) if !sure && !self.bound.contains(name) => None,
+            (None, _) => Some(self.nowhere(item, name)),
+        }
     }
 
     /// A name that no binding has: the program itself may tell what becomes of it.
-    fn nowhere(&self, item: &Ahead, name: &str) -> NeedState {
-        let binder = (0_u32..).zip(&self.listing.statements).find(|(_, s)| {
+    fn nowhere(&self, item: &Ahead, name: &str) -> Origin {
+        let mut all = (0_u32..).zip(&self.listing.statements);
+        let binder = all.find(|(_, s)| {
             s.name.as_deref() == Some(name) && (binds(s).is_some() || s.kind == Kind::Input)
         });
         let Some((at, this)) = binder else {
-            return NeedState::Nowhere(None);
+            return Origin::of(NeedState::Nowhere, "no binding has it");
         };
+        let line = this.line;
         let around = self.listing.loop_of(item.statement);
-        if let Some(round) = around.filter(|l| self.listing.contains(*l, at)) {
+        if let Some(round) = around.filter(|around| self.listing.contains(*around, at)) {
             let line = self.listing.get(round).map_or(0, |s| s.line);
-            return NeedState::Given(format!(
-                "a round of the loop at line {line} makes it, and none has yet"
-            ));
-        }
-        let literal = this.kind == Kind::Assign
-            && this.text.split_once('=').is_some_and(|(_, right)| {
-                right
-                    .trim_start()
-                    .starts_with(|c: char| c == '"' || c.is_ascii_digit())
-            });
-        let bindings = &self.facts.run.bindings;
-        let given = |name: &str| {
-            bindings
-                .iter()
-                .position(|b| b.is_written() && *b.name == *name)
-        };
-        if this.kind == Kind::Input
-            && let Some(binding) = given(&format!("caller/{name}"))
-        {
-            let reason = "the caller gave it".to_owned();
-            return NeedState::There { binding, reason };
+            let why = format!("a round of the loop at line {line} makes it, and none has yet");
+            return Origin::of(NeedState::Given, why);
         }
         if this.kind == Kind::Input {
-            return NeedState::Given(format!(
-                "line {} takes it as an input, and no binding records what was given",
-                this.line
-            ));
+            let given = format!("caller/{name}");
+            let mut bindings = self.facts.run.bindings.iter();
+            let why =
+                format!("line {line} takes it as an input, and no binding records what was given");
+            return match bindings.position(|b| b.is_written() && *b.name == given) {
+                Some(at) => Origin::binding(NeedState::There, at, "the caller gave it"),
+                None => Origin::of(NeedState::Given, why),
+            };
         }
-        match literal {
-            true => NeedState::Given(format!("line {} of the program says what it is", this.line)),
-            false => NeedState::Nowhere(Some(this.line)),
+        let is_literal = |text: &str| text.starts_with(|c: char| c == '"' || c.is_ascii_digit());
+        let right = this
+            .text
+            .split_once('=')
+            .map(|(_, right)| right.trim_start());
+        if this.kind == Kind::Assign && right.is_some_and(is_literal) {
+            let why = format!("line {line} of the program says what it is");
+            return Origin::of(NeedState::Given, why);
+        }
+        Origin {
+            line: Some(line),
+            ..Origin::of(
+                NeedState::Nowhere,
+                format!("line {line} should have bound it, and no binding has it"),
+            )
         }
     }
 
@@ -269,10 +259,10 @@ impl Names<'_> {
             anywhere.entry(name).or_insert(*line);
         }
         for need in &mut self.needs {
-            if let (NeedState::Nowhere(_), Some(line)) =
-                (&need.state, anywhere.get(need.name.as_str()))
+            if let (NeedState::Nowhere, Some(line)) =
+                (need.from.state, anywhere.get(need.name.as_str()))
             {
-                need.state = NeedState::Made(*line);
+                need.from = Origin::made(*line);
             }
         }
     }
@@ -285,62 +275,55 @@ impl Names<'_> {
         of(item.called).or_else(|| item.called.and_then(|_| of(None)))
     }
 
-    fn answer(&mut self, name: &str, scope: Option<i64>) -> Answer {
+    /// The binding that a name means, where there is one.
+    fn answer(&mut self, name: &str, scope: Option<i64>) -> Option<Origin> {
         let key = (name.to_owned(), scope);
         if let Some(known) = self.answers.get(&key) {
             return known.clone();
         }
         if self.answers.len() >= MOST {
-            return Answer::None;
+            return None;
         }
-        let run = self.facts.run;
-        let found = scope::resolve(run, self.facts.trace, name, scope);
-        let winner = found
-            .winner
-            .and_then(|at| Some((at, run.bindings.get(at)?)));
-        let answer = match winner {
-            None => Answer::None,
-            Some((at, binding)) => {
-                let value = match &binding.value {
-                    ValueAt::Missing => false,
-                    ValueAt::Row { len, .. } => len.is_some() || binding.attachment.is_some(),
-                    ValueAt::File { .. } => true,
-                };
-                let reason = found.candidates.into_iter().next().map(|c| c.reason);
-                match value {
-                    true => Answer::There(at, reason.unwrap_or_default()),
-                    false => Answer::Empty(at),
-                }
-            }
-        };
+        let found = scope::resolve(self.facts.run, self.facts.trace, name, scope);
+        let winner = found.winner.map(|at| (at, self.facts.run.bindings.get(at)));
+        let answer = winner.and_then(|(at, binding)| {
+            let there = match &binding?.value {
+                ValueAt::Missing => false,
+                ValueAt::Row { len, .. } => len.is_some() || binding?.attachment.is_some(),
+                ValueAt::File { .. } => true,
+            };
+            let reason = found.candidates.into_iter().next().map(|c| c.reason);
+            Some(match there {
+                true => Origin::binding(NeedState::There, at, reason.unwrap_or_default()),
+                false => Origin::binding(
+                    NeedState::Empty,
+                    at,
+                    "it is bound, but its value is not there",
+                ),
+            })
+        });
         self.answers.insert(key, answer.clone());
         answer
     }
 
-    fn note(&mut self, name: String, scope: Option<i64>, state: NeedState, line: u32, sure: bool) {
-        let answer = match &state {
-            NeedState::There { binding, .. } | NeedState::Empty { binding } => {
-                format!("binding {binding}")
-            }
-            NeedState::Made(line) => format!("made {line}"),
-            other => format!("{} {scope:?}", other.word()),
-        };
+    fn note(&mut self, name: String, scope: Option<i64>, from: Origin, line: u32, sure: bool) {
+        let of_scope = from.binding.is_none() && from.state != NeedState::Made;
+        let within = scope.filter(|_| of_scope);
+        let key = (name.clone(), from.state, from.binding, from.line, within);
         let next = self.needs.len();
-        let at = *self.places.entry((name.clone(), answer)).or_insert(next);
-        match self.needs.get_mut(at) {
-            Some(need) => {
-                need.sure |= sure;
-                if need.lines.len() < LINES && !need.lines.contains(&line) {
-                    need.lines.push(line);
-                }
-            }
-            None => self.needs.push(Need {
+        let at = *self.places.entry(key).or_insert(next);
+        if self.needs.len() == at {
+            self.needs.push(Need {
                 name,
                 scope,
-                state,
-                lines: vec![line],
+                from,
+                lines: Vec::new(),
                 sure,
-            }),
+            });
+        }
+        if let Some(need) = self.needs.get_mut(at) {
+            need.sure |= sure;
+            add_line(&mut need.lines, line);
         }
     }
 
@@ -349,14 +332,11 @@ impl Names<'_> {
         !self.bound.contains(name) && self.declared.contains(name)
     }
 
-    fn is_import(&self, alias: &str) -> bool {
-        self.imported.contains(alias)
-    }
-
-    fn words(&self, how: Given, around: u32) -> String {
+    /// What is around gives it, in a frame that was called where it has a scope.
+    fn given(&self, how: Given, around: u32, scope: Option<i64>) -> Origin {
         let this = self.listing.get(around);
         let line = this.map_or(0, |s| s.line);
-        match how {
+        let words = match how {
             Given::Parameter => format!(
                 "a parameter of block {}, as it was called",
                 this.and_then(|s| s.name.as_deref()).unwrap_or_default()
@@ -364,8 +344,21 @@ impl Names<'_> {
             Given::Counter => format!("the loop at line {line} counts or goes through it"),
             Given::Error => format!("the error that is caught at line {line}"),
             Given::Item => format!("the pipe at line {line} hands it on"),
-        }
+        };
+        Origin::of(NeedState::Given, words + &self.call(scope))
     }
+}
+
+/// Adds a line to those that use something, of which the first are named.
+pub(super) fn add_line(lines: &mut Vec<u32>, line: u32) {
+    if lines.len() < LINES && !lines.contains(&line) {
+        lines.push(line);
+    }
+}
+
+/// Whether an input is given when the program begins; one with a prompt (`input x: **Go on?**`) is asked for on the way.
+fn is_given(statement: &Statement) -> bool {
+    statement.kind == Kind::Input && statement.property("prompt").is_none()
 }
 
 /// The name that a statement gives a value to.
@@ -373,22 +366,14 @@ fn binds(this: &Statement) -> Option<&str> {
     if let Some(name) = this.property("as").filter(|_| this.kind == Kind::Do) {
         return Some(name);
     }
-    let name = this.name.as_deref()?;
-    let assigns = || {
-        this.text
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.trim_start().starts_with('='))
-    };
-    ((this.binds.is_some() && !is_given(this)) || assigns()).then_some(name)
+    this.bound().filter(|_| !is_given(this))
 }
 
 fn bound_anywhere(listing: &Listing) -> BTreeSet<&str> {
-    listing
-        .statements
-        .iter()
-        .filter(|s| s.kind == Kind::Input || binds(s).is_some())
-        .filter_map(|s| binds(s).or(s.name.as_deref()))
-        .collect()
+    let asked = |s: &'_ Statement| s.kind == Kind::Input;
+    let names = listing.statements.iter();
+    let names = names.filter_map(|s| binds(s).or(s.name.as_deref().filter(|_| asked(s))));
+    names.collect()
 }
 
 fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
@@ -398,10 +383,6 @@ fn imported<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<&'a str> {
 }
 
 fn named(listing: &Listing, of: impl Fn(Kind) -> bool) -> BTreeSet<&str> {
-    listing
-        .statements
-        .iter()
-        .filter(|s| of(s.kind))
-        .filter_map(|s| s.name.as_deref())
-        .collect()
+    let declared = listing.statements.iter().filter(|s| of(s.kind));
+    declared.filter_map(|s| s.name.as_deref()).collect()
 }

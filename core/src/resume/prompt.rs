@@ -6,8 +6,9 @@
 
 use std::fmt::Write as _;
 
+use super::sections;
 use crate::render::text::escape;
-use crate::view::{PositionView, ResumeView};
+use crate::view::{NeedState, ResumeView, Section, numbers};
 
 /// Characters of a whole prompt, about.
 const MOST: usize = 16_000;
@@ -43,200 +44,69 @@ pub fn prompt(view: &ResumeView) -> String {
     }
     let mut done = view.done.story.clone();
     done.extend(view.done.last.iter().map(|n| {
-        let line = n
-            .line
-            .map_or(String::new(), |line| format!("line {line}: "));
+        let line = n.line;
+        let line = line.map_or(String::new(), |line| format!("line {line}: "));
         format!("ended: {line}{}", n.text)
     }));
-    section(
-        &mut out,
-        "What happened",
-        "What ended is not run again.",
-        "text",
-        done,
-    );
-    section(
-        &mut out,
-        "Where it stands",
-        "All of these are current at once. A line number is that of the program.",
-        "text",
-        view.positions.iter().flat_map(position).collect(),
-    );
-    section(
-        &mut out,
-        "Before anything is repeated",
-        "Each of these may have happened already, whole or in part. Look first; repeat only what you know did not happen.",
-        "text",
-        view.cautions
-            .iter()
-            .map(|c| format!("{}: {}", c.risk, c.text))
-            .collect(),
-    );
-    let missing: Vec<String> = view
-        .needs
-        .iter()
-        .filter(|n| n.is_missing())
-        .map(|n| format!("{} (lines {}): {}", n.name, numbers(&n.lines), n.reason))
-        .chain(
-            view.memories
-                .iter()
-                .filter(|m| m.state == "nowhere")
-                .map(|m| format!("memory of agent {} (lines {})", m.agent, numbers(&m.lines))),
-        )
-        .collect();
-    section(
-        &mut out,
-        "Missing",
-        "The rest uses these, and they are nowhere. Ask for them; do not make them up.",
-        "text",
-        missing,
-    );
+    let said = sections(view);
+    let ended = "What ended is not run again.";
+    section(&mut out, "What happened", ended, "text", done);
+    for of in [&said.stands, &said.cautions, &said.missing] {
+        section(&mut out, of.title, of.about, "text", lines(of));
+    }
+    let values = view.there().map(|n| {
+        let len = n.len.map_or(String::new(), |len| format!(", {len} bytes"));
+        let lines = numbers(&n.lines);
+        format!("{}{len}, lines {lines}: {}", n.name, n.preview)
+    });
     section(
         &mut out,
         "Values that the rest needs",
         "Name, bytes, the lines that use it, and how it begins. Pass values on by reference; print one only when you must.",
         "text",
-        view.needs
-            .iter()
-            .filter(|n| n.state == "there")
-            .map(|n| {
-                let len = n.len.map_or(String::new(), |len| format!(", {len} bytes"));
-                format!(
-                    "{}{len}, lines {}: {}",
-                    n.name,
-                    numbers(&n.lines),
-                    n.preview
-                )
-            })
-            .collect(),
+        values.collect(),
     );
-    section(
-        &mut out,
-        "",
-        "These commands print them, byte for byte:",
-        "sh",
-        view.needs
-            .iter()
-            .filter(|n| n.state == "there")
-            .map(|n| n.command.clone())
-            .collect(),
-    );
-    section(
-        &mut out,
-        "Memories that the rest reads",
-        "",
-        "text",
-        view.memories
-            .iter()
-            .filter(|m| m.state != "nowhere")
-            .map(|m| {
-                format!(
-                    "{} ({}), {} segments, in {}, lines {}",
-                    m.agent,
-                    m.scope,
-                    m.segments,
-                    if m.store.is_empty() {
-                        "no store yet"
-                    } else {
-                        &m.store
-                    },
-                    numbers(&m.lines)
-                )
-            })
-            .collect(),
-    );
-    section(
-        &mut out,
-        "Gates that wait",
-        "Nobody but those who are admitted decides a gate: you do not.",
-        "text",
-        view.gates
-            .iter()
-            .flat_map(|g| {
-                [
-                    format!(
-                        "gate {}: {}; may be decided by {}{}",
-                        g.gate.id,
-                        g.gate.standing,
-                        g.gate.allow_words,
-                        g.gate
-                            .remaining
-                            .as_deref()
-                            .map_or(String::new(), |r| format!("; {r}"))
-                    ),
-                    format!("  approved: {}", g.if_approved),
-                    format!("  rejected: {}", g.if_rejected),
-                    format!("  timed out: {}", g.if_timed_out),
-                ]
-            })
-            .collect(),
-    );
-    section(
-        &mut out,
-        "What to do next",
-        "In this order.",
-        "text",
-        view.steps
-            .iter()
-            .enumerate()
-            .flat_map(|(n, step)| {
-                let first = format!("{}. {}", n + 1, step.text);
-                let commands = step.commands.iter().map(|c| format!("   $ {c}"));
-                std::iter::once(first).chain(commands).collect::<Vec<_>>()
-            })
-            .collect(),
-    );
+    let commands = view.there().map(|n| n.command.clone()).collect();
+    let print = "These commands print them, byte for byte:";
+    section(&mut out, "", print, "sh", commands);
+    let memories = view.memories.iter();
+    let memories = memories.filter(|m| m.state != NeedState::Nowhere).map(|m| {
+        let store = match m.store.as_str() {
+            "" => "no store yet",
+            store => store,
+        };
+        let (scope, segments, lines) = (&m.scope, m.segments, numbers(&m.lines));
+        format!(
+            "{} ({scope}), {segments} segments, in {store}, lines {lines}",
+            m.agent
+        )
+    });
+    let title = "Memories that the rest reads";
+    section(&mut out, title, "", "text", memories.collect());
+    for of in [&said.gates, &said.steps] {
+        section(&mut out, of.title, of.about, "text", lines(of));
+    }
+    let ahead = view.ahead.iter();
     section(
         &mut out,
         "The program from here on",
         "here: it stands there; next: it follows; again: if there is another round; maybe: a condition decides; called: in a block that is called.",
         "text",
-        view.ahead
-            .iter()
+        ahead
             .map(|a| format!("{:>5}  {:<6}  {}", a.line, a.how, a.text))
             .collect(),
     );
     out
 }
 
-fn position(position: &PositionView) -> Vec<String> {
-    let place = match position.line {
-        Some(line) => format!("line {line}"),
-        None => "no line".to_owned(),
-    };
-    let text = match (&position.node, position.source.as_str()) {
-        (_, source) if !source.is_empty() => source,
-        (Some(node), _) => node.text.as_str(),
-        _ => "behind what ended last",
-    };
-    let mut lines = vec![format!("{} at {place}: {text}", position.how)];
-    if !position.frame_path.is_empty() {
-        lines.push(format!("  in {}", position.frame_path));
-    }
-    if position.attempts > 1 {
-        lines.push(format!("  attempt {}", position.attempts));
-    }
-    if let Some(error) = &position.error {
-        lines.push(format!("  error: {error}"));
-    }
-    if let Some(meaning) = &position.meaning {
-        lines.push(match position.how.as_str() {
-            "refused" => format!("  turned down: {meaning}"),
-            _ => format!("  {meaning}"),
-        });
-    }
-    if let Some(next) = &position.next {
-        lines.push(format!("  first: line {}, {}", next.line, next.text));
-    }
-    lines
-}
-
-fn numbers(lines: &[u32]) -> String {
-    lines
-        .iter()
-        .map(u32::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
+fn lines(of: &Section) -> Vec<String> {
+    let lines = of.items.iter().flat_map(|item| {
+        let below = item.below.iter().map(|line| format!("  {line}"));
+        let commands = item.commands.iter().map(|c| format!("   $ {c}"));
+        let first = format!("{} {}", item.mark, item.text);
+        std::iter::once(first).chain(below).chain(commands)
+    });
+    lines.collect()
 }
 
 /// A heading, our words, and a block of the run's: nothing when the block is empty. `title` and `about` are ours.
@@ -280,11 +150,6 @@ fn one_line(text: &str) -> String {
 
 /// A fence longer than any run of backticks inside.
 fn fence(text: &str) -> String {
-    let mut longest = 0;
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c == '`' { run + 1 } else { 0 };
-        longest = longest.max(run);
-    }
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }

@@ -1,7 +1,7 @@
 //! What to do next, in order.
 
 use crate::text::short;
-use crate::view::{ResumeView, StepView};
+use crate::view::{GateOutcomeView, NeedState, ResumeView, StepView, Stop};
 
 /// Values that are named one by one.
 const NAMED: usize = 4;
@@ -13,111 +13,82 @@ pub fn steps(view: &ResumeView) -> Vec<StepView> {
     if !view.resumable {
         return steps;
     }
-    let finished = view.status == "failed";
-    for gate in &view.gates {
-        let id = &gate.gate.id;
-        if finished {
-            continue;
-        }
-        if gate.gate.overdue {
+    let pending = view.gates.iter().filter(|_| view.status != "failed");
+    for GateOutcomeView { gate, outcomes } in pending {
+        let id = &gate.id;
+        if gate.overdue {
+            let then = &outcomes.if_timed_out;
             add(
-                format!("Record that gate {id} timed out: {}.", gate.if_timed_out),
+                format!("Record that gate {id} timed out: {then}."),
                 Vec::new(),
             );
-        } else {
-            add(
-                format!(
-                    "Have gate {id} decided by {}. Approved: {}. Rejected: {}.",
-                    gate.gate.allow_words, gate.if_approved, gate.if_rejected
-                ),
-                vec![
-                    gate.gate.approve_command.clone(),
-                    gate.gate.reject_command.clone(),
-                ],
-            );
+            continue;
         }
-    }
-    for caution in view.cautions.iter().filter(|c| looks_back(&c.risk)) {
-        let place = caution
-            .node
-            .as_ref()
-            .and_then(|n| n.line)
-            .map_or(String::new(), |line| format!(" (line {line})"));
         add(
-            format!("Find out what was done{place}: {}.", caution.text),
-            Vec::new(),
+            format!(
+                "Have gate {id} decided by {}. Approved: {}. Rejected: {}.",
+                gate.allow_words, outcomes.if_approved, outcomes.if_rejected
+            ),
+            vec![gate.approve_command.clone(), gate.reject_command.clone()],
         );
     }
+    for caution in view.cautions.iter().filter(|c| c.risk.looks_back()) {
+        let line = caution.node.as_ref().and_then(|node| node.line);
+        let place = line.map_or(String::new(), |line| format!(" (line {line})"));
+        let text = format!("Find out what was done{place}: {}.", caution.text);
+        add(text, Vec::new());
+    }
+    let first = |lines: &[u32]| lines.first().copied().unwrap_or_default();
     for need in view.needs.iter().filter(|n| n.is_missing() && n.sure) {
+        let (name, line, why) = (&need.name, first(&need.lines), &need.reason);
         add(
-            format!(
-                "Give {} a value before line {}: {}.",
-                need.name,
-                need.lines.first().copied().unwrap_or_default(),
-                need.reason
-            ),
+            format!("Give {name} a value before line {line}: {why}."),
             Vec::new(),
         );
     }
-    for memory in view.memories.iter().filter(|m| m.state == "nowhere") {
-        add(
-            format!(
-                "Find the memory of agent {} before line {}, or let it begin anew.",
-                memory.agent,
-                memory.lines.first().copied().unwrap_or_default()
-            ),
-            Vec::new(),
-        );
+    let memories = view.memories.iter();
+    for memory in memories.filter(|m| m.state == NeedState::Nowhere) {
+        let (agent, line) = (&memory.agent, first(&memory.lines));
+        let text =
+            format!("Find the memory of agent {agent} before line {line}, or let it begin anew.");
+        add(text, Vec::new());
     }
-    let there: Vec<_> = view.needs.iter().filter(|n| n.state == "there").collect();
-    if !there.is_empty() {
-        let more = there.len().saturating_sub(NAMED);
-        let names: Vec<&str> = there.iter().take(NAMED).map(|n| n.name.as_str()).collect();
-        let more = match more {
+    let names: Vec<&str> = view.there().map(|n| n.name.as_str()).collect();
+    if !names.is_empty() {
+        let more = match names.len().saturating_sub(NAMED) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
+        let names: Vec<&str> = names.into_iter().take(NAMED).collect();
+        let names = names.join(", ");
         add(
-            format!(
-                "Pass on the values that the rest needs: {}{more}.",
-                names.join(", ")
-            ),
-            there
-                .iter()
+            format!("Pass on the values that the rest needs: {names}{more}."),
+            view.there()
                 .take(NAMED)
                 .map(|n| n.command.clone())
                 .collect(),
         );
     }
     for position in &view.positions {
-        let frame = position
-            .frame
-            .map_or(String::new(), |id| format!(" in frame {id}"));
-        let text = match (&position.next, position.how.as_str()) {
-            (_, "gate") => continue,
-            (_, "refused") => format!(
+        let frame = position.frame;
+        let frame = frame.map_or(String::new(), |id| format!(" in frame {id}"));
+        let next = position.next.as_ref();
+        let next =
+            next.map(|next| format!("line {}{frame}, `{}`", next.line, short(&next.text, 60)));
+        let text = match (next, position.how) {
+            (_, Stop::Gate) => continue,
+            (_, Stop::Refused) => format!(
                 "Act on the gate at line {} that was turned down: {}.",
                 position.line.unwrap_or_default(),
                 position.meaning.as_deref().unwrap_or("nothing says how")
             ),
-            (Some(next), "failed") => format!(
-                "Begin again at line {}{frame}, `{}`, once what made it fail is changed.",
-                next.line,
-                short(&next.text, 60)
-            ),
-            (Some(next), _) => format!(
-                "Go on at line {}{frame}, `{}`.",
-                next.line,
-                short(&next.text, 60)
-            ),
+            (Some(next), Stop::Failed) => {
+                format!("Begin again at {next}, once what made it fail is changed.")
+            }
+            (Some(next), _) => format!("Go on at {next}."),
             (None, _) => continue,
         };
         add(text, position.commands.clone());
     }
     steps
-}
-
-/// Whether a risk asks for a look at what was done; the others only say what is done.
-fn looks_back(risk: &str) -> bool {
-    matches!(risk, "exec" | "begun" | "memory" | "outside")
 }

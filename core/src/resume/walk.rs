@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::ahead::{Ahead, FRAMES, How, MOST};
+use super::ahead::{Ahead, FRAMES, MOST};
 use super::{Facts, Scopes};
+use crate::gate::is_continue;
 use crate::model::Gate;
 use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
-use crate::trace::{NodeId, NodeKind, NodeStatus};
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::view::How;
 
 /// Walks on from one position after the other.
 pub(super) struct Walk<'a> {
-    pub(super) facts: Facts<'a>,
-    pub(super) listing: &'a Listing,
+    facts: Facts<'a>,
+    listing: &'a Listing,
     scopes: &'a Scopes<'a>,
     /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
@@ -80,21 +82,28 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn around(&self, node: &Node) -> Inside {
+        self.inside(node.parent)
+    }
+
+    fn kind(&self, statement: u32) -> Option<Kind> {
+        Some(self.listing.get(statement)?.kind)
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.ahead.len() >= MOST
+    }
+
     /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
     pub(super) fn from(&mut self, node: Option<NodeId>) {
-        let status = node
-            .and_then(|at| self.facts.trace.node(at))
-            .map(|n| &n.status);
-        self.failed = status == Some(&NodeStatus::Failed);
-        let Some((at, own)) = node.and_then(|n| Some((n, self.facts.trace.node(n)?))) else {
+        let found = node.and_then(|at| Some((at, self.facts.node(at)?)));
+        self.failed = found.is_some_and(|(_, own)| own.status == NodeStatus::Failed);
+        let Some((at, own)) = found else {
             return self.resume(None, None);
         };
-        let around = self.inside(own.parent);
-        let statement = self.facts.statement(at);
-        let leaf = matches!(own.kind, NodeKind::Gate { .. })
-            || (self.facts.trace.children(Some(at)).next().is_none()
-                && !matches!(own.kind, NodeKind::Frame { .. }));
-        match (statement, leaf) {
+        let around = self.around(own);
+        let is_empty = || self.facts.inner(Some(at)).next().is_none() && !own.kind.is_frame();
+        match (self.facts.statement(at), own.kind.is_gate() || is_empty()) {
             (Some(statement), true) => {
                 self.subtree(statement, How::Here, around);
                 self.behind(statement, around);
@@ -116,19 +125,16 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes from where on it is not known what lies ahead.
-    fn unknown(&mut self, note: String) {
-        self.notes.push(note);
+    pub(super) fn unknown(&mut self, note: impl Into<String>) {
+        self.notes.push(note.into());
         self.cut = true;
     }
 
     /// The bodies of the blocks that are called ahead, and of those that these call.
     pub(super) fn called(&mut self) {
         while let Some((block, around)) = self.calls.pop_front() {
-            let inside = Inside {
-                called: Some(block),
-                ..around
-            };
-            self.body(block, How::Called, inside);
+            let called = Some(block);
+            self.body(block, How::Called, Inside { called, ..around });
         }
     }
 
@@ -143,170 +149,117 @@ impl<'a> Walk<'a> {
     /// The same, one level of it: returns what came last where no record says whether that is over. The run then goes
     /// on inside of it.
     fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
+        let facts = self.facts;
         let around = self.inside(node);
-        let own = node.and_then(|n| self.facts.trace.node(n));
-        if own.is_some_and(|n| n.kind == NodeKind::Parallel) {
-            if let Some(statement) = statement {
-                self.branches(statement, node, around);
-                self.behind(statement, self.inside(own.and_then(|n| n.parent)));
-            }
+        let own = node.and_then(|at| facts.node(at));
+        if let Some(own) = own.filter(|own| own.kind == NodeKind::Parallel) {
+            let statement = statement?;
+            self.branches(statement, node, around);
+            self.behind(statement, self.around(own));
             return None;
         }
-        // Of a loop the last round counts; a round that is over is followed by the next.
-        let last = self.facts.trace.children(node).last();
-        let round = last.and_then(|n| Some((n, self.facts.trace.node(n)?)));
-        let (last, over) = match round {
-            Some((at, n)) if matches!(n.kind, NodeKind::Round { .. }) => (
-                self.facts.trace.children(Some(at)).last(),
-                n.status == NodeStatus::Completed,
-            ),
-            _ => (last, false),
+        // Of a loop the last round counts; a round that is over is followed by the next. Rows may be written out of order: what
+        // stands last in the program came last.
+        let within = match facts.inner(node).last() {
+            Some((_, last)) if last.kind.is_round() && last.status == NodeStatus::Completed => None,
+            Some((at, last)) if last.kind.is_round() => Some(Some(at)),
+            _ => Some(node),
         };
-        let ended = last
-            .filter(|_| !over)
-            .and_then(|n| self.latest_sibling(n))
-            .and_then(|n| Some((n, self.facts.statement(n)?)));
-        match ended {
-            Some((node, ended)) if self.may_be_open(node) => return Some((node, ended)),
-            Some((node, ended)) => {
-                let own = self.facts.trace.node(node);
-                if own.is_some_and(|n| n.status == NodeStatus::Unknown) {
-                    // Its last mark is no end: an attempt that began, an option that was announced.
-                    self.subtree(ended, How::Next, around);
-                }
-                self.failed = own.is_some_and(|n| n.status == NodeStatus::Failed);
-                if self.goes_on(node) {
-                    self.behind(ended, around);
-                } else if let Some(handler) = self
-                    .listing
-                    .try_of(ended)
-                    .and_then(|t| self.listing.catch_of(t))
-                {
-                    self.subtree(handler, How::Next, around);
-                    self.behind(handler, around);
-                }
-            }
-            None => {
-                let body = match own.map(|n| &n.kind) {
-                    Some(NodeKind::Frame { block, .. }) => self.listing.block_named(block),
-                    _ => statement,
-                };
-                match body {
-                    Some(body) => {
-                        self.body(body, How::Next, around);
-                        if let Some((after, around)) = self.out(body, around, 1) {
-                            self.behind(after, around);
-                        }
-                    }
-                    None if node.is_none() => self.program(),
-                    None => self.out_of(own.and_then(|n| n.parent)),
-                }
-            }
+        let inner = within.into_iter().flat_map(|within| facts.inner(within));
+        let tied = inner.filter_map(|(at, node)| Some((facts.statement(at)?, at, node)));
+        let Some((ended, at, last)) = tied.max_by_key(|(statement, ..)| *statement) else {
+            self.begin(node, own, statement, around);
+            return None;
+        };
+        if may_be_open(last) {
+            return Some((at, ended));
+        }
+        if last.status == NodeStatus::Unknown {
+            // Its last mark is no end: an attempt that began, an option that was announced.
+            self.subtree(ended, How::Next, around);
+        }
+        self.failed = last.status == NodeStatus::Failed;
+        if self.goes_on(at, last, ended) {
+            self.behind(ended, around);
+        } else if let Some(handler) = self.listing.handler(ended) {
+            self.subtree(handler, How::Next, around);
+            self.behind(handler, around);
         }
         None
     }
 
-    /// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
-    /// rounds only bindings record nothing records whether its condition was met.
-    fn may_be_open(&self, node: NodeId) -> bool {
-        let block = |kind: &NodeKind| {
-            matches!(
-                kind,
-                NodeKind::Loop | NodeKind::Parallel | NodeKind::Frame { .. }
-            )
+    /// The body of a node in which nothing ended yet (of the program where there is none), and what is behind it.
+    fn begin(
+        &mut self,
+        node: Option<NodeId>,
+        own: Option<&Node>,
+        statement: Option<u32>,
+        around: Inside,
+    ) {
+        let body = match own.map(|own| &own.kind) {
+            Some(NodeKind::Frame { block, .. }) => self.listing.block_named(block),
+            _ => statement,
         };
-        let own = self.facts.trace.node(node);
-        own.is_some_and(|n| {
-            let open = n.status == NodeStatus::Unknown || (n.derived && n.status.is_open());
-            open && block(&n.kind)
-        })
+        match body {
+            Some(body) => {
+                self.body(body, How::Next, around);
+                if let Some((after, around)) = self.out(body, around, 1) {
+                    self.behind(after, around);
+                }
+            }
+            None if node.is_none() => {
+                let first = self.listing.get(0).map(|_| 0);
+                for statement in first.into_iter().flat_map(|at| self.listing.siblings(at)) {
+                    self.subtree(statement, How::Next, around);
+                }
+            }
+            None => self.out_of(own.and_then(|own| own.parent)),
+        }
     }
 
     /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
-    fn goes_on(&mut self, node: NodeId) -> bool {
-        let Some(own) = self.facts.trace.node(node) else {
+    fn goes_on(&mut self, at: NodeId, node: &Node, statement: u32) -> bool {
+        let NodeKind::Gate { gate } = &node.kind else {
             return true;
         };
-        let NodeKind::Gate { gate } = &own.kind else {
-            return true;
-        };
-        let refused = matches!(own.status, NodeStatus::Rejected | NodeStatus::Timeout);
-        let row = self.gates.get(&**gate).copied();
-        let action = row.and_then(|g| g.on_reject.as_deref()).or_else(|| {
-            let statement = self.facts.statement(node)?;
-            self.listing.get(statement)?.property("on_reject")
-        });
-        let goes_on = !refused || action.is_some_and(crate::gate::is_continue);
-        self.decided = Some((node, !goes_on));
+        let refused = matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout);
+        let row = self.gates.get(&**gate);
+        let recorded = row.and_then(|gate| gate.on_reject.as_deref());
+        let action = recorded.or_else(|| self.listing.get(statement)?.property("on_reject"));
+        let goes_on = !refused || action.is_some_and(is_continue);
+        self.decided = Some((at, !goes_on));
         goes_on
-    }
-
-    /// Of a node and those beside it, the one whose statement stands last in the program: rows may be written out of
-    /// order.
-    fn latest_sibling(&self, node: NodeId) -> Option<NodeId> {
-        let parent = self.facts.trace.node(node)?.parent;
-        self.facts
-            .trace
-            .children(parent)
-            .filter(|n| self.facts.statement(*n).is_some())
-            .max_by_key(|n| self.facts.statement(*n))
-    }
-
-    /// Everything, from the first statement on.
-    fn program(&mut self) {
-        let around = self.inside(None);
-        let mut at = self.listing.get(0).map(|_| 0);
-        while let Some(statement) = at {
-            self.subtree(statement, How::Next, around);
-            at = self.listing.next_sibling(statement);
-        }
     }
 
     /// What follows a node that is tied to no line.
     fn out_of(&mut self, parent: Option<NodeId>) {
-        let tied = self
-            .facts
-            .trace
-            .upward(parent)
-            .find_map(|n| Some((n, self.facts.statement(n)?)));
-        if let Some((node, statement)) = tied {
-            let around = self.inside(self.facts.trace.node(node).and_then(|n| n.parent));
-            self.behind(statement, around);
+        if let Some((node, statement)) = self.facts.tied(parent) {
+            self.behind(statement, self.around(node));
         }
     }
 
     /// What follows a statement: beside it, then behind what it lies in, frame by frame out to the program's end.
     fn behind(&mut self, statement: u32, around: Inside) {
-        let mut at = (statement, around);
+        let mut at = Some((statement, around));
         let mut frames = 0;
-        while self.ahead.len() < MOST && !self.beside(at.0, at.1) {
-            let Some(parent) = self.listing.get(at.0).and_then(|s| s.parent) else {
+        while let Some((statement, around)) = at {
+            if self.is_full() || self.beside(statement, around) {
                 return;
-            };
-            let block = self
-                .listing
-                .get(parent)
-                .is_some_and(|s| s.kind == Kind::Block);
-            frames += usize::from(block);
-            match self.out(parent, at.1, frames) {
-                Some(out) => at = out,
-                None => return,
             }
+            let parent = self.listing.get(statement).and_then(|s| s.parent);
+            frames += usize::from(parent.and_then(|at| self.kind(at)) == Some(Kind::Block));
+            at = parent.and_then(|parent| self.out(parent, around, frames));
         }
     }
 
     /// What is still to run of a statement whose body ended, and the statement that the run goes on after: of a block's the one
     /// that called it.
     fn out(&mut self, body: u32, around: Inside, frames: usize) -> Option<(u32, Inside)> {
-        match self.listing.get(body)?.kind {
+        let kind = self.kind(body)?;
+        match kind {
             Kind::Block => return self.caller(around, frames),
-            Kind::Parallel => {
-                let node = self.node_of(body, around.node);
-                self.branches(body, node, around);
-            }
-            kind if (kind.is_loop() || kind == Kind::Pipe)
-                && self.goes_round(body, around.node) =>
-            {
+            Kind::Parallel => self.branches(body, self.node_of(body, around), around),
+            _ if (kind.is_loop() || kind == Kind::Pipe) && self.goes_round(body, around) => {
                 self.add(body, How::Again, around);
                 self.body(body, How::Again, around);
             }
@@ -320,26 +273,17 @@ impl<'a> Walk<'a> {
         if around.called.is_some() {
             return None;
         }
-        let Some(mut frame) = self.facts.trace.frame(around.node) else {
+        let trace = self.facts.trace;
+        let Some(mut frame) = trace.frame(around.node) else {
             self.unknown(
-                "no record says what called the block: what follows the call is not known"
-                    .to_owned(),
+                "no record says what called the block: what follows the call is not known",
             );
             return None;
         };
         if frames == FRAMES {
-            let outer: Vec<NodeId> = self
-                .facts
-                .trace
-                .upward(Some(frame))
-                .filter(|n| {
-                    self.facts
-                        .trace
-                        .node(*n)
-                        .is_some_and(|n| matches!(n.kind, NodeKind::Frame { .. }))
-                })
-                .collect();
-            if let Some(skipped) = outer.len().checked_sub(FRAMES).filter(|n| *n > 0) {
+            let is_frame = |at: &NodeId| trace.node(*at).is_some_and(|node| node.kind.is_frame());
+            let outer: Vec<NodeId> = trace.upward(Some(frame)).filter(is_frame).collect();
+            if let Some(skipped @ 1..) = outer.len().checked_sub(FRAMES) {
                 self.notes.push(format!(
                     "{skipped} frames between the innermost and the outermost {FRAMES} were not looked at"
                 ));
@@ -347,66 +291,56 @@ impl<'a> Walk<'a> {
             }
         }
         // A call that is tied to no line lies in something that is.
-        let tied = self
-            .facts
-            .trace
-            .upward(Some(frame))
-            .find_map(|n| Some((n, self.facts.statement(n)?)));
-        let Some((node, call)) = tied else {
-            self.unknown(
-                "a frame's call is tied to no line: what follows it is not known".to_owned(),
-            );
+        let Some((node, call)) = self.facts.tied(Some(frame)) else {
+            self.unknown("a frame's call is tied to no line: what follows it is not known");
             return None;
         };
-        let outer = self.inside(self.facts.trace.node(node).and_then(|n| n.parent));
-        Some((call, outer))
+        Some((call, self.around(node)))
     }
 
     /// The statements after one in the same body. True when another position has come this way before: what follows
     /// from there on is known.
     fn beside(&mut self, statement: u32, around: Inside) -> bool {
-        let kind = |at: u32| self.listing.get(at).map(|s| s.kind);
-        let inside = self
-            .listing
-            .get(statement)
-            .and_then(|s| s.parent)
-            .and_then(kind);
+        let parent = self.listing.get(statement).and_then(|s| s.parent);
         // Branches run beside each other, and of options and handlers only one does.
-        if matches!(inside, Some(Kind::Parallel | Kind::Choice | Kind::Gate)) {
+        if let Some(Kind::Parallel | Kind::Choice | Kind::Gate) =
+            parent.and_then(|at| self.kind(at))
+        {
             return false;
         }
-        let mut decided = matches!(kind(statement), Some(Kind::If | Kind::Elif | Kind::Else));
-        let mut at = self.listing.next_sibling(statement);
-        while let Some(next) = at {
-            let known = self.seen.get(&(next, around.scope, around.called)).copied();
-            let known = known.filter(|at| {
-                self.ahead.get(*at).is_some_and(|a| {
+        let mut decided = self.kind(statement).is_some_and(Kind::is_way);
+        let listing = self.listing;
+        let next = |at: &u32| listing.next_sibling(*at);
+        for at in std::iter::successors(next(&statement), next) {
+            let known = self.seen.get(&(at, around.scope, around.called));
+            let is_sure = |at: &&usize| {
+                let known = self.ahead.get(**at);
+                known.is_some_and(|a| {
                     matches!(a.how, How::Here | How::Next) && a.stand != self.stand
                 })
-            });
-            if let Some(known) = known {
-                self.first.get_or_insert(known);
+            };
+            if let Some(known) = known.filter(is_sure) {
+                self.first.get_or_insert(*known);
                 return true;
             }
-            if self.ahead.len() >= MOST {
+            if self.is_full() {
                 return true;
             }
-            match kind(next) {
+            match self.kind(at) {
                 Some(Kind::Elif | Kind::Else) if decided => {}
                 Some(Kind::Catch) => {
                     // The run does not go on at a handler unless what it handles failed.
                     let first = self.first;
-                    self.subtree(next, How::Maybe, around);
+                    self.subtree(at, How::Maybe, around);
                     if !self.failed {
                         self.first = first;
                     }
                 }
                 _ => {
                     decided = false;
-                    self.subtree(next, How::Next, around);
+                    self.subtree(at, How::Next, around);
                 }
             }
-            at = self.listing.next_sibling(next);
         }
         false
     }
@@ -414,38 +348,33 @@ impl<'a> Walk<'a> {
     /// The branches of a parallel that no node has ended, or that none has begun. Every position in a branch comes out of
     /// its parallel: they are looked through for the first one.
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
-        let around = node.map_or(around, |n| self.inside(Some(n)));
+        let around = node.map_or(around, |at| self.inside(Some(at)));
         let key = (parallel, node, around.scope, around.called);
         let before = self.first.take();
-        let own = match self.branched.get(&key) {
-            Some(known) => *known,
-            None => {
-                self.all_branches(parallel, node, around);
-                self.branched.insert(key, self.first);
-                self.first
-            }
-        };
+        let own = self.branched.get(&key).copied().unwrap_or_else(|| {
+            self.all_branches(parallel, node, around);
+            self.branched.insert(key, self.first);
+            self.first
+        });
         self.first = before.or(own);
     }
 
     fn all_branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
-        let branches: Vec<u32> = self.listing.children(parallel).collect();
         // By name and by statement, of those that were not only announced.
         let (mut names, mut statements) = (BTreeSet::new(), BTreeSet::new());
         let facts = self.facts;
-        let inner = node.map(|node| facts.trace.children(Some(node)));
-        for at in inner.into_iter().flatten() {
-            let own = facts.trace.node(at);
-            let Some(own) = own.filter(|n| !(n.derived && n.status == NodeStatus::Pending)) else {
+        for (at, own) in node.into_iter().flat_map(|node| facts.inner(Some(node))) {
+            if own.derived && own.status == NodeStatus::Pending {
                 continue;
-            };
+            }
             if let NodeKind::Branch { branch } = &own.kind {
                 names.insert(&**branch);
             }
             statements.extend(facts.statement(at));
         }
-        for branch in branches {
-            let name = self.listing.get(branch).and_then(|s| s.name.as_deref());
+        let listing = self.listing;
+        for branch in listing.children(parallel) {
+            let name = listing.get(branch).and_then(|s| s.name.as_deref());
             let named = name.is_some_and(|name| names.contains(name));
             if !named && !statements.contains(&branch) {
                 self.subtree(branch, How::Next, around);
@@ -454,74 +383,56 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a loop around a place may have another round: not when its last one is under way.
-    fn goes_round(&self, statement: u32, node: Option<NodeId>) -> bool {
-        let Some(at) = self.node_of(statement, node) else {
-            return true;
+    fn goes_round(&self, statement: u32, around: Inside) -> bool {
+        let most = || {
+            let at = self.node_of(statement, around)?;
+            let (_, round) = self.facts.inner(Some(at)).last()?;
+            Some((round, self.facts.node(at)?.max?))
         };
-        let round = self.facts.trace.children(Some(at)).last();
-        match (
-            round
-                .and_then(|n| self.facts.trace.node(n))
-                .map(|n| &n.kind),
-            self.facts.trace.node(at).and_then(|n| n.max),
-        ) {
-            (Some(NodeKind::Round { n }), Some(max)) => *n < max,
-            _ => true,
-        }
+        !most().is_some_and(|(round, max)| matches!(round.kind, NodeKind::Round { n } if n >= max))
     }
 
     /// The node around a place that is tied to a statement.
-    fn node_of(&self, statement: u32, node: Option<NodeId>) -> Option<NodeId> {
-        self.facts
-            .trace
-            .upward(node)
-            .find(|n| self.facts.statement(*n) == Some(statement))
+    fn node_of(&self, statement: u32, around: Inside) -> Option<NodeId> {
+        let mut upward = self.facts.trace.upward(around.node);
+        upward.find(|at| self.facts.statement(*at) == Some(statement))
     }
 
     /// What lies directly in a statement, each with what lies in it.
     fn body(&mut self, statement: u32, how: How, around: Inside) {
-        let children: Vec<u32> = self.listing.children(statement).collect();
-        for child in children {
-            let maybe = self.listing.get(child).is_some_and(|s| depends(s.kind));
+        let listing = self.listing;
+        for child in listing.children(statement) {
+            let maybe = self.kind(child).is_some_and(depends);
             self.subtree(child, if maybe { how.max(How::Maybe) } else { how }, around);
         }
     }
 
     /// A statement and all that lies in it, and the blocks that are called there.
     fn subtree(&mut self, statement: u32, how: How, around: Inside) {
-        let mut at = statement;
-        let Some(end) = self.listing.get(statement).map(|s| s.end) else {
+        let listing = self.listing;
+        let own = listing.get(statement);
+        let Some(own) = own.filter(|own| own.kind != Kind::Block) else {
             return;
         };
-        let own = self.listing.get(statement).map(|s| s.kind);
-        if own.is_some_and(|kind| kind == Kind::Block) {
-            return;
-        }
-        while let Some(this) = self.listing.get(at).filter(|s| s.line <= end) {
-            if self.ahead.len() >= MOST {
+        // The last line of what runs only if something else decides so: a condition, a catch, a choice, a gate's handler.
+        let mut depends_until = 0;
+        for at in statement.. {
+            let this = listing.get(at).filter(|s| s.line <= own.end);
+            let Some(this) = this.filter(|_| !self.is_full()) else {
                 return;
-            }
-            // Inside of a condition, a catch, a choice or a gate's handler it depends.
-            let depends = at != statement
-                && std::iter::once(at)
-                    .chain(self.listing.enclosing(at))
-                    .take_while(|a| *a != statement)
-                    .any(|a| {
-                        self.listing
-                            .get(a)
-                            .and_then(|s| s.parent)
-                            .and_then(|p| self.listing.get(p))
-                            .is_some_and(|p| depends_inside(p.kind))
-                    });
-            let how = match depends {
-                true => how.max(How::Maybe),
-                false if at != statement && how == How::Here => How::Next,
-                false => how,
             };
+            let how = match how {
+                _ if at == statement => how,
+                _ if this.line <= depends_until => how.max(How::Maybe),
+                How::Here => How::Next,
+                _ => how,
+            };
+            if depends(this.kind) || this.kind == Kind::Gate {
+                depends_until = depends_until.max(this.end);
+            }
             if !this.kind.is_declaration() && !self.is_given(this, around) {
                 self.add(at, how, around);
             }
-            at += 1;
         }
     }
 
@@ -542,9 +453,9 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        if self.ahead.len() >= MOST {
+        let Some(this) = self.listing.get(statement).filter(|_| !self.is_full()) else {
             return;
-        }
+        };
         let next = self.ahead.len();
         self.first.get_or_insert(next);
         self.seen.insert(key, next);
@@ -555,22 +466,26 @@ impl<'a> Walk<'a> {
             called: around.called,
             stand: self.stand,
         });
-        let Some(this) = self.listing.get(statement) else {
-            return;
-        };
-        let block = match this.kind {
-            Kind::Do => this
-                .target
-                .as_deref()
-                .and_then(|b| self.listing.block_named(b)),
-            _ => None,
-        };
         // A call that is under way has a frame of its own, which is looked at from inside.
         let under_way = how == How::Here && around.called.is_none();
-        if let Some(block) = block.filter(|b| !under_way && around.called != Some(*b)) {
+        let calls = this.kind == Kind::Do && !under_way;
+        let target = this.target.as_deref().filter(|_| calls);
+        let block = target.and_then(|block| self.listing.block_named(block));
+        if let Some(block) = block.filter(|block| around.called != Some(*block)) {
             self.calls.push_back((block, around));
         }
     }
+}
+
+/// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
+/// rounds only bindings record nothing records whether its condition was met.
+fn may_be_open(node: &Node) -> bool {
+    let open = node.status == NodeStatus::Unknown || (node.derived && node.status.is_open());
+    let block = matches!(
+        node.kind,
+        NodeKind::Loop | NodeKind::Parallel | NodeKind::Frame { .. }
+    );
+    open && block
 }
 
 /// The bindings that have the name of an input.
@@ -586,20 +501,7 @@ fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Optio
         .collect()
 }
 
-/// Whether an input is given when the program begins; one with a prompt (`input x: **Go on?**`) is asked for on the way.
-pub(super) fn is_given(statement: &Statement) -> bool {
-    statement.kind == Kind::Input && statement.property("prompt").is_none()
-}
-
 /// Whether a statement runs only when something else decides so.
 fn depends(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::If | Kind::Elif | Kind::Else | Kind::Catch | Kind::Choice | Kind::Option
-    )
-}
-
-/// Whether what lies directly in a statement runs only when something else decides so.
-fn depends_inside(kind: Kind) -> bool {
-    depends(kind) || kind == Kind::Gate
+    kind.is_way() || matches!(kind, Kind::Catch | Kind::Choice)
 }

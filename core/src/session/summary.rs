@@ -130,7 +130,7 @@ fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
         _ if by_file => &run.updated,
         _ => &verdict.last_sign,
     };
-    super::pages::span(&run.started, until)
+    super::pages::span(run.started.as_ref(), until.as_ref())
 }
 
 /// When a run started, and what that was read from where nothing records it.

@@ -90,6 +90,16 @@ impl Trace {
         children(&self.nodes, of)
     }
 
+    /// The number of the last round of a loop.
+    pub(crate) fn last_round(&self, of: NodeId) -> Option<u32> {
+        let inside = self.children(Some(of));
+        let rounds = inside.filter_map(|at| match self.node(at)?.kind {
+            NodeKind::Round { n } => Some(n),
+            _ => None,
+        });
+        rounds.max()
+    }
+
     /// A node and what it lies in, from the inside out.
     pub fn upward(&self, from: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(from, |at| self.node(*at)?.parent)
@@ -132,6 +142,11 @@ impl NodeKind {
     /// Whether it is an invocation of a block.
     pub fn is_frame(&self) -> bool {
         matches!(self, NodeKind::Frame { .. })
+    }
+
+    /// Whether it is a gate.
+    pub fn is_gate(&self) -> bool {
+        matches!(self, NodeKind::Gate { .. })
     }
 
     /// Whether it is a round of a loop.

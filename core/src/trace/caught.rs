@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 
 use typed_index_collections::{TiSlice, TiVec};
 
-use super::arena::children;
 use super::finish::lead;
 use super::words::Lead;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
-use crate::program::Listing;
+use crate::program::{Listing, StatementKind as Kind};
 
 /// Marks failed nodes as recovered where a `catch` ran for them. Nodes stand in preorder.
 pub(super) fn recover(nodes: &mut NodeSlice, program: Option<&Listing>) {
@@ -38,30 +37,25 @@ fn ran(node: &Node) -> bool {
 
 /// A `try` row and the `catch` row after it: everything from one to the other.
 fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
-    let is = |node: &Node, what: Lead<'_>| lead(node) == Some(what);
-    if !nodes.iter().any(|node| is(node, Lead::Catch)) {
-        return;
-    }
-    let levels = std::iter::once(None).chain(nodes.keys().map(Some));
-    for parent in levels {
-        let mut since: Option<NodeId> = None;
-        let mut body: Vec<NodeId> = Vec::new();
-        for at in children(nodes, parent) {
-            let Some(node) = nodes.get(at) else { continue };
-            if is(node, Lead::Try) {
-                since = Some(at);
-                body.clear();
+    // What came since the `try` that is open, by what that lies in.
+    let mut bodies: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
+    for (at, node) in nodes.iter_enumerated() {
+        match lead(node) {
+            Some(Lead::Try) => {
+                bodies.insert(node.parent, vec![at]);
             }
-            if is(node, Lead::Catch) && since.take().is_some() && ran(node) {
-                for at in body.drain(..) {
+            Some(Lead::Catch) => {
+                let body = bodies.remove(&node.parent).unwrap_or_default();
+                for at in body.into_iter().filter(|_| ran(node)) {
                     if let Some(caught) = caught.get_mut(at) {
                         *caught = true;
                     }
                 }
             }
-            if since.is_some() {
-                body.push(at);
-            }
+            _ => bodies
+                .get_mut(&node.parent)
+                .into_iter()
+                .for_each(|body| body.push(at)),
         }
     }
 }
@@ -70,7 +64,12 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
 fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
     // Programs do not nest deeper; the bound keeps hostile ones cheap.
     const DEEPEST: usize = 32;
-    let statement = |node: &Node| node.line.and_then(|line| program.statement_at(line));
+    // The statements that a node lies in by the program, itself among them.
+    let program_around = |node: &Node| {
+        let own = node.line.and_then(|line| program.statement_at(line));
+        let outer = own.into_iter().flat_map(|own| program.enclosing(own));
+        own.into_iter().chain(outer).take(DEEPEST)
+    };
     let mut around: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(nodes.len());
     for node in nodes {
         // The round or frame that it runs in: a catch in another round has not caught it.
@@ -85,44 +84,23 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
     }
     // The last node of a round or frame that ran in a catch.
     let mut ran_in: BTreeMap<(Option<NodeId>, u32), NodeId> = BTreeMap::new();
+    let is_catch = |at: &u32| program.get(*at).is_some_and(|s| s.kind == Kind::Catch);
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
-        let Some(statement) = statement(node).filter(|_| ran(node)) else {
-            continue;
-        };
-        let own = std::iter::once(statement);
-        for catch in own
-            .chain(program.enclosing(statement))
-            .take(DEEPEST)
-            .filter(|at| is_catch(program, *at))
-        {
-            ran_in.insert((*inside, catch), at);
-        }
+        let catches = program_around(node).filter(is_catch);
+        ran_in.extend(
+            catches
+                .filter(|_| ran(node))
+                .map(|catch| ((*inside, catch), at)),
+        );
     }
     if ran_in.is_empty() {
         return;
     }
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {
-        let Some(statement) = statement(node) else {
-            continue;
-        };
-        let own = std::iter::once(statement);
-        let dealt_with = own
-            .chain(program.enclosing(statement))
-            .take(DEEPEST)
-            .filter_map(|outer| program.catch_of(outer))
-            .any(|catch| {
-                ran_in
-                    .get(&(*inside, catch))
-                    .is_some_and(|catching| *catching > at)
-            });
+        let mut catches = program_around(node).filter_map(|outer| program.catch_of(outer));
+        let dealt_with = catches.any(|catch| ran_in.get(&(*inside, catch)) > Some(&at));
         if dealt_with && let Some(caught) = caught.get_mut(at) {
             *caught = true;
         }
     }
-}
-
-fn is_catch(program: &Listing, statement: u32) -> bool {
-    program
-        .get(statement)
-        .is_some_and(|s| s.kind == crate::program::StatementKind::Catch)
 }

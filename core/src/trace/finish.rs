@@ -136,10 +136,7 @@ fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
             None => format!("`{}`", node.text),
         };
         let issue = Issue::info("", format!("{what} {end}")).hint(hint);
-        match node.id {
-            Some(id) => issue.at_row("execution", id),
-            None => issue,
-        }
+        issue.at_execution(node.id)
     });
 }
 

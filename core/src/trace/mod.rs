@@ -59,7 +59,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
 use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
-use crate::program::{Listing, StatementKind, TiedBy, scan};
+use crate::program::{Listing, Statement, StatementKind, TiedBy, scan};
+use crate::time::Stamp;
 use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
@@ -130,7 +131,7 @@ fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
             before = trace.of_row(row.id).max(before);
             continue;
         };
-        let at = |stamp: &Option<crate::time::Stamp>| {
+        let at = |stamp: &Option<Stamp>| {
             stamp
                 .as_ref()
                 .map_or(String::new(), |at| format!(" at {at}"))
@@ -373,6 +374,28 @@ pub struct Node {
 }
 
 impl Node {
+    /// The statement of the program that it is tied to.
+    pub(crate) fn statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
+        program?.get(program?.begun_at(self.line?)?)
+    }
+
+    /// When it began and ended, as far as its first and last row record that.
+    pub fn times<'r>(&self, run: &'r Run) -> (Option<&'r Stamp>, Option<&'r Stamp>) {
+        let row = |row: Option<u32>| run.executions.get(row? as usize);
+        let (first, last) = (row(self.first_row), row(self.last_row));
+        let ended = last.and_then(|row| row.completed.as_ref());
+        (
+            first.and_then(|row| row.started.as_ref()),
+            ended.or_else(|| first?.completed.as_ref()),
+        )
+    }
+
+    /// The same in milliseconds since 1970 UTC, as far as the times are in UTC.
+    pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
+        let (from, to) = self.times(run);
+        (from.and_then(Stamp::millis), to.and_then(Stamp::millis))
+    }
+
     /// Its error message: that of its last row, else that of the state file's annotation.
     pub fn error<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         if let Some(row) = self.last_row {
@@ -412,12 +435,9 @@ impl Node {
 
     /// Whether it was there before the first statement ran, and is none itself: an input, a check of the surroundings.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
-        let own = || {
-            let program = program?;
-            program.get(program.statement_at(self.line.filter(|_| !self.line_guessed)?)?)
-        };
+        let own = self.statement(program).filter(|_| !self.line_guessed);
         self.log_line(run).is_some_and(LogLine::is_given)
-            || own().is_some_and(|own| own.kind == StatementKind::Input)
+            || own.is_some_and(|own| own.kind == StatementKind::Input)
     }
 
     /// Whether its condition held, as a compact log says it.
@@ -596,7 +616,7 @@ pub struct Verdict {
     /// One sentence: `running, no sign of life for 3 d`, or why one source was believed over another.
     pub reason: String,
     /// The latest time in any row, else the file's.
-    pub last_sign: Option<crate::time::Stamp>,
+    pub last_sign: Option<Stamp>,
     /// What `last_sign` was read from: `execution 31`, `bindings/a.md`, `the file's date`.
     pub last_sign_from: Option<String>,
     /// A day without a sign of life while running (derived, never written).

@@ -17,7 +17,6 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     let Some(program) = program.filter(any) else {
         return;
     };
-    let ways = program.ways();
     let tied = |node: &Node| {
         let line = node.line.filter(|_| !node.line_guessed)?;
         program.statement_at(line)
@@ -56,7 +55,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         };
         let inside = program.enclosing(at).take(DEEP).take_while(|at| !holds(at));
         for way in std::iter::once(at).chain(inside) {
-            let Some(choice) = ways.choice(way) else {
+            let Some(choice) = program.choice(way) else {
                 continue;
             };
             let other = *taken.entry((node.parent, choice)).or_insert(way);
@@ -86,9 +85,6 @@ fn note(node: &Node, ledger: &mut Ledger, message: impl FnOnce() -> String) {
     ledger.note(Severity::Warning, "condition-contradicted", || {
         let issue =
             Issue::info("", message()).hint("Both are shown as recorded; one of them is wrong.");
-        match (node.id, node.first_row) {
-            (Some(id), Some(_)) => issue.at_row("execution", id),
-            _ => issue,
-        }
+        issue.at_execution(node.id.filter(|_| node.first_row.is_some()))
     });
 }

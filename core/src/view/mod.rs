@@ -40,10 +40,12 @@ mod overview;
 mod resume;
 mod runs;
 mod search;
+mod section;
 mod share;
 mod timeline;
 mod timeout;
 mod unread;
+mod words;
 mod work;
 
 pub use crate::model::{Cell, TableRows};
@@ -77,18 +79,20 @@ pub use nodes::{
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
 pub use resume::{
-    AheadView, CautionView, DoneView, GateOutcomeView, MemoryNeedView, NeedView, PositionView,
-    ResumeView, StepView,
+    AheadView, CautionView, DoneView, GateOutcomeView, GateOutcomes, How, MemoryNeedView,
+    NeedState, NeedView, PositionView, ResumeView, Risk, StepView, Stop, numbers,
 };
 pub(crate) use runs::LEFT_OUT;
 pub use runs::{RunList, RunSummary};
 pub use search::{Hit, HitGroup, HitKind, SearchView, SearchedRun, SkippedValue};
+pub use section::{Item, Section, Sections};
 pub use share::{
     LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
 };
 pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
+use words::words;
 pub use work::{AnswerView, AttemptView, Excerpt, GivenName, NodeWork, Seen};
 
 use serde::{Deserialize, Serialize};

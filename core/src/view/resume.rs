@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{BindingRef, GateView, NodeRef};
+use super::{BindingRef, GateView, NodeRef, words};
 use crate::time::Stamp;
 
 /// What going on with a run takes.
@@ -45,6 +45,34 @@ pub struct ResumeView {
     pub notes: Vec<String>,
 }
 
+impl ResumeView {
+    /// The needs whose values are there.
+    pub fn there(&self) -> impl Iterator<Item = &NeedView> + Clone {
+        self.needs.iter().filter(|n| n.state == NeedState::There)
+    }
+
+    /// What the rest uses and nothing has, in words; and whether it can only be a name.
+    pub fn missing(&self) -> Vec<(String, bool)> {
+        let needs = self.needs.iter().filter(|n| n.is_missing());
+        let needs = needs.map(|n| {
+            let (name, lines) = (&n.name, numbers(&n.lines));
+            (format!("{name} (line {lines}): {}", n.reason), n.sure)
+        });
+        let memories = self.memories.iter();
+        let memories = memories.filter(|m| m.state == NeedState::Nowhere).map(|m| {
+            let (agent, lines) = (&m.agent, numbers(&m.lines));
+            (format!("the memory of agent {agent} (line {lines})"), true)
+        });
+        needs.chain(memories).collect()
+    }
+}
+
+/// `3, 7`.
+pub fn numbers(lines: &[u32]) -> String {
+    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+    lines.join(", ")
+}
+
 /// What is done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -69,9 +97,8 @@ pub struct DoneView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PositionView {
-    /// `open`: begun without a recorded end; `failed`: the first cause; `gate`: it waits; `between`: nothing is open,
-    /// the place follows from what ended last; `refused`: nothing is open behind a gate that was turned down.
-    pub how: String,
+    /// Why it stands there.
+    pub how: Stop,
     /// The node; `None` for `between`.
     pub node: Option<NodeRef>,
     /// The frame that it lies in; `None` is the root.
@@ -101,6 +128,23 @@ pub struct PositionView {
     pub commands: Vec<String>,
 }
 
+words! {
+    /// Why a run stands somewhere.
+    Stop {
+        /// The statement was begun, and no end is recorded.
+        #[default]
+        Open = "open",
+        /// It is the first cause of the run's failure.
+        Failed = "failed",
+        /// It waits at a gate.
+        Gate = "gate",
+        /// Nothing is open: the place follows from what ended last.
+        Between = "between",
+        /// Nothing is open behind a gate that was turned down: what that means is still to be done.
+        Refused = "refused",
+    }
+}
+
 /// A statement ahead.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -112,10 +156,27 @@ pub struct AheadView {
     /// How many columns the program indents the line.
     #[serde(default)]
     pub indent: u32,
-    /// `here`, `next`, `again` (another round), `maybe` (a condition decides), `called` (in a block that is called).
-    pub how: String,
+    /// How it comes to run.
+    pub how: How,
     /// The frame that its names are resolved from; `None` is the root.
     pub frame: Option<i64>,
+}
+
+words! {
+    /// How a statement ahead comes to run.
+    How {
+        /// The run stands at it.
+        #[default]
+        Here = "here",
+        /// It follows.
+        Next = "next",
+        /// It lies in a loop's body and runs if there is another round.
+        Again = "again",
+        /// A condition, an error or a choice decides.
+        Maybe = "maybe",
+        /// It lies in a block that a statement ahead calls.
+        Called = "called",
+    }
 }
 
 /// A name that the rest of the program uses.
@@ -124,9 +185,8 @@ pub struct AheadView {
 pub struct NeedView {
     /// The name.
     pub name: String,
-    /// `there`; `empty`: bound, but its value is missing; `given`: a parameter or counter that no binding records;
-    /// `made`: a statement ahead makes it first; `import`: of another run; `nowhere`.
-    pub state: String,
+    /// Where it comes from.
+    pub state: NeedState,
     /// Why it is this value, or where it comes from.
     pub reason: String,
     /// The binding.
@@ -148,7 +208,26 @@ pub struct NeedView {
 impl NeedView {
     /// Whether the rest of the program cannot have it.
     pub fn is_missing(&self) -> bool {
-        matches!(self.state.as_str(), "nowhere" | "empty")
+        matches!(self.state, NeedState::Nowhere | NeedState::Empty)
+    }
+}
+
+words! {
+    /// Where a name or a memory comes from that the rest of the program uses.
+    NeedState {
+        /// The run has it.
+        There = "there",
+        /// It is bound, but its value is missing.
+        Empty = "empty",
+        /// A parameter, a counter, an error or an item that no binding records.
+        Given = "given",
+        /// A statement ahead makes it first.
+        Made = "made",
+        /// It is a value of an import, which is another run.
+        Import = "import",
+        /// Nothing has it.
+        #[default]
+        Nowhere = "nowhere",
     }
 }
 
@@ -160,8 +239,8 @@ pub struct MemoryNeedView {
     pub agent: String,
     /// How long its memory lives, as the program declares it.
     pub scope: String,
-    /// `there`; `made`: a session ahead begins it; `nowhere`.
-    pub state: String,
+    /// Where it comes from: it is there, a session ahead begins it, or it is nowhere.
+    pub state: NeedState,
     /// Which store it lies in.
     pub store: String,
     /// Bytes of it.
@@ -181,6 +260,15 @@ pub struct GateOutcomeView {
     /// The gate.
     #[serde(flatten)]
     pub gate: GateView,
+    /// What each outcome means.
+    #[serde(flatten)]
+    pub outcomes: GateOutcomes,
+}
+
+/// What each outcome of a gate means for the program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct GateOutcomes {
     /// Its line in the program.
     pub line: Option<u32>,
     /// What happens when it is approved.
@@ -195,12 +283,50 @@ pub struct GateOutcomeView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CautionView {
-    /// `exec`, `begun`, `written`, `memory`, `outside`, `attempts`, `branches`, `rounds`.
-    pub risk: String,
+    /// What kind of risk it is.
+    pub risk: Risk,
     /// The node that it speaks of.
     pub node: Option<NodeRef>,
     /// What is known, in one sentence.
     pub text: String,
+}
+
+words! {
+    /// A kind of risk.
+    Risk {
+        /// A command may have run.
+        Exec = "exec",
+        /// A session was begun, and no end is recorded.
+        #[default]
+        Begun = "begun",
+        /// Its result is there already.
+        Written = "written",
+        /// An agent's memory may hold the turn already.
+        Memory = "memory",
+        /// It may have changed things outside of the run.
+        Outside = "outside",
+        /// Attempts were used up, in part or all.
+        Attempts = "attempts",
+        /// Some branches are done.
+        Branches = "branches",
+        /// Some rounds, or a part of one, are done.
+        Rounds = "rounds",
+    }
+}
+
+impl Risk {
+    /// Whether something may have been done in part; of a parallel and a loop only what is done is said.
+    pub fn is_open(self) -> bool {
+        !matches!(self, Risk::Branches | Risk::Rounds)
+    }
+
+    /// Whether it asks for a look at what was done; the others only say what is done.
+    pub fn looks_back(self) -> bool {
+        matches!(
+            self,
+            Risk::Exec | Risk::Begun | Risk::Memory | Risk::Outside
+        )
+    }
 }
 
 /// A step.

@@ -4,7 +4,7 @@
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_at};
 use super::overlay::Overlay;
-use super::place::{around, at_line, holds};
+use super::place::{at_line, holder};
 use super::source::{Found, Named, Source};
 use super::standing::Standing;
 use super::{At, Branch, Facts, Place, Plan, WriteError};
@@ -108,14 +108,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
             )),
         };
     };
-    let mut inner = statement;
-    let holder = around(&source, statement).into_iter().find(|at| {
-        let holds = source.get(*at).is_some_and(|s| holds(s.kind));
-        if !holds {
-            inner = *at;
-        }
-        holds
-    });
+    let (holder, inner) = holder(&source, statement);
     let Some(holder) = holder.filter(|at| listing.has_items(*at)) else {
         return named_branch(&source, &found, wanted, facts);
     };
@@ -140,9 +133,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         alone,
     };
     if let Some(name) = wanted.item {
-        let named = items
-            .iter()
-            .find(|row| meta(row).branch.as_deref() == Some(name));
+        let is_named = |row: &&&Execution| meta(row).branch.as_deref() == Some(name);
+        let named = items.iter().find(is_named);
         return Ok(named.map_or_else(
             || new(name.to_owned()),
             |item| {

@@ -28,23 +28,13 @@ impl Turn<'_> {
         if self.is_beside(listing, statement) && !self.in_scope()? {
             return Ok(());
         }
-        let leader = listing.leader(statement);
-        let own = listing.get(statement);
-        let Some(own) = own.filter(|s| s.kind.is_way()) else {
+        let Some(choice) = listing.choice(statement) else {
             return Ok(());
         };
-        let same = |at: u32| match own.kind {
-            Kind::Option => true,
-            _ => listing.leader(at) == leader,
-        };
+        let is_other = |at: &u32| *at != statement && listing.choice(*at) == Some(choice);
         let since = begun_after(self.facts, self.parent)?;
-        for other in listing
-            .siblings(statement)
-            .filter(|at| *at != statement && same(*at))
-        {
-            let Some(way) = listing.get(other).filter(|s| s.kind.is_way()) else {
-                continue;
-            };
+        let others = listing.siblings(statement).filter(is_other);
+        for way in others.filter_map(|at| listing.get(at)) {
             if let Some(row) = self.begun(way, since)? {
                 return Err(WriteError::refused(
                     "way-taken",

@@ -161,12 +161,7 @@ impl Record for RunParallel {
         }
         let mut branches = Vec::with_capacity(names.len());
         for name in names {
-            let branch = Branch {
-                parallel: Some(parallel.id),
-                name: name.to_string(),
-                statement: None,
-                insist: self.begin.insist,
-            };
+            let branch = item::begins(parallel.id, name.to_string(), self.begin.insist);
             branches.push(all.plan(&branch, at)?);
         }
         Ok(all.done(ParallelRunning { parallel, branches }))

@@ -32,21 +32,32 @@ pub(super) fn parent_of(
 
 /// What a statement lies in, as far as running goes: innermost first, up to the block that it is declared in.
 pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
-    let Some(listing) = &source.listing else {
-        return Vec::new();
-    };
+    let enclosing = source.listing.iter().flat_map(|l| l.enclosing(statement));
     let mut found = Vec::new();
-    for at in listing.enclosing(statement) {
+    for at in enclosing {
         found.push(at);
-        if listing.get(at).is_some_and(|s| s.kind == Kind::Block) {
+        if source.kind(at) == Some(Kind::Block) {
             break;
         }
     }
     found
 }
 
+/// The innermost thing around a statement that needs an execution of it to run in; and what lies directly in that: the
+/// statement, or what it lies in.
+pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
+    let mut inner = statement;
+    for at in around(source, statement) {
+        if source.kind(at).is_some_and(holds) {
+            return (Some(at), inner);
+        }
+        inner = at;
+    }
+    (None, statement)
+}
+
 /// Whether what lies in it needs an execution of it to run in. A `try:` or an `if` may be recorded, or not.
-pub(super) fn holds(kind: Kind) -> bool {
+fn holds(kind: Kind) -> bool {
     kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
 
@@ -97,31 +108,24 @@ fn fitting<'r>(
     outer: u32,
     inner: u32,
 ) -> Vec<&'r Execution> {
+    let holds_branches = matches!(source.kind(outer), Some(Kind::Parallel | Kind::Pipe));
     // Branches of two parallels may have one name and, where one parallel is the other's branch, one line.
     let is_elsewhere = |row: &Execution| {
         let above = standing.above(row).next();
         let parallel = above.filter(|above| shape(above) == Shape::Parallel);
         let parallel = parallel.and_then(|above| source.of_row(above));
-        let own = meta(row).branch.is_some() && holds_branches(source, outer);
+        let own = holds_branches && meta(row).branch.is_some();
         own && parallel.is_some_and(|parallel| parallel != outer)
     };
     let fits = |row: &&Execution| is_of(source, row, outer, inner) && !is_elsewhere(row);
     standing.rows().filter(fits).collect()
 }
 
-fn holds_branches(source: &Source, statement: u32) -> bool {
-    let own = source.get(statement);
-    own.is_some_and(|own| matches!(own.kind, Kind::Parallel | Kind::Pipe))
-}
-
 /// Whether a statement directly in a parallel is a branch itself, rather than something that runs in one.
 fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
-    source.listing.as_ref().is_some_and(|listing| {
-        let is_parallel = listing
-            .get(parallel)
-            .is_some_and(|s| s.kind == Kind::Parallel);
-        is_parallel && !listing.has_items(parallel) && listing.stands_alone(statement)
-    })
+    let listing = source.listing.as_ref();
+    source.kind(parallel) == Some(Kind::Parallel)
+        && listing.is_some_and(|l| !l.has_items(parallel) && l.stands_alone(statement))
 }
 
 /// Whether a row is an execution of `outer` that `inner`, directly in it, runs in.
@@ -138,29 +142,25 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
             if own_row && source.of_row(row) == Some(outer) {
                 return true;
             }
-            let leader = source
-                .listing
-                .as_ref()
-                .map_or(inner, |listing| listing.leader(inner));
-            let branch = meta(row).branch;
-            branch.is_some_and(|branch| {
-                let line = |at: u32| source.get(at).map(|s| i64::from(s.line));
+            let Some(branch) = meta(row).branch else {
+                return false;
+            };
+            let leader = source.listing.as_ref();
+            let leader = leader.map_or(inner, |listing| listing.leader(inner));
+            let stands_at = |at: u32| {
+                let line = source.get(at).map(|s| i64::from(s.line));
+                row.index == line
+            };
+            match source.branches(outer).iter().find(|(_, at)| *at == leader) {
                 // Of other parallels a branch may have the same name: a branch's row has its own line, or its parallel's.
-                let elsewhere = row.index.is_some_and(|index| {
-                    let line_of = u32::try_from(index)
-                        .ok()
-                        .and_then(|line| source.at_line(line));
-                    line_of.is_some() && Some(index) != line(leader) && Some(index) != line(outer)
-                });
-                match source.branches(outer).iter().find(|(_, at)| *at == leader) {
-                    Some((name, _)) => **name == *branch && !elsewhere,
-                    // The branches of `parallel for` are known only when it runs.
-                    None => {
-                        row.index == Some(own.line.into())
-                            || row.index == source.get(inner).map(|s| s.line.into())
-                    }
+                Some((name, _)) => {
+                    let line = row.index.and_then(|line| u32::try_from(line).ok());
+                    let known = line.and_then(|line| source.at_line(line)).is_some();
+                    **name == *branch && (!known || stands_at(leader) || stands_at(outer))
                 }
-            })
+                // The branches of `parallel for` are known only when it runs.
+                None => stands_at(outer) || stands_at(inner),
+            }
         }
         _ => shape(row) != Shape::Frame && source.of_row(row) == Some(outer),
     }
@@ -178,26 +178,20 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
         // In a recursion all wait: a `catch` belongs to the innermost.
         (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
         _ => {
-            let candidates: Vec<String> = fit.iter().map(|row| candidate(row)).collect();
+            let candidate = |row: &&Execution| {
+                let branch = meta(row).branch;
+                let branch = branch.map_or(String::new(), |name| format!("branch {name}, "));
+                format!("--parent {} ({branch}{})", row.id, shown(&row.text))
+            };
+            let candidates: Vec<String> = fit.iter().map(candidate).collect();
+            let (at, many, candidates) = (at_line(found), fit.len(), candidates.join("; "));
             Err(WriteError::refused(
                 "parent-ambiguous",
-                format!(
-                    "{} may run in any of {} executions: {}",
-                    at_line(found),
-                    fit.len(),
-                    candidates.join("; ")
-                ),
+                format!("{at} may run in any of {many} executions: {candidates}"),
                 "`--parent ID` says which",
             ))
         }
     }
-}
-
-fn candidate(row: &Execution) -> String {
-    let branch = meta(row)
-        .branch
-        .map_or(String::new(), |branch| format!("branch {branch}, "));
-    format!("--parent {} ({branch}{})", row.id, shown(&row.text))
 }
 
 pub(super) fn at_line(found: &Found) -> String {
@@ -217,31 +211,25 @@ fn a_branch(
     let mut listed = source.branches(parallel).into_iter();
     let own = listed.find(|(_, at)| *at == statement);
     let name = own.map_or("NAME".to_owned(), |(name, _)| name);
-    let open = standing
-        .rows()
-        .find(|row| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel));
+    let is_parallel =
+        |row: &&Execution| shape(row) == Shape::Parallel && source.of_row(row) == Some(parallel);
+    let open = standing.rows().find(is_parallel).map(|row| row.id);
     let begun = open.and_then(|open| {
         let own = |row: &&Execution| meta(row).branch.as_deref() == Some(&*name);
-        standing.inside(open.id).find(own)
+        Some(standing.inside(open).find(own)?.id)
     });
     let next = match (open, begun) {
-        (_, Some(begun)) => format!(
-            "it has begun, as execution {}: `prosescope brief --execution {}` says what it is to do",
-            begun.id, begun.id
+        (_, Some(id)) => format!(
+            "it has begun, as execution {id}: `prosescope brief --execution {id}` says what it is to do"
         ),
-        (Some(open), None) => format!("use `prosescope parallel branch {} {name}`", open.id),
+        (Some(open), None) => format!("use `prosescope parallel branch {open} {name}`"),
         (None, None) => {
             format!("`prosescope parallel run --line {line}` begins all of its branches")
         }
     };
-    WriteError::refused(
-        "is-a-branch",
-        format!(
-            "{} is a branch of the parallel of line {line}",
-            at_line(found)
-        ),
-        next,
-    )
+    let at = at_line(found);
+    let message = format!("{at} is a branch of the parallel of line {line}");
+    WriteError::refused("is-a-branch", message, next)
 }
 
 fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteError {
@@ -249,52 +237,42 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
         return WriteError::not_found("the program has no such statement", "");
     };
     let line = own.line;
+    let place = shown_place(own);
+    let has_items = source.listing.as_ref().is_some_and(|l| l.has_items(outer));
+    let begins = |command: &str| format!("`prosescope {command} --line {line}` begins it");
     let (what, next) = match own.kind {
         Kind::Block => {
-            let name = own.name.as_deref().unwrap_or_default();
             let calls = source.listing.iter().flat_map(|l| &l.statements);
             let call = calls
-                .filter(|s| s.target.as_deref() == Some(name) && s.kind == Kind::Do)
+                .filter(|s| s.kind == Kind::Do && s.target.is_some() && s.target == own.name)
                 .find(|s| s.line < own.line || s.line > own.end);
-            let next = match call {
-                Some(call) => format!(
-                    "`prosescope exec begin --line {}` calls it, or `--in {}`",
-                    call.line, call.line
-                ),
+            let next = match call.map(|call| call.line) {
+                Some(line) => {
+                    format!("`prosescope exec begin --line {line}` calls it, or `--in {line}`")
+                }
                 None => "`prosescope exec begin` with the line of a `do` calls it".to_owned(),
             };
-            (format!("{}, which is not called", shown_place(own)), next)
+            (format!("{place}, which is not called"), next)
         }
-        Kind::Parallel if source.listing.as_ref().is_some_and(|l| l.has_items(outer)) => (
-            format!("{}, which has not begun", shown_place(own)),
+        Kind::Parallel if has_items => (
+            format!("{place}, which has not begun"),
             format!(
                 "`prosescope parallel run --line {line} --branches A,B` begins it with its items, `parallel begin --line {line}` without"
             ),
         ),
         Kind::Parallel => {
             let branch = source.get(inner).map_or(line, |s| s.line);
-            (
-                format!(
-                    "a branch (line {branch}) of {}, which has not begun",
-                    shown_place(own)
-                ),
-                format!("`prosescope parallel run --line {line}` begins it"),
-            )
+            let what = format!("a branch (line {branch}) of {place}, which has not begun");
+            (what, begins("parallel run"))
         }
-        Kind::Pipe => (
-            format!("{}, which has not begun", shown_place(own)),
-            format!("`prosescope exec run --line {line}` begins it"),
-        ),
+        Kind::Pipe => (format!("{place}, which has not begun"), begins("exec run")),
         _ => (
-            format!("{}, which has not begun", shown_place(own)),
-            format!("`prosescope loop begin --line {line}` begins it, or `--in {line}`"),
+            format!("{place}, which has not begun"),
+            format!("{}, or `--in {line}`", begins("loop begin")),
         ),
     };
-    WriteError::refused(
-        "not-begun",
-        format!("{} lies in {what}", at_line(found)),
-        next,
-    )
+    let message = format!("{} lies in {what}", at_line(found));
+    WriteError::refused("not-begun", message, next)
 }
 
 /// What other statements lie in, as a message names it.
@@ -323,14 +301,7 @@ fn fits(
         return Ok(());
     };
     let enclosing = around(source, statement);
-    let holder = enclosing
-        .iter()
-        .position(|at| source.get(*at).is_some_and(|s| holds(s.kind)));
-    let outer = holder.and_then(|nth| enclosing.get(nth)).copied();
-    // What the statement is, or lies in, directly in that.
-    let inner = holder.and_then(|nth| enclosing.get(nth.checked_sub(1)?));
-    let inner = inner.copied().unwrap_or(statement);
-    let is_parallel = |at: &u32| source.get(*at).is_some_and(|s| s.kind == Kind::Parallel);
+    let (outer, inner) = holder(source, statement);
     let is_items = |at: &u32| source.listing.as_ref().is_some_and(|l| l.has_items(*at));
     if let Some(parallel) = outer.filter(|at| is_branch(source, *at, inner))
         && inner == statement
@@ -348,17 +319,20 @@ fn fits(
             .is_some_and(|at| !enclosing.contains(&at));
     let right = match (outer, ran_in) {
         _ if elsewhere => false,
+        (None, Container::Root) => true,
         (Some(outer), Container::Branch(at, row)) if outer == at && is_items(&outer) => {
             meta(&row).branch.is_some()
         }
-        (None, Container::Root) => true,
         (Some(outer), Container::Branch(at, row)) => {
             outer == at && is_of(source, &row, outer, inner)
         }
-        (Some(outer), Container::Statement(at)) => outer == at && !is_parallel(&outer),
-        (Some(outer), Container::Block(block)) => source
-            .get(outer)
-            .is_some_and(|s| s.kind == Kind::Block && s.name.as_deref() == Some(block.as_str())),
+        (Some(outer), Container::Statement(at)) => {
+            outer == at && source.kind(outer) != Some(Kind::Parallel)
+        }
+        (Some(outer), Container::Block(block)) => {
+            let own = source.get(outer).filter(|s| s.kind == Kind::Block);
+            own.is_some_and(|s| s.name.as_ref() == Some(&block))
+        }
         _ => false,
     };
     if right {
@@ -366,14 +340,10 @@ fn fits(
     }
     let lies = outer.and_then(|at| source.get(at));
     let lies = lies.map_or("the program's top".to_owned(), shown_place);
+    let (at, id, text) = (at_line(found), given.id, shown(&given.text));
     Err(WriteError::refused(
         "parent-differs",
-        format!(
-            "{} does not run in execution {} ({}): it lies in {lies}",
-            at_line(found),
-            given.id,
-            shown(&given.text)
-        ),
+        format!("{at} does not run in execution {id} ({text}): it lies in {lies}"),
         "leave --parent out, and it is taken from what stands open",
     ))
 }

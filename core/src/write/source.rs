@@ -193,18 +193,17 @@ impl Source {
         self.listing.as_ref()?.get(statement)
     }
 
+    pub(super) fn kind(&self, statement: u32) -> Option<Kind> {
+        Some(self.get(statement)?.kind)
+    }
+
     pub(super) fn statement(&self, found: &Found) -> Option<&Statement> {
         self.get(found.statement?)
     }
 
     /// The statement that begins at a line.
     pub(super) fn at_line(&self, line: u32) -> Option<u32> {
-        let listing = self.listing.as_ref()?;
-        let at = listing
-            .statements
-            .iter()
-            .position(|statement| statement.line == line)?;
-        u32::try_from(at).ok()
+        self.listing.as_ref()?.begun_at(line)
     }
 
     /// The branches that the program has for a parallel: their names and statements.

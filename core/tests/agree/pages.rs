@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use prosescope_core::decode::state_md;
 use prosescope_core::model::{Form, RunStatus};
 use prosescope_core::session::{Session, pages};
-use prosescope_core::view::{Overview, ProgramView, ResumeView, TreeRow};
+use prosescope_core::view::{How, Overview, ProgramView, ResumeView, Stop, TreeRow};
 
 use crate::runs::NOW;
 
@@ -97,7 +97,7 @@ impl Pages {
         let stands = self.resume.positions.iter();
         let of_resume: Vec<u32> = stands
             .take(of_show.len())
-            .filter(|p| matches!(p.how.as_str(), "open" | "gate"))
+            .filter(|p| matches!(p.how, Stop::Open | Stop::Gate))
             .filter_map(|p| Some(p.node.as_ref()?.node))
             .collect();
         // Of an open place in which a statement failed last, the run goes on at that statement.
@@ -105,7 +105,7 @@ impl Pages {
             .resume
             .positions
             .iter()
-            .filter(|p| p.how == "failed")
+            .filter(|p| p.how == Stop::Failed)
             .count();
         let others: Vec<u32> = of_show
             .iter()
@@ -132,7 +132,7 @@ impl Pages {
         self.same("first cause, trace and show", &cause, &of_show);
         let mut stands = self.resume.positions.iter();
         let of_resume = stands
-            .find(|p| p.how == "failed")
+            .find(|p| p.how == Stop::Failed)
             .and_then(|p| p.node.as_ref());
         let of_resume = of_resume.map(|n| n.node);
         if self.show.status == "failed" {
@@ -228,12 +228,12 @@ impl Pages {
             let Some(next) = &stand.next else { continue };
             let word = status(next.line).unwrap_or_default();
             // Another round of a loop of which no record names the head.
-            let again = next.how == "again";
+            let again = next.how == How::Again;
             let passed = !again && matches!(&*word, "not run" | "not recorded");
-            let over = stand.how == "between"
-                && next.how == "next"
+            let over = stand.how == Stop::Between
+                && next.how == How::Next
                 && matches!(&*word, "completed" | "skipped" | "approved");
-            let round = self.resume.ahead.iter().any(|a| a.how == "again");
+            let round = self.resume.ahead.iter().any(|a| a.how == How::Again);
             if passed || (over && !round && stand.frame.is_none()) {
                 told.push(format!(
                     "resume goes on at line {}, which is {word}",
@@ -246,7 +246,7 @@ impl Pages {
         let whole = self.resume.ahead_count as usize == self.resume.ahead.len()
             && !notes.any(|note| note.contains("not known"));
         // What follows a gate that was turned down is what its rejection means.
-        let refused = self.resume.positions.iter().any(|p| p.how == "refused");
+        let refused = self.resume.positions.iter().any(|p| p.how == Stop::Refused);
         let whole = whole && !refused;
         let lines = self.program.lines.iter();
         for line in lines.filter(|line| line.status == "not reached") {

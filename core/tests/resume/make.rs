@@ -8,7 +8,7 @@ use prosescope_core::schema::STATE_SQL;
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
-use prosescope_core::view::ResumeView;
+use prosescope_core::view::{How, ResumeView};
 
 /// 2026-01-25 16:00 UTC.
 pub(crate) const NOW: i64 = 1_769_356_800_000;
@@ -74,12 +74,12 @@ pub(crate) fn told(view: &ResumeView) -> String {
         .ahead
         .iter()
         .map(|a| {
-            let mark = match a.how.as_str() {
-                "here" => "!",
-                "again" => "*",
-                "maybe" => "?",
-                "called" => "^",
-                _ => "",
+            let mark = match a.how {
+                How::Here => "!",
+                How::Again => "*",
+                How::Maybe => "?",
+                How::Called => "^",
+                How::Next => "",
             };
             format!("{}{mark}", a.line)
         })
@@ -118,7 +118,10 @@ pub(crate) fn told(view: &ResumeView) -> String {
         let _ = writeln!(
             out,
             "gate {}\n  + {}\n  - {}\n  t {}",
-            gate.gate.id, gate.if_approved, gate.if_rejected, gate.if_timed_out
+            gate.gate.id,
+            gate.outcomes.if_approved,
+            gate.outcomes.if_rejected,
+            gate.outcomes.if_timed_out
         );
     }
     for note in &view.notes {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use prosescope_core::model::{Execution, Meta, Run, RunStatus, Status};
 use prosescope_core::program::{Listing, scan};
-use prosescope_core::resume::{Facts, Need, NeedState, Plan, plan};
+use prosescope_core::resume::{Facts, Need, Plan, plan};
 use prosescope_core::session::pages;
 use prosescope_core::trace::fold;
+use prosescope_core::view::NeedState;
 use prosescope_test_support::needs;
 use serde_json::Value;
 
@@ -183,7 +184,8 @@ fn used(dir: &Path) -> (usize, usize, Vec<String>) {
         let (plan, _) = planned(&running(Vec::new()), &String::from_utf8_lossy(&bytes));
         programs += 1;
         names += plan.needs.len();
-        let nowhere = |n: &&Need| n.sure && n.state == NeedState::Nowhere(None);
+        let nowhere =
+            |n: &&Need| n.sure && n.from.state == NeedState::Nowhere && n.from.line.is_none();
         let found: Vec<&str> = plan
             .needs
             .iter()

@@ -3,6 +3,7 @@
 pub mod chance;
 pub mod clock;
 pub mod cluster;
+pub mod example;
 pub mod faulty;
 pub mod files;
 pub mod kills;

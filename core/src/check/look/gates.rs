@@ -15,33 +15,29 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         if standing.overdue {
             let deadline = gate.timeout_at.as_ref().map(Stamp::to_string);
             let ago = standing.remaining.unwrap_or_default();
+            let message = format!(
+                "gate {} is still pending, but its deadline was {} ({ago})",
+                gate.id,
+                deadline.unwrap_or_default()
+            );
             findings.add(
-                Issue::warning(
-                    "gate-overdue",
-                    format!(
-                        "gate {} is still pending, but its deadline was {} ({ago})",
-                        gate.id,
-                        deadline.unwrap_or_default()
-                    ),
-                )
-                .at_table("gates")
-                .at_column("timeout_at")
-                .hint("It can no longer be approved: a time-out is a rejection by system."),
+                Issue::warning("gate-overdue", message)
+                    .at_table("gates")
+                    .at_column("timeout_at")
+                    .hint("It can no longer be approved: a time-out is a rejection by system."),
             );
         }
         let nobody = Allow::parse(gate.allow.as_deref()).is_ok_and(|a| a.entries().is_empty());
         if nobody {
+            let message = format!("gate {} is pending, and nobody may decide it", gate.id);
             findings.add(
-                Issue::warning(
-                    "gate-admits-nobody",
-                    format!("gate {} is pending, and nobody may decide it", gate.id),
-                )
-                .at_table("gates")
-                .at_column("allow")
-                .hint(match gate.timeout_at {
-                    Some(_) => "It will stand until its deadline.",
-                    None => "It has no deadline either: the run will stand there for ever.",
-                }),
+                Issue::warning("gate-admits-nobody", message)
+                    .at_table("gates")
+                    .at_column("allow")
+                    .hint(match gate.timeout_at {
+                        Some(_) => "It will stand until its deadline.",
+                        None => "It has no deadline either: the run will stand there for ever.",
+                    }),
             );
         }
     }

@@ -45,21 +45,14 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
     }
     if let Some(first) = untied.first() {
-        let issue = Issue::info(
-            "untied-row",
-            match untied.len() {
-                1 => format!("`{}` fits no line of the program", one_line(&first.text)),
-                n => format!(
-                    "{n} rows fit no line of the program, `{}` first",
-                    one_line(&first.text)
-                ),
-            },
-        )
-        .hint("The program may have been changed since, or the row says something of its own.");
-        findings.add(match first.id {
-            Some(id) => issue.at_row("execution", id),
-            None => issue,
-        });
+        let text = one_line(&first.text);
+        let message = match untied.len() {
+            1 => format!("`{text}` fits no line of the program"),
+            n => format!("{n} rows fit no line of the program, `{text}` first"),
+        };
+        let issue = Issue::info("untied-row", message)
+            .hint("The program may have been changed since, or the row says something of its own.");
+        findings.add(issue.at_execution(first.id));
     }
 }
 
@@ -99,21 +92,13 @@ fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
         .checked_sub(1)
         .and_then(|at| listing.lines.get(at))
         .map_or("", |l| l.text.as_str());
-    let issue = Issue::info(
-        "guessed-tie",
-        format!(
-            "`{}` is taken for line {line}, `{}`",
-            one_line(said(run, node)),
-            one_line(source)
-        ),
-    )
-    .hint(match node.line_by {
+    let said = one_line(said(run, node));
+    let message = format!("`{said}` is taken for line {line}, `{}`", one_line(source));
+    let why = match node.line_by {
         Some(by) => format!("It is a guess: {}.", by.why_guessed()),
         None => "Its text was shortened or reworded, or stands more than once in the program."
             .to_owned(),
-    });
-    match node.id {
-        Some(id) => issue.at_row("execution", id),
-        None => issue,
-    }
+    };
+    let issue = Issue::info("guessed-tie", message).hint(why);
+    issue.at_execution(node.id)
 }

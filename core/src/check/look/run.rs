@@ -6,45 +6,32 @@ use crate::model::{BindingKind, Run, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
 use crate::text::cut;
 use crate::time::{Stamp, human_duration};
-use crate::trace::NodeKind;
 
 /// The run's status against what it left.
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let verdict = &at.trace.verdict;
     if verdict.stale {
         let last = verdict.last_sign.as_ref().map(Stamp::to_string);
-        findings.add(
-            Issue::warning(
-                "no-sign-of-life",
-                format!(
-                    "the run is taken for running by the {}; its last sign of life was at {} ({})",
-                    verdict.source,
-                    last.unwrap_or_default(),
-                    verdict.last_sign_from.as_deref().unwrap_or("unknown"),
-                ),
-            )
-            .hint("It was probably cut off."),
+        let (by, last) = (&verdict.source, last.unwrap_or_default());
+        let from = verdict.last_sign_from.as_deref().unwrap_or("unknown");
+        let message = format!(
+            "the run is taken for running by the {by}; its last sign of life was at {last} ({from})"
         );
+        let issue = Issue::warning("no-sign-of-life", message);
+        findings.add(issue.hint("It was probably cut off."));
     }
     backwards(at, findings);
     empty(at.run, findings);
     // Whoever turned down a gate need not say why.
     let cause = at.trace.first_cause.and_then(|n| at.trace.nodes.get(n));
-    if let Some(cause) = cause.filter(|node| !matches!(node.kind, NodeKind::Gate { .. }))
+    if let Some(cause) = cause.filter(|node| !node.kind.is_gate())
         && cause.error(at.run).is_none_or(|e| e.trim().is_empty())
     {
-        let issue = Issue::info(
-            "failure-without-message",
-            format!(
-                "`{}` failed first, and no message says why",
-                one_line(&cause.text)
-            ),
-        )
-        .hint("Its binding or its agent's last segment may tell.");
-        findings.add(match cause.id {
-            Some(id) => issue.at_row("execution", id),
-            None => issue,
-        });
+        let text = one_line(&cause.text);
+        let message = format!("`{text}` failed first, and no message says why");
+        let issue = Issue::info("failure-without-message", message)
+            .hint("Its binding or its agent's last segment may tell.");
+        findings.add(issue.at_execution(cause.id));
     }
     if verdict.status == RunStatus::Completed.word() {
         outputs(at, findings);
@@ -76,10 +63,8 @@ fn backwards(at: Looked<'_>, findings: &mut Findings) {
     let (Some(start), Some(end)) = (run.started.as_ref().or(by_id.as_ref()), &run.updated) else {
         return;
     };
-    let before = start
-        .millis()
-        .zip(end.millis())
-        .map(|(start, end)| start - end);
+    let both = start.millis().zip(end.millis());
+    let before = both.map(|(start, end)| start - end);
     if let Some(before) = before.filter(|ms| *ms > 0) {
         let before = human_duration(before);
         let message = format!("the {what}, {end}, is {before} before the start, {start}{from}");

@@ -67,15 +67,8 @@ impl Teller<'_> {
 
     /// `loop:2/5 exit(**done**)`
     fn left(&self, place: &Place, node: &Node) -> String {
-        let rounds = self
-            .children(place.at)
-            .filter_map(|inner| match inner.kind {
-                NodeKind::Round { n } => Some(n),
-                _ => None,
-            });
-        let last = rounds
-            .max()
-            .map_or(String::new(), |n| format!(":{n}{}", most(node)));
+        let last = self.trace.last_round(place.at);
+        let last = last.map_or(String::new(), |n| format!(":{n}{}", most(node)));
         let row = node
             .last_row
             .and_then(|row| self.run.executions.get(row as usize));
@@ -90,10 +83,7 @@ impl Teller<'_> {
         let inside = inside.map_or(String::new(), |id| format!("#{id} "));
         let named = match &node.kind {
             NodeKind::Branch { branch } => Some(branch.to_string()),
-            _ => node.line.and_then(|line| {
-                let listing = self.listing?;
-                listing.get(listing.statement_at(line)?)?.name.clone()
-            }),
+            _ => node.statement(self.listing).and_then(|s| s.name.clone()),
         };
         let label = named.unwrap_or_else(|| short(&node.text, MOST));
         let status = match &node.status {

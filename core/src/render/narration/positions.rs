@@ -60,11 +60,7 @@ impl Teller<'_> {
     /// What a statement without a structure of its own is: a session, or another statement.
     fn kind_of(&self, node: &Node) -> &'static str {
         use crate::program::StatementKind as Kind;
-        let statement = node.line.and_then(|line| {
-            let listing = self.listing?;
-            listing.get(listing.statement_at(line)?)
-        });
-        match statement.map(|statement| statement.kind) {
+        match node.statement(self.listing).map(|statement| statement.kind) {
             None | Some(Kind::Session | Kind::Resume) => "Session",
             Some(_) => "Statement",
         }

@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::look::Findings;
 use crate::issue::{Issue, Location};
 use crate::model::{Agent, AgentScope};
-use crate::program::StatementKind;
+use crate::program::{Statement, StatementKind};
 use crate::schema;
 use crate::session::unread::unread;
 use crate::session::values::Table;
@@ -96,10 +96,8 @@ pub fn agents(session: &Session) -> AgentsView {
 /// Whether an agent's memory and whether some of its invocations lie in what could not be read.
 fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
     // The store of an agent that lies around a run is named after its scope: `project: .prose/agents.db`.
-    let store = agent
-        .store
-        .split_once(": ")
-        .map_or(&*agent.store, |(_, path)| path);
+    let path = agent.store.split_once(": ").map(|(_, path)| path);
+    let store = path.unwrap_or(&agent.store);
     let in_folder = store.ends_with('/');
     let here = lost.iter().filter(|at| {
         let file = at.file.as_deref().unwrap_or_default();
@@ -132,27 +130,22 @@ fn lacks(agent: &Agent, lost: &[Location]) -> (bool, bool) {
 
 /// What the program keeps at a path: a path that a run's data names is shown, and opened by whoever gives it.
 fn elsewhere(opened: &Opened) -> Vec<AgentElsewhere> {
-    let listing = opened.listing.as_ref();
-    let Some(listing) = listing else {
+    let Some(listing) = opened.listing.as_ref() else {
         return Vec::new();
+    };
+    let of = |statement: &Statement| {
+        let name = statement.name.as_deref()?;
+        let path = listing.agent_path(name)?;
+        let option = shell::option("--path", path);
+        Some(AgentElsewhere {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            command: shell::command("agent memory get", &[name], &option),
+        })
     };
     let declared = listing.statements.iter();
     let declared = declared.filter(|s| s.kind == StatementKind::Agent);
-    declared
-        .filter_map(|s| s.name.as_deref())
-        .filter_map(|name| {
-            let path = listing.agent_path(name)?;
-            Some(AgentElsewhere {
-                name: name.to_owned(),
-                path: path.to_owned(),
-                command: shell::command(
-                    "agent memory get",
-                    &[name],
-                    &shell::option("--path", path),
-                ),
-            })
-        })
-        .collect()
+    declared.filter_map(of).collect()
 }
 
 fn outlives_runs(agent: &Agent) -> bool {
@@ -164,17 +157,13 @@ fn changes(old: &str, new: &str) -> Vec<(char, String)> {
     let lines =
         |text: &str| -> BTreeSet<String> { text.lines().map(|l| l.trim().to_owned()).collect() };
     let (was, is) = (lines(old), lines(new));
-    let gone = old
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !is.contains(*l))
-        .map(|l| ('-', l.to_owned()));
-    let added = new
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty() && !was.contains(*l))
-        .map(|l| ('+', l.to_owned()));
-    gone.chain(added).take(200).collect()
+    let lacking = |text: &'_ str, other: &BTreeSet<String>, mark: char| {
+        let own = text.lines().map(str::trim);
+        let own = own.filter(|line| !line.is_empty() && !other.contains(*line));
+        own.map(|line| (mark, line.to_owned())).collect::<Vec<_>>()
+    };
+    let all = [lacking(old, &is, '-'), lacking(new, &was, '+')].concat();
+    all.into_iter().take(200).collect()
 }
 
 #[cfg(test)]

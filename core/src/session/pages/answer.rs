@@ -1,67 +1,89 @@
 //! What is left of a run and what to do next: the two lines below the headline, taken from where `resume` says that the
 //! run stands, so that the two never differ.
 
+use std::collections::BTreeSet;
+
 use super::overview::AGENTS;
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::check::look;
 use crate::model::{BindingKind, Run, RunStatus};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{Facts, How, Plan, Stand, Stop};
+use crate::resume::{Ahead, Facts, Plan, Stand};
 use crate::session::Opened;
 use crate::shell;
-use crate::view::{Overview, Part};
+use crate::view::{How, Overview, Part, Stop};
 
 /// Adds the two lines.
 pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
     if view.form == AGENTS {
         return;
     }
-    view.left = left(view, missing_outputs(opened), facts, plan);
     let name = &opened.name();
-    let (next, command) = next(view, facts, plan, name);
+    let command = |words: &str| Some(shell::command(words, &[name], ""));
+    let unread = view.is_unread(Part::Statements);
+    let (left, (next, command)) = if view.status == "completed" {
+        let missing = missing_outputs(opened);
+        let left = missing.unwrap_or_else(|| "nothing".to_owned());
+        (left, results(view, facts.run, name))
+    } else if let Some(file) = view.sealed() {
+        let next = format!("decrypt {file} and read the run again");
+        let left = format!("not readable: {file} is encrypted");
+        (left, (next, None))
+    } else if let Some(stand) = plan.stands.first() {
+        (
+            left(facts, plan, stand),
+            next(view, facts, plan, stand, name),
+        )
+    } else {
+        let (left, next, words) = match view.status.as_str() {
+            _ if unread => (
+                "what was executed could not be read",
+                "see what could not be read",
+                "check",
+            ),
+            "failed" => (
+                "no record says where it failed",
+                "look for the failure",
+                "trace",
+            ),
+            _ if !facts.trace.remarks.is_empty() => (
+                "no record says what ran",
+                "read what its files remark",
+                "trace",
+            ),
+            _ => ("no record says what ran", "look at its files", "view"),
+        };
+        (
+            format!("not known: {left}"),
+            (next.to_owned(), command(words)),
+        )
+    };
+    view.left = left;
     view.next = next;
     view.next_command = command.filter(|command| !command.is_empty());
 }
 
-fn left(view: &Overview, missing: Option<String>, facts: Facts<'_>, plan: &Plan) -> String {
-    if view.status == "completed" {
-        return missing.unwrap_or_else(|| "nothing".to_owned());
-    }
-    if let Some(file) = view.sealed() {
-        return format!("not readable: {file} is encrypted");
-    }
-    let Some(stand) = plan.stands.first() else {
-        return match (view.is_unread(Part::Statements), view.status.as_str()) {
-            (true, _) => "not known: what was executed could not be read".to_owned(),
-            (false, "failed") => "not known: no record says where it failed".to_owned(),
-            (false, _) => "not known: no record says what ran".to_owned(),
-        };
-    };
+fn left(facts: Facts<'_>, plan: &Plan, stand: &Stand) -> String {
     let Some(listing) = facts.listing else {
         return format!("not known: {}", facts.run.program.missing());
     };
     // As in what finished, a block around others does not count.
-    let is_step = |at: u32| {
-        let is_gate = |kind| kind == StatementKind::Gate;
-        listing.get(at).is_some_and(|s| {
-            may_run(s.kind) && (is_gate(s.kind) || listing.children(at).next().is_none())
+    let is_step = |at: &u32| {
+        listing.get(*at).is_some_and(|s| {
+            let is_alone = listing.children(*at).next().is_none();
+            may_run(s.kind) && (s.kind == StatementKind::Gate || is_alone)
         })
     };
     let ahead = plan.ahead.iter().map(|ahead| ahead.statement);
-    let mut ahead: Vec<u32> = ahead.filter(|at| is_step(*at)).collect();
-    ahead.sort_unstable();
-    ahead.dedup();
+    let ahead: BTreeSet<u32> = ahead.filter(is_step).collect();
     let from = match (plan.stands.len(), line(plan, listing, stand)) {
         (1, Some(line)) if ahead.len() == 1 => format!(", at line {line}"),
         (1, Some(line)) => format!(", from line {line} on"),
         (1, None) => String::new(),
         (many, _) => format!(", from {many} places on"),
     };
-    let sure = plan
-        .ahead
-        .iter()
-        .all(|ahead| matches!(ahead.how, How::Here | How::Next));
+    let is_sure = |ahead: &Ahead| matches!(ahead.how, How::Here | How::Next);
     let words = statements(ahead.len() as u32);
     match ahead.len() {
         0 if plan.cut => "not known: its place in the program is not recorded".to_owned(),
@@ -70,7 +92,7 @@ fn left(view: &Overview, missing: Option<String>, facts: Facts<'_>, plan: &Plan)
         }
         0 => "nothing: no statement of the program is ahead".to_owned(),
         _ if plan.cut => format!("at least {words}{from}"),
-        _ if sure => format!("{words}{from}"),
+        _ if plan.ahead.iter().all(is_sure) => format!("{words}{from}"),
         _ => format!("up to {words}{from}"),
     }
 }
@@ -98,24 +120,14 @@ fn line(plan: &Plan, listing: &Listing, stand: &Stand) -> Option<u32> {
     Some(listing.get(next.statement)?.line)
 }
 
-fn next(view: &Overview, facts: Facts<'_>, plan: &Plan, name: &str) -> (String, Option<String>) {
+fn next(
+    view: &Overview,
+    facts: Facts<'_>,
+    plan: &Plan,
+    stand: &Stand,
+    name: &str,
+) -> (String, Option<String>) {
     let command = |words: &str| Some(shell::command(words, &[name], ""));
-    if view.status == "completed" {
-        return results(view, facts.run, name);
-    }
-    if let Some(file) = view.sealed() {
-        return (format!("decrypt {file} and read the run again"), None);
-    }
-    let Some(stand) = plan.stands.first() else {
-        return match (view.is_unread(Part::Statements), view.status.as_str()) {
-            (true, _) => ("see what could not be read".to_owned(), command("check")),
-            (false, "failed") => ("look for the failure".to_owned(), command("trace")),
-            (false, _) if !facts.trace.remarks.is_empty() => {
-                ("read what its files remark".to_owned(), command("trace"))
-            }
-            (false, _) => ("look at its files".to_owned(), command("view")),
-        };
-    };
     let at = facts.listing.and_then(|listing| line(plan, listing, stand));
     let at = at.map_or(String::new(), |line| format!(" at line {line}"));
     if let (Stop::Gate, Some(gate)) = (stand.stop, view.pending_gates.first()) {

@@ -51,19 +51,11 @@ pub fn audit(opened: &Opened, expect_head: Option<(u64, &str)>) -> AuditView {
     let mut report = gate::verify(&opened.run.gates, &opened.run.audit, expect_head);
     report.lost(gone(&opened.run));
     let of_files = opened.run.issues.iter();
-    report.add(of_files.filter(|issue| {
-        matches!(
-            issue.rule.as_str(),
-            "gate-files-disagree" | "json-key-twice"
-        )
-    }));
+    let of_log = ["gate-files-disagree", "json-key-twice"];
+    report.add(of_files.filter(|issue| of_log.contains(&&*issue.rule)));
+    let rows = opened.run.audit.iter();
     AuditView {
-        rows: opened
-            .run
-            .audit
-            .iter()
-            .map(|row| audit_row(opened, row))
-            .collect(),
+        rows: rows.map(|row| audit_row(opened, row)).collect(),
         chain: report.state.word().to_owned(),
         chain_reason: report.sentence(),
         head: report.head().map(|head| Head {
@@ -111,12 +103,8 @@ pub fn gate_waits(opened: &Opened, filter: &AuditFilter) -> Vec<GateWait> {
     for row in opened.run.audit.iter().filter(|row| row.kind.resolves()) {
         decided.entry(&row.gate_id).or_insert(row);
     }
-    let mut waits: Vec<GateWait> = opened
-        .run
-        .gates
-        .iter()
-        .filter_map(|gate| wait(opened, gate, decided.get(&*gate.id).copied(), filter))
-        .collect();
+    let wait = |gate: &Gate| wait(opened, gate, decided.get(&*gate.id).copied(), filter);
+    let mut waits: Vec<GateWait> = opened.run.gates.iter().filter_map(wait).collect();
     longest_first(&mut waits);
     waits
 }
@@ -137,10 +125,9 @@ fn wait(
     }
     let created = gate.created.as_ref().and_then(Stamp::millis);
     let until = at.as_ref().and_then(Stamp::millis);
-    let waited_ms = created
-        .zip(until)
-        .and_then(|(from, to)| to.checked_sub(from))
-        .filter(|ms| *ms >= 0);
+    let passed = created.zip(until);
+    let waited_ms = passed.and_then(|(from, to)| to.checked_sub(from));
+    let waited_ms = waited_ms.filter(|ms| *ms >= 0);
     Some(GateWait {
         run: opened.named(gate.run_id.as_deref()),
         gate: gate.id.to_string(),
@@ -166,14 +153,12 @@ pub fn audit_stats<'a>(rows: impl IntoIterator<Item = &'a AuditRow>) -> Vec<Audi
         *count = count.saturating_add(1);
         principals.extend(row.principal.as_deref());
     }
-    stats
-        .into_iter()
-        .map(|(event, (count, principals))| AuditStat {
-            event: event.to_owned(),
-            count,
-            principals: u32::try_from(principals.len()).unwrap_or(u32::MAX),
-        })
-        .collect()
+    let stat = |(event, (count, principals)): (&str, (u32, BTreeSet<&str>))| AuditStat {
+        event: event.to_owned(),
+        count,
+        principals: u32::try_from(principals.len()).unwrap_or(u32::MAX),
+    };
+    stats.into_iter().map(stat).collect()
 }
 
 /// The time-outs among these rows.

@@ -8,23 +8,19 @@ use crate::gate::audit::{self, Finding};
 use crate::issue::Issue;
 use crate::model::{Binding, FileInfo, RunStatus, ValueAt};
 use crate::program::{Listing, StatementKind};
-use crate::resume::{self, Facts, MemoryState, NeedState};
+use crate::resume::{self, Facts, Need};
 use crate::session::summary::summary;
 use crate::session::values::inside;
 use crate::session::{Opened, Session};
-use crate::view::{CheckedRun, Counts};
+use crate::view::{CheckedRun, Counts, NeedState};
 
 /// Everything that is odd in the run: the issues of reading it, and what is only looked for when somebody asks.
 /// Reads what a list never reads, the whole database included.
 pub fn check(session: &Session, now: Option<i64>) -> Vec<Issue> {
     let mut issues = session.found(now);
-    issues.extend(
-        audit::verify(&session.run.audit, None)
-            .findings
-            .iter()
-            .filter(|f| !f.is_error())
-            .map(Finding::issue),
-    );
+    let log = audit::verify(&session.run.audit, None).findings;
+    let notes = log.iter().filter(|f| !f.is_error());
+    issues.extend(notes.map(Finding::issue));
     let mut findings = Findings::default();
     check_attachments(session, &mut findings);
     check_imports(session, &mut findings);
@@ -62,12 +58,8 @@ fn main_file(session: &Session) -> String {
         return db.name.to_string();
     }
     let state = |f: &&FileInfo| f.role.as_deref() == Some("state file");
-    session
-        .run
-        .files
-        .iter()
-        .find(state)
-        .map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
+    let file = session.run.files.iter().find(state);
+    file.map_or_else(|| "state.md".to_owned(), |f| f.path.clone())
 }
 
 /// Attachments that are not there, lead out of the run, or belong to two bindings (errata B8).
@@ -197,12 +189,10 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
         trace: &opened.trace,
         listing: Some(listing),
     });
-    for need in plan.needs.iter().filter(|n| n.sure) {
-        let NeedState::Nowhere(binder) = need.state else {
-            continue;
-        };
+    let nowhere = |n: &&Need| n.sure && n.from.state == NeedState::Nowhere;
+    for need in plan.needs.iter().filter(nowhere) {
         let line = need.lines.first().copied().unwrap_or_default();
-        let hint = match binder {
+        let hint = match need.from.line {
             Some(binder) => format!("Line {binder} should have bound it."),
             None => "No statement of the program binds it.".to_owned(),
         };
@@ -218,7 +208,7 @@ fn check_ahead(opened: &Opened, findings: &mut Findings) {
     }
     for memory in &plan.memories {
         // An agent that has said nothing yet has no memory to lose.
-        if memory.state == MemoryState::Nowhere && has_spoken(opened, listing, &memory.agent) {
+        if memory.state == NeedState::Nowhere && has_spoken(opened, listing, &memory.agent) {
             let line = memory.lines.first().copied().unwrap_or_default();
             let message = format!(
                 "line {line} is ahead and resumes agent {}, which has no memory",
@@ -240,22 +230,14 @@ fn has_spoken(opened: &Opened, listing: &Listing, agent: &str) -> bool {
         let statement = listing.statement_at(line).and_then(|at| listing.get(at));
         statement.is_some_and(|s| s.target.as_deref() == Some(agent))
     };
-    opened
-        .trace
-        .nodes
-        .iter()
-        .filter(|node| !node.derived)
-        .any(|node| node.line.is_some_and(of_agent))
+    let mut ran = opened.trace.nodes.iter().filter(|node| !node.derived);
+    ran.any(|node| node.line.is_some_and(of_agent))
 }
 
 /// The store's own look at itself.
 fn check_database(session: &Session, findings: &mut Findings) {
-    for issue in session
-        .values
-        .db
-        .iter()
-        .flat_map(|db| db.db.look_through(&db.name))
-    {
+    let store = session.values.db.iter();
+    for issue in store.flat_map(|db| db.db.look_through(&db.name)) {
         findings.add(issue);
     }
 }

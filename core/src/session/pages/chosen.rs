@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::node_ref;
 use super::trace::{
-    RECOVERED, WAS_EXECUTING, WAS_WAITING, error_of, execution, is_cause, note, span, status_word,
-    tree_row,
+    RECOVERED, WAS_EXECUTING, WAS_WAITING, error_of, is_cause, note, span, status_word, tree_row,
 };
 use crate::session::search::Needle;
 use crate::session::{Opened, Session};
@@ -58,11 +57,8 @@ impl TraceChoice {
         let derived = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
         let known = known.iter().map(NodeStatus::word).chain(derived);
         let is_meant = |word: &str| word.eq_ignore_ascii_case(&self.status);
-        let mut own = opened
-            .trace
-            .nodes
-            .iter()
-            .map(|node| status_word(opened, node));
+        let nodes = opened.trace.nodes.iter();
+        let mut own = nodes.map(|node| status_word(opened, node));
         match self.status.is_empty() || known.clone().any(is_meant) || own.any(is_meant) {
             true => Ok(()),
             false => Err(known.map(str::to_owned).collect()),
@@ -87,9 +83,7 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
     let is_one = |at: NodeId, node: &Node| {
         (choice.status.is_empty() || has_status(node))
             && (choice.kind.is_empty() || node.kind.word() == choice.kind)
-            && choice
-                .at_least_ms
-                .is_none_or(|least| took(opened, node).is_some_and(|took| took >= least))
+            && (choice.at_least_ms).is_none_or(|least| took(opened, node) >= Some(least))
             && has_text(at, node)
     };
     let nodes = opened.trace.nodes.iter_enumerated();
@@ -116,11 +110,8 @@ pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> T
         let mut row = tree_row(session, *at, false)?;
         let path = node_ref(session, *at).map(|node| node.path);
         let said = [std::mem::take(&mut row.detail), path.unwrap_or_default()];
-        row.detail = said
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(" · ");
+        let said = said.into_iter().filter(|part| !part.is_empty());
+        row.detail = said.collect::<Vec<_>>().join(" · ");
         row.level = 0;
         row.children = 0;
         row.place = (from + place as u32 + 1, total);
@@ -138,11 +129,8 @@ pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> T
 
 /// How long a node took by its own rows, in milliseconds.
 fn took(opened: &Opened, node: &Node) -> Option<i64> {
-    let first = execution(opened, node.first_row);
-    let last = execution(opened, node.last_row);
-    let ended = last.and_then(|row| row.completed.clone());
-    let ended = ended.or_else(|| first.and_then(|row| row.completed.clone()));
-    span(&first.and_then(|row| row.started.clone()), &ended)
+    let (from, to) = node.times(&opened.run);
+    span(from, to)
 }
 
 #[cfg(test)]

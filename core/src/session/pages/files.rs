@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use crate::check::{self, Rule};
+use crate::check;
 use crate::decode::{receipts, rows};
 use crate::issue::{Issue, Location};
 use crate::model::TableInfo;
 use crate::session::values::unreadable;
 use crate::session::{Opened, Session};
 use crate::source::SourceError;
-use crate::view::{Counts, FilesView, IssueView, IssuesView, TableRows};
+use crate::view::{Counts, FilesView, IssueView, IssuesView, RuleView, TableRows};
 
 /// How much of a log is read at a time.
 const PIECE: usize = 1 << 20;
@@ -78,19 +78,18 @@ fn receipts(
 pub fn issues_page(opened: &Opened) -> IssuesView {
     let found = opened.found(opened.now);
     let counts = Counts::of(&found);
-    let mut issues: Vec<IssueView> = found
-        .into_iter()
-        .map(|issue| issue_view(opened, issue))
-        .collect();
+    let found = found.into_iter();
+    let mut issues: Vec<IssueView> = found.map(|issue| issue_view(opened, issue)).collect();
     issues.sort_by_key(|view| std::cmp::Reverse(view.issue.severity));
     let names: BTreeSet<&str> = issues.iter().map(|view| view.issue.rule.as_str()).collect();
+    let brief = |rule: &RuleView| RuleView {
+        example: Vec::new(),
+        ..rule.clone()
+    };
+    let rules = names.into_iter().filter_map(check::rule);
     IssuesView {
         counts,
-        rules: names
-            .into_iter()
-            .filter_map(check::rule)
-            .map(Rule::brief)
-            .collect(),
+        rules: rules.map(brief).collect(),
         issues,
     }
 }

@@ -77,7 +77,16 @@ fn gate_view(
     };
     let own_row = gate.execution_id.and_then(|id| opened.node_of_row(id));
     let resolution = at.resolution;
-    let text = |t: &Option<crate::model::Text>| t.as_deref().map(str::to_owned);
+    let text = |t: &Option<Text>| t.as_deref().map(str::to_owned);
+    let resolved_by = resolution.as_ref().and_then(|r| {
+        let by = r.by.as_deref()?;
+        let other = r.on_behalf_of.as_ref();
+        Some(other.map_or_else(|| by.to_owned(), |other| format!("{by}, for {other}")))
+    });
+    let node = nodes.get(&*gate.id).copied().or(own_row);
+    let expire = at
+        .overdue
+        .then(|| shell::command("gates expire", &[&name], ""));
     GateView {
         run: opened.named(Some(run)),
         place: None,
@@ -90,37 +99,23 @@ fn gate_view(
             Ok(allow) => allow.words(),
             Err(error) => format!("unreadable, so nobody: {error}"),
         },
-        allow: allow
-            .map(|allow| allow.entries().to_vec())
-            .unwrap_or_default(),
+        allow: allow.map_or_else(|_| Vec::new(), |allow| allow.entries().to_vec()),
         timeout: text(&gate.timeout),
         deadline: gate.timeout_at.clone(),
         remaining: at.remaining,
         on_reject: text(&gate.on_reject),
         created: gate.created.clone(),
         resolved: resolution.as_ref().and_then(|r| r.at.clone()),
-        resolved_by: resolution.as_ref().and_then(|r| {
-            let by = r.by.as_deref()?;
-            Some(match &r.on_behalf_of {
-                Some(other) => format!("{by}, for {other}"),
-                None => by.to_owned(),
-            })
-        }),
+        resolved_by,
         comment: resolution.as_ref().and_then(|r| text(&r.comment)),
         waited: at.waited_ms.map(human_duration),
         waited_ms: at.waited_ms,
         execution_id: gate.execution_id,
-        node: nodes
-            .get(gate.id.as_ref())
-            .copied()
-            .or(own_row)
-            .map(NodeId::get),
+        node: node.map(NodeId::get),
         unsealed: None,
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
-        expire_command: at
-            .overdue
-            .then(|| shell::command("gates expire", &[&name], "")),
+        expire_command: expire,
         approve_command: shell::command("approve", &[&name, &gate.id], "--as NAME"),
         reject_command: shell::command("reject", &[&name, &gate.id], "--reason TEXT --as NAME"),
     }
@@ -149,10 +144,7 @@ pub(in crate::session) fn told(run: &Run, trace: &Trace, program: Option<&Listin
         if !known.insert(visit(gate).0) {
             continue;
         }
-        let statement = node.line.and_then(|line| {
-            let program = program?;
-            program.get(program.statement_at(line)?)
-        });
+        let statement = node.statement(program);
         let asked = |key: &str| Some(Text::from(unquoted(statement?.property(key)?)));
         told.push(Gate {
             id: gate.clone(),

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use super::trace::binding_ref;
 use crate::model::{FolderForm, Form};
-use crate::program::StatementKind;
+use crate::program::{Statement, StatementKind};
 use crate::session::{Opened, Options, Session};
 use crate::trace::NodeStatus;
 use crate::view::{ImportView, ImportsView};
@@ -22,10 +22,8 @@ pub fn imports(session: &Session) -> ImportsView {
     let mut listed: BTreeSet<&str> = BTreeSet::new();
     let mut statuses: BTreeMap<String, Option<String>> = BTreeMap::new();
     let imports = session.run.imports.iter().map(|import| {
-        let place = import
-            .nested
-            .as_deref()
-            .map(|nested| format!("{}{nested}", session.root));
+        let nested_at = import.nested.as_deref();
+        let place = nested_at.map(|nested| format!("{}{nested}", session.root));
         let prefix = format!("{}.", import.alias);
         let note = if deep {
             Some(format!("nested deeper than {DEEPEST}: not opened"))
@@ -44,6 +42,7 @@ pub fn imports(session: &Session) -> ImportsView {
             true => beginning(&names, &prefix),
             false => Vec::new(),
         };
+        let bindings = bindings.into_iter();
         ImportView {
             alias: import.alias.to_string(),
             source_url: import.source_url.as_deref().map(str::to_owned),
@@ -52,10 +51,7 @@ pub fn imports(session: &Session) -> ImportsView {
             outputs_schema: import.outputs_schema.as_deref().map(str::to_owned),
             place: place.filter(|_| !deep),
             nested_status,
-            bindings: bindings
-                .into_iter()
-                .filter_map(|b| binding_ref(session, b))
-                .collect(),
+            bindings: bindings.filter_map(|b| binding_ref(session, b)).collect(),
             note,
         }
     });
@@ -133,11 +129,10 @@ fn called<'o>(opened: &'o Opened, name: &str) -> Option<&'o str> {
     let is_import = |target: &str| {
         recorded.contains(target) || !listing.named(StatementKind::Use, target).is_empty()
     };
-    let statements = listing.statements.iter();
-    statements
-        .filter(|s| s.name.as_deref() == Some(name))
-        .filter_map(|s| s.target.as_deref())
-        .find(|target| is_import(target))
+    let of_name = |s: &&Statement| s.name.as_deref() == Some(name);
+    let targets = listing.statements.iter().filter(of_name);
+    let mut targets = targets.filter_map(|s| s.target.as_deref());
+    targets.find(|target| is_import(target))
 }
 
 /// What the program's calls of imports came to, by the name that each import has here.
@@ -194,12 +189,8 @@ pub(super) fn is_unused(opened: &Opened) -> bool {
 
 /// The nested run at a place, where it can be opened.
 pub(super) fn nested(session: &Session, place: &str) -> Option<Session> {
-    Session::open(
-        Rc::clone(&session.values.source),
-        place,
-        &Options::default(),
-    )
-    .ok()
+    let source = Rc::clone(&session.values.source);
+    Session::open(source, place, &Options::default()).ok()
 }
 
 /// Whether there is a program and nothing that ran: beside a database lies that much of an import.
@@ -213,11 +204,8 @@ fn repeats(opened: &Opened, source: Option<&str>, above: &[String]) -> Option<St
     let own = opened.run.program.path.as_deref()?;
     let source = source?;
     let slug = |text: &str| {
-        text.rsplit('/')
-            .next()
-            .unwrap_or(text)
-            .trim_end_matches(".prose")
-            .to_owned()
+        let file = text.rsplit('/').next().unwrap_or(text);
+        file.trim_end_matches(".prose").to_owned()
     };
     (!above.is_empty() && slug(source) == slug(own))
         .then(|| "this program imports itself: a cycle".to_owned())
@@ -229,14 +217,9 @@ fn above(place: &str) -> Vec<String> {
     let mut at = 0;
     while let Some(next) = place.get(at..).and_then(|rest| rest.find("imports/")) {
         let end = at + next;
-        if end == 0 || place.as_bytes().get(end - 1) == Some(&b'/') {
-            found.push(
-                place
-                    .get(..end)
-                    .unwrap_or_default()
-                    .trim_end_matches('/')
-                    .to_owned(),
-            );
+        let before = place.get(..end).unwrap_or_default();
+        if before.is_empty() || before.ends_with('/') {
+            found.push(before.trim_end_matches('/').to_owned());
         }
         at = end + "imports/".len();
     }

@@ -45,17 +45,13 @@ impl NodeIndex {
         };
         index.cause = trace.first_cause.or_else(|| index.unrecovered(run, trace));
         index.places(trace);
-        index.lines = trace
-            .nodes
-            .iter_enumerated()
-            .filter_map(|(at, node)| node.line.map(|line| (line, at)))
+        let tied = trace.nodes.iter_enumerated();
+        index.lines = tied
+            .filter_map(|(at, node)| Some((node.line?, at)))
             .collect();
         index.lines.sort_unstable();
-        index.told = trace
-            .told
-            .iter()
-            .map(|(node, line)| (*line, *node))
-            .collect();
+        let told = trace.told.iter();
+        index.told = told.map(|(node, line)| (*line, *node)).collect();
         index.told.sort_unstable();
         index.writes = Writes::of(run, trace, listing);
         index.binding_order = binding_order(run, trace);
@@ -106,12 +102,9 @@ impl NodeIndex {
     /// Nodes tied to a line.
     pub(in crate::session) fn at_line(&self, line: u32) -> impl Iterator<Item = NodeId> + '_ {
         let from = self.lines.partition_point(|&(l, _)| l < line);
-        self.lines
-            .get(from..)
-            .unwrap_or_default()
-            .iter()
-            .take_while(move |&&(l, _)| l == line)
-            .map(|&(_, n)| n)
+        let own = self.lines.iter().skip(from);
+        let own = own.take_while(move |(of, _)| *of == line);
+        own.map(|(_, node)| *node)
     }
 }
 
@@ -121,22 +114,16 @@ fn claims(run: &Run) -> BTreeMap<u32, u32> {
     for binding in &run.bindings {
         *counts.entry(place(binding)).or_default() += 1;
     }
-    (0..)
-        .zip(&run.bindings)
-        .filter_map(|(b, binding)| {
-            let count = counts.get(&place(binding)).copied()?;
-            (count > 1).then_some((b, count))
-        })
-        .collect()
+    let all = (0..).zip(&run.bindings);
+    let claimed = all.filter_map(|(at, binding)| Some((at, *counts.get(&place(binding))?)));
+    claimed.filter(|(_, count)| *count > 1).collect()
 }
 
 fn binding_order(run: &Run, trace: &Trace) -> Vec<u32> {
     let mut order: Vec<u32> = (0..run.bindings.len() as u32).collect();
     let key = |b: &u32| {
-        let id: Option<i64> = run
-            .bindings
-            .get(*b as usize)
-            .and_then(|binding| binding.execution_id);
+        let binding = run.bindings.get(*b as usize);
+        let id = binding.and_then(|binding| binding.execution_id);
         // Frames in the order of the trace; those that the trace does not know come last, by id.
         let node = id.map(|id| trace.of_row(id).unwrap_or(trace.nodes.next_key()));
         (node, id)

@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::gates::gate_views;
@@ -7,14 +8,16 @@ use super::resume::{facts, told_listing};
 use super::trace::{count, error_of, execution, is_cause, node_ref, status_word};
 use super::work::sentence_start;
 use super::{answer, story};
-use crate::model::{Dialect, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status, ValueAt};
+use crate::model::{
+    Binding, Dialect, Execution, FolderForm, Form, Gate, GateStatus, Run, RunStatus, Status,
+    ValueAt,
+};
 use crate::resume;
 use crate::session::summary::{last_part, line_of};
 use crate::session::{Opened, Session};
-use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
-use crate::view::{Failure, Overview, StatusCount};
+use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// How many links a list on the first page holds.
 const LINKS: usize = 20;
@@ -43,6 +46,10 @@ pub(super) fn overview_of(
     let (run, trace) = (&session.run, &session.trace);
     let verdict = &trace.verdict;
     let line = line_of(run, trace, &session.place);
+    let is_there = |b: &&Binding| b.value != ValueAt::Missing;
+    let has_attachment = |b: &&Binding| b.attachment.is_some();
+    let is_timed = |e: &Execution| e.started.is_some() || e.completed.is_some();
+    let env = run.env.iter();
     let mut view = Overview {
         run: match run.form {
             // No run has given it an id: it is called by its file.
@@ -64,17 +71,9 @@ pub(super) fn overview_of(
         stale: line.stale,
         duration_ms: line.duration_ms,
         duration: line.duration,
-        bindings: run
-            .bindings
-            .iter()
-            .filter(|b| b.value != ValueAt::Missing)
-            .count() as u32,
+        bindings: run.bindings.iter().filter(is_there).count() as u32,
         bindings_bytes: run.bindings.iter().filter_map(|b| b.value.len()).sum(),
-        attachments: run
-            .bindings
-            .iter()
-            .filter(|b| b.attachment.is_some())
-            .count() as u32,
+        attachments: run.bindings.iter().filter(has_attachment).count() as u32,
         agents: run.agents.len() as u32,
         gates: run.gates.len() as u32,
         imports: run.imports.len() as u32,
@@ -83,40 +82,29 @@ pub(super) fn overview_of(
         files: run.files.len() as u32,
         issues: session.issue_counts(),
         unread: session.unread(),
-        env: run
-            .env
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect(),
+        env: env.map(|(k, v)| (k.to_string(), v.to_string())).collect(),
         facts: recorded_facts(run),
         other_runs: session.other_runs.clone(),
         statements_in_program: runnable_statements(session),
+        times_recorded: run.executions.iter().any(is_timed),
+        position_count: trace.positions.len() as u32,
+        missing: missing_words(session),
         ..Overview::default()
     };
     let last_sign = view.last_sign.as_ref().and_then(Stamp::millis);
-    view.last_sign_ago = now
-        .zip(last_sign)
-        .filter(|(now, at)| now >= at)
-        .map(|(now, at)| format!("{} ago", human_duration(now - at)));
-    view.times_recorded = run
-        .executions
-        .iter()
-        .any(|e| e.started.is_some() || e.completed.is_some());
+    let passed = now.zip(last_sign).filter(|(now, at)| now >= at);
+    let ago = passed.map(|(now, at)| human_duration(now - at));
+    view.last_sign_ago = ago.map(|ago| format!("{ago} ago"));
     count_nodes(session, &mut view);
     let links = |nodes: &[NodeId]| {
         let near = nodes.iter().take(LINKS);
         near.filter_map(|&n| node_ref(session, n)).collect()
     };
     view.positions = links(&trace.positions);
-    view.position_count = trace.positions.len() as u32;
     view.failure = session.index.cause.and_then(|cause| {
         Some(Failure {
             cause: node_ref(session, cause)?,
-            error: trace
-                .nodes
-                .get(cause)
-                .and_then(|n| error_of(session, cause, n))
-                .map(str::to_owned),
+            error: error_of(session, cause, session.node(cause)?).map(str::to_owned),
             because_of: links(&trace.because_of),
             because_of_count: trace.because_of.len() as u32,
             because_words: because_words(session, cause),
@@ -124,20 +112,13 @@ pub(super) fn overview_of(
     });
     let pending = |gate: &&Gate| gate.status == GateStatus::Pending;
     view.pending_gates = gate_views(session, now, run.gates.iter().filter(pending));
-    view.missing = missing_words(session);
     view.headline = story::headline(&view, session.is_inferred());
-    let failed = plan
-        .stands
-        .iter()
-        .find(|stand| stand.stop == resume::Stop::Failed);
-    if let Some(stand) = failed.and_then(|stand| node_ref(session, stand.node?))
-        && let Some(beginning) = ["running", "interrupted"]
-            .iter()
-            .find(|word| view.status == **word)
-    {
+    let failed = plan.stands.iter().find(|stand| stand.stop == Stop::Failed);
+    let failed = failed.and_then(|stand| node_ref(session, stand.node?));
+    if let (Some(failed), "running" | "interrupted") = (failed, &*view.status) {
         // What is open around it is no place to go on at.
-        let word = sentence_start(beginning);
-        view.headline = format!("{word}; failed at {}", story::line_of(&stand));
+        let word = sentence_start(&view.status);
+        view.headline = format!("{word}; failed at {}", story::line_of(&failed));
     }
     if trace.unordered && view.status == RunStatus::Running.word() {
         // A head that nothing else bears out; bindings may well be past it.
@@ -152,9 +133,7 @@ pub(super) fn overview_of(
 /// What stood before a gate that ended the run: the last value, and how its command ended.
 fn judged(session: &Session) -> Option<String> {
     let cause = session.trace.first_cause?;
-    session
-        .node(cause)
-        .filter(|node| matches!(node.kind, NodeKind::Gate { .. }))?;
+    session.node(cause).filter(|node| node.kind.is_gate())?;
     let before = NodeId::new(0).to(cause).rev().take(JUDGED);
     let mut wrote = before.filter_map(|at| super::writes::wrote(session, at).pop());
     let value = wrote.next()?;
@@ -182,15 +161,14 @@ fn because_words(opened: &Opened, cause: NodeId) -> String {
     let failed = nodes.iter().filter_map(|node| opened.node(*node));
     let failed = failed.filter(|node| node.has_failed()).count() as u32;
     let stopped = nodes.len() as u32 - failed;
-    let failed = (failed > 0).then(|| {
-        let blocks = count(failed, "block", "blocks");
-        format!("{blocks} around it failed, too")
-    });
-    let stopped = (stopped > 0).then(|| {
-        let others = count(stopped, "other was", "others were");
-        format!("{others} skipped or stopped")
-    });
-    let words: Vec<String> = failed.into_iter().chain(stopped).collect();
+    let blocks = count(failed, "block", "blocks");
+    let others = count(stopped, "other was", "others were");
+    let words = [
+        (failed, format!("{blocks} around it failed, too")),
+        (stopped, format!("{others} skipped or stopped")),
+    ];
+    let words = words.into_iter().filter(|(many, _)| *many > 0);
+    let words: Vec<String> = words.map(|(_, words)| words).collect();
     words.join(", ")
 }
 
@@ -237,15 +215,12 @@ fn count_nodes(opened: &Opened, view: &mut Overview) {
         view.retried += u32::from(node.attempts > 1);
         view.recovered += u32::from(node.recovered);
     }
-    view.by_status = by_status
-        .into_iter()
-        .map(|(status, count)| StatusCount {
-            status: status.to_owned(),
-            count,
-        })
-        .collect();
-    view.by_status
-        .sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.status.cmp(&b.status)));
+    let counts = by_status.into_iter().map(|(status, count)| StatusCount {
+        status: status.to_owned(),
+        count,
+    });
+    view.by_status = counts.collect();
+    view.by_status.sort_by_key(|of| Reverse(of.count));
 }
 
 /// A database without a run row: what was found instead.
@@ -256,16 +231,14 @@ fn missing_words(session: &Session) -> Option<String> {
     if !is_missing || !session.unread().is_empty() {
         return None;
     }
-    Some(format!(
-        "no run row: found {}, {}, {}",
-        counted(
-            run.executions.len() as u64,
-            "execution row",
-            "execution rows"
-        ),
-        counted(run.bindings.len() as u64, "binding", "bindings"),
-        counted(run.gates.len() as u64, "gate", "gates")
-    ))
+    let rows = count(
+        run.executions.len() as u32,
+        "execution row",
+        "execution rows",
+    );
+    let bindings = count(run.bindings.len() as u32, "binding", "bindings");
+    let gates = count(run.gates.len() as u32, "gate", "gates");
+    Some(format!("no run row: found {rows}, {bindings}, {gates}"))
 }
 
 /// What is believed of a run's status, `unknown` where nothing says.
@@ -281,29 +254,21 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
     if let Some(log) = &run.log {
-        if let Some(root) = &log.root {
-            add("root", root);
-        }
+        log.root.iter().for_each(|root| add("root", root));
         if !log.upstream.is_empty() {
             add("upstream", &log.upstream.join(", "));
         }
     }
-    if let Some(file) = &run.state_file {
-        for (key, value) in file.extra.iter().take(FACTS) {
-            add(key, value);
-        }
-    }
+    let head = run.state_file.iter().flat_map(|file| &file.extra);
+    head.take(FACTS).for_each(|(key, value)| add(key, value));
     if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
         add("state backend", mode);
     }
-    for (key, value) in run
+    let own = run
         .facts
         .iter()
-        .filter(|(key, _)| **key != *"state_backend")
-        .take(FACTS)
-    {
-        add(key, value);
-    }
+        .filter(|(key, _)| **key != *"state_backend");
+    own.take(FACTS).for_each(|(key, value)| add(key, value));
     facts
 }
 

@@ -8,7 +8,7 @@ use super::writes::wrote;
 use crate::model::{Text, TraceLine};
 use crate::program::{Line, Property, Statement, StatementKind, Value};
 use crate::session::{Opened, Session};
-use crate::trace::{Node, NodeStatus};
+use crate::trace::Node;
 use crate::view::{ProgramLine, ProgramView, PropertyView};
 
 /// How much of a property a page shows.
@@ -32,14 +32,11 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
     if let Some(listing) = &session.listing {
         let silent = Silent::of(session);
         let line = |(line, number): (&Line, u32)| {
-            let begins = line
-                .statement
-                .and_then(|s| listing.statements.get(s as usize))
-                .filter(|s| s.line == number);
+            let own = listing.begun_at(number);
+            let begins = own.and_then(|at| listing.get(at));
             let kind = begins.map_or_else(String::new, |s| word(&s.kind));
             let mut line = line_of(session, number, &line.text, kind, word(&line.role));
             line.properties = begins.map_or_else(Vec::new, properties);
-            let own = begins.and_then(|_| listing.statement_at(number));
             if let Some(at) = own.filter(|_| line.node_count == 0) {
                 line.status = silent.word(listing, at).to_owned();
                 line.annotation.clone_from(&line.status);
@@ -66,10 +63,8 @@ pub fn program_page(session: &Session, from: u32, len: u32) -> ProgramView {
         let mut line = line_of(session, number, &at.text, String::new(), role);
         if let (true, Some(annotation)) = (line.annotation.is_empty(), &at.annotation) {
             line.annotation = annotation.raw.to_string();
-            line.status = annotation
-                .status
-                .as_ref()
-                .map_or_else(String::new, |s| s.word().to_owned());
+            let status = annotation.status.as_ref();
+            line.status = status.map_or_else(String::new, |s| s.word().to_owned());
         }
         line
     };
@@ -92,8 +87,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
         ..ProgramLine::default()
     };
     let mut statuses: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut latest: Option<&NodeStatus> = None;
-    let mut latest_word = "";
+    let mut latest = None;
     for node in session.index.at_line(number) {
         let Some(at) = session.node(node) else {
             continue;
@@ -102,8 +96,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
         line.guessed |= at.line_guessed;
         let word = status_word(session, at);
         *statuses.entry(word).or_default() += 1;
-        latest = Some(&at.status);
-        latest_word = word;
+        latest = Some(word);
         if line.nodes.len() < LINKS {
             line.nodes.push(node.get());
             let wrote = wrote(session, node).into_iter();
@@ -112,18 +105,14 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
         line.position |= session.trace.positions.binary_search(&node).is_ok();
     }
     line.bindings.truncate(LINKS);
-    if latest.is_some() {
+    if let Some(latest) = latest {
         // A failure anywhere on the line outweighs a later success; otherwise the latest pass speaks.
         let failed = statuses.contains_key("failed");
-        line.status = if failed { "failed" } else { latest_word }.to_owned();
-        line.annotation = if line.node_count == 1 {
-            latest_word.to_owned()
-        } else {
-            statuses
-                .iter()
-                .map(|(word, n)| format!("{n} × {word}"))
-                .collect::<Vec<_>>()
-                .join(", ")
+        line.status = if failed { "failed" } else { latest }.to_owned();
+        let counts = statuses.iter().map(|(word, n)| format!("{n} × {word}"));
+        line.annotation = match line.node_count {
+            1 => latest.to_owned(),
+            _ => counts.collect::<Vec<_>>().join(", "),
         };
     }
     line
@@ -131,10 +120,7 @@ fn line_of(session: &Session, number: u32, text: &str, kind: String, role: Strin
 
 /// The statement that a node is tied to.
 pub(super) fn statement_of<'o>(opened: &'o Opened, node: &Node) -> Option<&'o Statement> {
-    let listing = opened.listing.as_ref()?;
-    let line = node.line?;
-    let statement = listing.get(listing.statement_at(line)?)?;
-    (statement.line == line).then_some(statement)
+    node.statement(opened.listing.as_ref())
 }
 
 /// How many statements of the program may run: declarations and clauses are not counted.

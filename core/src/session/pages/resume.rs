@@ -5,15 +5,15 @@ use super::overview::overview_of;
 use super::trace::{binding_ref, execution, node_ref, tree_row};
 use crate::model::{Gate, GateStatus};
 use crate::program::{Listing, scan};
-use crate::resume::{self, Ahead, Facts, MemoryState, Need, NeedState, Outlook, Stand, Stop};
+use crate::resume::{self, Ahead, Facts, Need, Outlook, Stand};
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
 use crate::shell;
 use crate::text::count as number;
 use crate::trace::{NodeId, NodeKind, NodeStatus, source_of_trace};
 use crate::view::{
-    AheadView, CautionView, DoneView, GateOutcomeView, GateView, MemoryNeedView, NeedView,
-    PositionView, ResumeView,
+    AheadView, CautionView, DoneView, GateOutcomeView, GateView, MemoryNeedView, NeedState,
+    NeedView, PositionView, ResumeView, Stop,
 };
 
 /// How many of each list a view holds.
@@ -29,6 +29,15 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
     let plan = resume::plan(facts);
     let outlook = Outlook::new(facts, &plan);
     let overview = overview_of(session, now, facts, &plan);
+    let stands = plan.stands.iter().take(POSITIONS);
+    let (needs, memories) = (plan.needs.iter().take(LISTED), plan.memories.iter());
+    let ahead = plan.ahead.iter().take(LISTED);
+    let cautions = plan.cautions.iter().take(POSITIONS);
+    let cautions = cautions.map(|caution| CautionView {
+        risk: caution.risk,
+        node: node_ref(session, caution.node),
+        text: caution.text.clone(),
+    });
     let mut view = ResumeView {
         run: overview.run,
         program: overview.program,
@@ -44,41 +53,15 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             last: ended_last(session),
             last_sign: overview.last_sign,
         },
-        positions: plan
-            .stands
-            .iter()
-            .take(POSITIONS)
+        positions: stands
             .map(|stand| position_view(session, stand, &outlook))
             .collect(),
         position_count: plan.stands.len() as u32,
-        needs: plan
-            .needs
-            .iter()
-            .take(LISTED)
-            .map(|need| need_view(session, need))
-            .collect(),
+        needs: needs.map(|need| need_view(session, need)).collect(),
         need_count: plan.needs.len() as u32,
-        memories: plan
-            .memories
-            .iter()
-            .map(|m| memory_view(session, m))
-            .collect(),
-        cautions: plan
-            .cautions
-            .iter()
-            .take(POSITIONS)
-            .map(|caution| CautionView {
-                risk: caution.risk.word().to_owned(),
-                node: caution.node.and_then(|n| node_ref(session, n)),
-                text: caution.text.clone(),
-            })
-            .collect(),
-        ahead: plan
-            .ahead
-            .iter()
-            .take(LISTED)
-            .filter_map(|ahead| ahead_view(ahead, listing))
-            .collect(),
+        memories: memories.map(|m| memory_view(session, m)).collect(),
+        cautions: cautions.collect(),
+        ahead: ahead.filter_map(|a| ahead_view(a, listing)).collect(),
         ahead_count: plan.ahead.len() as u32,
         notes: plan.notes.clone(),
         ..ResumeView::default()
@@ -108,11 +91,9 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             unread.what, unread.why
         )
     }));
-    let decided = plan
-        .decided
-        .iter()
-        .filter_map(|n| decided_words(session, *n));
-    view.notes.extend(decided);
+    let decided = plan.decided.iter();
+    view.notes
+        .extend(decided.filter_map(|gate| decided_words(session, *gate)));
     if session.listing.is_none() && listing.is_some() && view.resumable {
         view.notes.push(format!(
             "{}: lines are those of its state file's trace, which may be shortened",
@@ -148,22 +129,18 @@ pub(super) fn facts<'s>(opened: &'s Opened, told: Option<&'s Listing>) -> Facts<
 
 fn ended_last(opened: &Opened) -> Vec<crate::view::NodeRef> {
     let nodes = opened.trace.nodes.iter_enumerated();
-    let mut done: Vec<(i64, NodeId)> = nodes
-        .filter(|(_, n)| {
-            matches!(n.status, NodeStatus::Completed | NodeStatus::Approved)
-                && !matches!(n.kind, NodeKind::Round { .. })
-        })
-        .map(|(at, n)| {
-            let row = execution(opened, n.last_row).map_or_else(|| i64::from(at.get()), |e| e.id);
-            (row, at)
-        })
+    let ended = nodes.filter(|(_, n)| {
+        matches!(n.status, NodeStatus::Completed | NodeStatus::Approved) && !n.kind.is_round()
+    });
+    let last_row = |at: NodeId, row: Option<u32>| {
+        execution(opened, row).map_or_else(|| i64::from(at.get()), |row| row.id)
+    };
+    let mut done: Vec<(i64, NodeId)> = ended
+        .map(|(at, n)| (last_row(at, n.last_row), at))
         .collect();
     done.sort_unstable();
-    done.iter()
-        .rev()
-        .take(5)
-        .filter_map(|&(_, at)| node_ref(opened, at))
-        .collect()
+    let last = done.iter().rev().take(5);
+    last.filter_map(|(_, at)| node_ref(opened, *at)).collect()
 }
 
 fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> PositionView {
@@ -179,7 +156,7 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
         .and_then(|line| listing?.lines.get(line.checked_sub(1)? as usize))
         .map_or("", |l| l.text.trim());
     PositionView {
-        how: stand.stop.word().to_owned(),
+        how: stand.stop,
         node: stand.node.and_then(|n| node_ref(session, n)),
         frame,
         frame_path: frame_path(&session.trace, stand.frame),
@@ -193,7 +170,7 @@ fn position_view(session: &Session, stand: &Stand, outlook: &Outlook<'_>) -> Pos
         meaning: refused
             .and_then(|node| {
                 let gate = gate_of(session, node)?;
-                Some(outlook.of(gate, Some(node)).reject)
+                Some(outlook.of(gate, Some(node)).if_rejected)
             })
             .or_else(|| begins_around(session, stand.node?, again?)),
         next: stand
@@ -266,49 +243,27 @@ fn decided_words(opened: &Opened, node: NodeId) -> Option<String> {
 fn need_view(session: &Session, need: &Need) -> NeedView {
     let mut view = NeedView {
         name: need.name.clone(),
-        state: need.state.word().to_owned(),
+        state: need.from.state,
+        reason: need.from.reason.clone(),
         from: need.scope,
         lines: need.lines.clone(),
         sure: need.sure,
         ..NeedView::default()
     };
-    let (binding, reason) = match &need.state {
-        NeedState::There { binding, reason } => (Some(*binding), reason.clone()),
-        NeedState::Empty { binding } => {
-            let reason = "it is bound, but its value is not there".to_owned();
-            (Some(*binding), reason)
-        }
-        NeedState::Given(words) => (None, words.clone()),
-        NeedState::Made(line) => (None, format!("line {line} makes it first")),
-        NeedState::Import(alias) => (
-            None,
-            format!("a value of import {alias}: it is in that run"),
-        ),
-        NeedState::Nowhere(None) => (None, "no binding has it".to_owned()),
-        NeedState::Nowhere(Some(line)) => (
-            None,
-            format!("line {line} should have bound it, and no binding has it"),
-        ),
-    };
-    view.reason = reason;
-    let Some(at) = binding.and_then(|b| u32::try_from(b).ok()) else {
+    let Some(at) = need.from.binding else {
         return view;
     };
     view.binding = binding_ref(session, at);
     if let Some(row) = binding_row(session, at) {
         view.len = row.attachment_len.or(row.len);
         view.preview = short(&row.preview, 80);
-        if row.attachment.is_some() && row.attachment_len.is_none() {
-            view.state = "empty".to_owned();
-            view.reason = format!(
-                "its attachment {} is not there",
-                row.attachment.unwrap_or_default()
-            );
+        if let (Some(attachment), None) = (row.attachment, row.attachment_len) {
+            view.state = NeedState::Empty;
+            view.reason = format!("its attachment {attachment} is not there");
         }
     }
-    let from = need
-        .scope
-        .map_or(String::new(), |id| format!(" --from {id}"));
+    let from = need.scope;
+    let from = from.map_or(String::new(), |id| format!(" --from {id}"));
     let run = shell::option("--run", &session.name());
     view.command = shell::command("get", &[&need.name], &format!("{run}{from}"));
     view
@@ -318,24 +273,17 @@ fn memory_view(session: &Session, memory: &resume::Memory) -> MemoryNeedView {
     let mut view = MemoryNeedView {
         agent: memory.agent.clone(),
         scope: memory.scope.word().to_owned(),
+        state: memory.state,
         lines: memory.lines.clone(),
         ..MemoryNeedView::default()
     };
-    view.state = match memory.state {
-        MemoryState::There(at) => {
-            if let Some(agent) = session.run.agents.get(at) {
-                view.store = agent.store.to_string();
-                view.len = agent.memory.len();
-                view.segments = agent.segments.len() as u32;
-                let table = Table::Agents(agent.store.clone());
-                view.preview = short(&session.values.preview(table, &agent.memory), 80);
-            }
-            "there"
-        }
-        MemoryState::Made(_) => "made",
-        MemoryState::Nowhere => "nowhere",
+    if let Some(agent) = memory.found.and_then(|at| session.run.agents.get(at)) {
+        view.store = agent.store.to_string();
+        view.len = agent.memory.len();
+        view.segments = agent.segments.len() as u32;
+        let table = Table::Agents(agent.store.clone());
+        view.preview = short(&session.values.preview(table, &agent.memory), 80);
     }
-    .to_owned();
     view
 }
 
@@ -349,16 +297,9 @@ fn gate_outcomes(
     let views = pending.into_iter().take(LISTED);
     views
         .zip(gates.filter(|gate| gate.status == GateStatus::Pending))
-        .map(|(view, gate)| {
-            let node = view.node.map(NodeId::new);
-            let outcomes = outlook.of(gate, node);
-            GateOutcomeView {
-                gate: view,
-                line: outcomes.line,
-                if_approved: outcomes.approve,
-                if_rejected: outcomes.reject,
-                if_timed_out: outcomes.timeout,
-            }
+        .map(|(view, gate)| GateOutcomeView {
+            outcomes: outlook.of(gate, view.node.map(NodeId::new)),
+            gate: view,
         })
         .collect()
 }
@@ -370,46 +311,41 @@ fn ahead_view(ahead: &Ahead, listing: Option<&Listing>) -> Option<AheadView> {
         line: statement.line,
         indent: listing.indent(statement.line),
         text: short(&statement.text, LISTED),
-        how: ahead.how.word().to_owned(),
+        how: ahead.how,
         frame: ahead.scope,
     })
 }
 
 /// `known`: the program is there, and where the run stands in it. `inferred`: no record names the place.
 fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
-    let at = |position: &PositionView| match position.line {
-        Some(line) => format!("line {line}"),
-        None => position
-            .node
-            .as_ref()
-            .map_or_else(|| "its end".to_owned(), |n| short(&n.text, 40)),
-    };
-    let failed = Stop::Failed.word();
-    match (view.status.as_str(), view.positions.as_slice()) {
-        ("completed", _) => "Completed: nothing to resume".to_owned(),
-        ("failed", []) => "Failed, and no record says where: how to go on is not known".to_owned(),
-        (_, []) => "No record says where this run stands".to_owned(),
-        (_, [one]) if one.how == failed => format!("Failed; it can begin again at {}", at(one)),
-        (_, [one]) if one.how == "gate" => match view.gates.first() {
-            Some(gate) if gate.gate.overdue => {
-                format!("Stands at gate {}, which has expired", gate.gate.id)
-            }
-            Some(gate) => format!("Waits for a decision on gate {}", gate.gate.id),
-            None => "Waits at a gate".to_owned(),
-        },
-        (_, [one]) if one.how == "refused" => {
-            format!(
-                "A gate was turned down at {}: that is still to be acted on",
-                at(one)
-            )
+    let one = match (view.status.as_str(), view.positions.as_slice()) {
+        ("completed", _) => return "Completed: nothing to resume".to_owned(),
+        ("failed", []) => {
+            return "Failed, and no record says where: how to go on is not known".to_owned();
         }
-        (_, [one]) if one.how == "between" => match &one.next {
-            Some(next) => format!("Nothing is open; line {} comes next", next.line),
-            None if known => "Nothing is open, and nothing is ahead".to_owned(),
-            None => "Nothing is open; what comes next is not known".to_owned(),
-        },
-        (_, [one]) if inferred => format!("Probably stands at {}", at(one)),
-        (_, [one]) => format!("Stands at {}", at(one)),
-        _ => format!("Stands in {} places", number(view.position_count.into())),
+        (_, []) => return "No record says where this run stands".to_owned(),
+        (_, [one]) => one,
+        _ => return format!("Stands in {} places", number(view.position_count.into())),
+    };
+    let text = || one.node.as_ref().map(|node| short(&node.text, 40));
+    let line = one.line.map(|line| format!("line {line}"));
+    let at = line.or_else(text).unwrap_or_else(|| "its end".to_owned());
+    match (one.how, view.gates.first(), &one.next) {
+        (Stop::Failed, ..) => format!("Failed; it can begin again at {at}"),
+        (Stop::Gate, None, _) => "Waits at a gate".to_owned(),
+        (Stop::Gate, Some(of), _) if of.gate.overdue => {
+            format!("Stands at gate {}, which has expired", of.gate.id)
+        }
+        (Stop::Gate, Some(of), _) => format!("Waits for a decision on gate {}", of.gate.id),
+        (Stop::Refused, ..) => {
+            format!("A gate was turned down at {at}: that is still to be acted on")
+        }
+        (Stop::Between, _, Some(next)) => {
+            format!("Nothing is open; line {} comes next", next.line)
+        }
+        (Stop::Between, _, None) if known => "Nothing is open, and nothing is ahead".to_owned(),
+        (Stop::Between, ..) => "Nothing is open; what comes next is not known".to_owned(),
+        (Stop::Open, ..) if inferred => format!("Probably stands at {at}"),
+        (Stop::Open, ..) => format!("Stands at {at}"),
     }
 }

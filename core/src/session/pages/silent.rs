@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::program::{Listing, StatementKind as Kind, Ways};
+use crate::program::{Listing, StatementKind as Kind};
 use crate::session::Session;
 use crate::trace::{Node, NodeKind, NodeStatus};
 
@@ -57,37 +57,39 @@ impl Silent {
             named.failed += u32::from(node.status == NodeStatus::Failed);
         }
         let state = |at: u32| named.get(at as usize).copied().unwrap_or_default();
-        let ways = Taken::of(listing, |at| state(at).records > state(at).skipped);
+        let taken = taken(listing, |at| state(at).records > state(at).skipped);
+        // Another way than this was taken, and this one was not.
+        let is_untaken = |way: u32| {
+            let choice = listing.choice(way);
+            choice.is_some_and(|of| {
+                let mut others = taken.range((of, 0)..=(of, u32::MAX));
+                others.next().is_some() && !taken.contains(&(of, way))
+            })
+        };
         for at in 0..count {
             let Some(statement) = listing.get(at) else {
                 break;
             };
-            let named = state(at);
-            let is_named = named.records > 0;
-            let skipped = named.skipped == named.records;
-            let outer = statement
-                .parent
-                .is_some_and(|p| silent.not_run.contains(&p));
-            let untaken = !is_named && ways.is_untaken(at);
-            let refused = is_named && skipped && statement.kind.is_way();
-            let spared = !is_named
-                && statement.kind == Kind::Catch
-                && has_nothing_to_catch(listing, at, state);
-            if outer || untaken || refused || spared {
+            let (named, outer) = (state(at), statement.parent);
+            let not_run = match (named.records, statement.kind) {
+                _ if outer.is_some_and(|outer| silent.not_run.contains(&outer)) => true,
+                (0, Kind::Catch) => has_nothing_to_catch(listing, at, state),
+                (0, _) => is_untaken(at),
+                (records, kind) => kind.is_way() && named.skipped == records,
+            };
+            if not_run {
                 silent.not_run.insert(at);
             }
             // A record that it was skipped is a record of how far the run came.
-            if is_named && !in_block(listing, at) {
+            if named.records > 0 && !in_block(listing, at) {
                 // What completed is over with all that lies in it.
-                let inside =
-                    match named.completed > 0 && named.completed + named.skipped == named.records {
-                        true => listing
-                            .statements
-                            .partition_point(|s| s.line <= statement.end),
-                        false => 0,
-                    };
-                let last = u32::try_from(inside).unwrap_or_default();
-                let last = last.saturating_sub(1).max(at);
+                let is_over =
+                    named.completed > 0 && named.completed + named.skipped == named.records;
+                let inside = listing
+                    .statements
+                    .partition_point(|s| s.line <= statement.end);
+                let inside = u32::try_from(inside).unwrap_or_default().saturating_sub(1);
+                let last = if is_over { inside.max(at) } else { at };
                 silent.farthest = silent.farthest.max(Some(last));
             }
         }
@@ -99,9 +101,7 @@ impl Silent {
         let Some(statement) = listing.get(at) else {
             return "";
         };
-        let idle = statement.kind.is_declaration()
-            || matches!(statement.kind, Kind::Input | Kind::Other | Kind::Label);
-        if idle {
+        if !statement.kind.runs() || statement.kind == Kind::Other {
             return "";
         }
         if self.not_run.contains(&at) {
@@ -135,12 +135,10 @@ struct Named {
 /// Whether the `try` of a `catch` completed: all records of it, or of the last statement of its body, say so, none in it says
 /// that something failed, and none lies in the `catch`.
 fn has_nothing_to_catch(listing: &Listing, catch: u32, named: impl Fn(u32) -> Named) -> bool {
-    let Some(tried) = catch.checked_sub(1).and_then(|before| {
-        let mut outer = std::iter::once(before).chain(listing.enclosing(before));
-        outer.find(|at| listing.catch_of(*at) == Some(catch))
-    }) else {
+    let tried = listing.leader(catch);
+    if tried == catch {
         return false;
-    };
+    }
     let completed = |at: u32| {
         let named = named(at);
         named.records > 0 && named.completed == named.records
@@ -173,32 +171,14 @@ fn announced(
     branches.get(&**branch).copied()
 }
 
-/// The ways of each choice that a record says were taken.
-struct Taken {
-    ways: Ways,
-    taken: BTreeSet<(u32, u32)>,
-}
-
-impl Taken {
-    fn of(listing: &Listing, ran: impl Fn(u32) -> bool) -> Taken {
-        let ways = listing.ways();
-        let mut taken = BTreeSet::new();
-        for at in (0..listing.statements.len() as u32).filter(|at| ran(*at)) {
-            // Programs do not nest deeper; the bound keeps hostile ones cheap.
-            let around = std::iter::once(at).chain(listing.enclosing(at)).take(64);
-            taken.extend(around.filter_map(|way| Some((ways.choice(way)?, way))));
-        }
-        Taken { ways, taken }
-    }
-
-    /// Whether another way than this was taken, and this one was not.
-    fn is_untaken(&self, way: u32) -> bool {
-        let Some(choice) = self.ways.choice(way) else {
-            return false;
-        };
-        let mut taken = self.taken.range((choice, 0)..=(choice, u32::MAX));
-        !self.taken.contains(&(choice, way)) && taken.next().is_some()
-    }
+/// The ways that a record says were taken, each with what it is a way of.
+fn taken(listing: &Listing, ran: impl Fn(u32) -> bool) -> BTreeSet<(u32, u32)> {
+    let all = (0..listing.statements.len() as u32).filter(|at| ran(*at));
+    // Programs do not nest deeper; the bound keeps hostile ones cheap.
+    let around = all.flat_map(|at| std::iter::once(at).chain(listing.enclosing(at)).take(64));
+    around
+        .filter_map(|way| Some((listing.choice(way)?, way)))
+        .collect()
 }
 
 /// Whether it is a block, or lies in one.

@@ -3,7 +3,7 @@ use std::ops::Range;
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
 use crate::decode::{folder, state_md};
-use crate::model::{FolderForm, Form, StateFile};
+use crate::model::{FolderForm, Form, StateFile, TraceLine};
 use crate::render::state_md as render;
 use crate::session::{Opened, Session};
 use crate::view::{StateLine, StateMdView};
@@ -19,15 +19,10 @@ const COMPARED: usize = 2_000;
 
 /// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
 pub fn state_md(opened: &Opened, whole: bool) -> String {
-    let options = render::RenderOptions {
-        whole_program: whole,
-    };
-    render::from_run(
-        &opened.run,
-        &opened.trace,
-        opened.listing.as_ref(),
-        &options,
-    )
+    let (run, trace) = (&opened.run, &opened.trace);
+    let whole_program = whole;
+    let options = render::RenderOptions { whole_program };
+    render::from_run(run, trace, opened.listing.as_ref(), &options)
 }
 
 /// Both state files: rendered from the data, and the folder's own, with their differences.
@@ -46,19 +41,16 @@ pub fn state_page(session: &Session, whole: bool) -> StateMdView {
     };
     let form = state_md::form(&own);
     let note = match form {
-        FolderForm::StateMd if long => Some("the rendered file is too long to be compared with it"),
-        FolderForm::StateMd if cut => Some("the file is longer than 1 MiB and shown in part"),
-        FolderForm::StateMd => None,
-        FolderForm::CompactLog => Some(
-            "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line",
-        ),
-        FolderForm::Receipts => {
-            Some("the file is of a form that points to receipts: shown as text")
+        FolderForm::StateMd if long => "the rendered file is too long to be compared with it",
+        FolderForm::StateMd if cut => "the file is longer than 1 MiB and shown in part",
+        FolderForm::StateMd => "",
+        FolderForm::CompactLog => {
+            "the file is a compact log: what it tells is rendered, but its form cannot be compared line by line"
         }
-        _ => Some(
-            "the file is of a form that is not known here (it may be encrypted): shown as text",
-        ),
+        FolderForm::Receipts => "the file is of a form that points to receipts: shown as text",
+        _ => "the file is of a form that is not known here (it may be encrypted): shown as text",
     };
+    let note = Some(note).filter(|note| !note.is_empty());
     let mut view = StateMdView {
         note: note.map(str::to_owned),
         ..StateMdView::default()
@@ -93,17 +85,13 @@ fn own_state_file(session: &Session) -> Option<(String, bool)> {
 /// source lines may differ.
 fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
     let marks = |f: &StateFile| {
-        f.trace
-            .iter()
-            .filter_map(|line| {
-                let annotation = line
-                    .annotation
-                    .as_ref()
-                    .filter(|a| !a.ahead && !a.declared)?;
-                let status = annotation.status.as_ref().map(|s| s.word().to_owned());
-                Some((line.text.trim().to_owned(), status, annotation.attempt))
-            })
-            .collect::<Vec<_>>()
+        let mark = |line: &TraceLine| {
+            let annotation = line.annotation.as_ref();
+            let annotation = annotation.filter(|a| !a.ahead && !a.declared)?;
+            let status = annotation.status.as_ref().map(|s| s.word().to_owned());
+            Some((line.text.trim().to_owned(), status, annotation.attempt))
+        };
+        f.trace.iter().filter_map(mark).collect::<Vec<_>>()
     };
     a.run == b.run
         && a.status == b.status
@@ -120,13 +108,10 @@ fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     let mut lines = Vec::with_capacity(input.before.len());
     let mut add = |mark: char, tokens: &[Token], range: Range<u32>| {
         let tokens = tokens.get(range.start as usize..range.end as usize);
-        lines.extend(tokens.unwrap_or_default().iter().map(|token| {
-            StateLine {
-                mark,
-                text: input.interner[*token]
-                    .trim_end_matches(['\n', '\r'])
-                    .to_owned(),
-            }
+        let text = |token: &Token| input.interner[*token].trim_end_matches(['\n', '\r']);
+        lines.extend(tokens.unwrap_or_default().iter().map(|token| StateLine {
+            mark,
+            text: text(token).to_owned(),
         }));
     };
     let mut at = 0;

@@ -8,7 +8,7 @@ use super::work::sentence;
 use crate::text::count as number;
 use crate::time::Stamp;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
-use crate::view::{NodeRef, Overview, Part};
+use crate::view::{NodeRef, Overview, Part, StatusCount};
 
 /// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
@@ -18,14 +18,18 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
     };
     match view.status.as_str() {
         "completed" => {
-            let completed = match is_guess(view) {
-                true => "Probably completed",
-                false => "Completed",
+            // No record names the status: it follows from what ran.
+            let is_guess = matches!(&*view.status_source, "execution trace" | "disk");
+            let completed = if is_guess {
+                "Probably completed"
+            } else {
+                "Completed"
             };
-            match &view.duration {
-                Some(took) => format!("{completed} in {took}"),
-                None => completed.to_owned(),
-            }
+            let took = view.duration.as_ref();
+            took.map_or_else(
+                || completed.to_owned(),
+                |took| format!("{completed} in {took}"),
+            )
         }
         "failed" => match &view.failure {
             Some(failure) => format!("Failed at {}", line_of(&failure.cause)),
@@ -60,19 +64,15 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
             0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
         },
-        "" | "unknown" if view.sealed().is_some() => {
-            format!(
-                "Status unknown: {} is not readable: it is encrypted",
-                view.sealed().unwrap_or_default()
-            )
+        "" | "unknown" => {
+            let why = match view.sealed() {
+                Some(file) => format!("{file} is not readable: it is encrypted"),
+                None if view.is_unread(Part::Statements) => "the run could not be read".to_owned(),
+                None if view.status_source == NOT_UNDERSTOOD => view.status_reason.clone(),
+                None => "nothing in the run records it".to_owned(),
+            };
+            format!("Status unknown: {why}")
         }
-        "" | "unknown" if view.is_unread(Part::Statements) => {
-            "Status unknown: the run could not be read".to_owned()
-        }
-        "" | "unknown" if view.status_source == NOT_UNDERSTOOD => {
-            format!("Status unknown: {}", view.status_reason)
-        }
-        "" | "unknown" => "Status unknown: nothing in the run records it".to_owned(),
         other => format!("Status: {other}"),
     }
 }
@@ -96,11 +96,6 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     }
 }
 
-/// Whether no record names the status: it follows from what ran.
-fn is_guess(view: &Overview) -> bool {
-    matches!(&*view.status_source, "execution trace" | "disk")
-}
-
 /// Up to three sentences: how much ran, what went wrong, what the headline does not say of where it stands.
 /// `remarks`: lines of its files that record no statement.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
@@ -114,42 +109,12 @@ pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
 }
 
 fn progress(view: &Overview, remarks: u32) -> Option<String> {
-    if let (0, Some(file)) = (view.statements, view.sealed()) {
-        return Some(format!(
-            "What was executed is not readable: {file} is encrypted."
-        ));
-    }
-    if view.statements == 0 && view.is_unread(Part::Statements) {
-        return Some("What was executed could not be read.".to_owned());
-    }
-    let skipped = view
-        .by_status
-        .iter()
-        .find(|count| count.status == "skipped");
-    if let (0, Some(skipped)) = (view.statements, skipped) {
-        return Some(format!("{} skipped, and none began.", was(skipped.count)));
-    }
+    let of = |word: &str| {
+        let of = view.by_status.iter().find(|of| of.status == word);
+        of.map_or(0, |of| of.count)
+    };
     if view.statements == 0 {
-        return Some(match view.bindings {
-            0 if view.is_unread(Part::Bindings) => {
-                "No statement is recorded; the bindings could not be read.".to_owned()
-            }
-            0 if remarks > 0 => format!(
-                "No statement is recorded, but {} there.",
-                count(remarks, "remark is", "remarks are")
-            ),
-            0 if view.status == "running" => "No statement is recorded yet.".to_owned(),
-            0 => "No statement is recorded.".to_owned(),
-            n if remarks > 0 => format!(
-                "No statement is recorded, but {} and {} are there.",
-                count(remarks, "remark", "remarks"),
-                count(n, "binding", "bindings")
-            ),
-            n => format!(
-                "No statement is recorded, but {} there.",
-                count(n, "binding is", "bindings are")
-            ),
-        });
+        return Some(nothing_ran(view, of("skipped"), remarks));
     }
     let done = view.statements_done;
     let unread = match (view.sealed(), view.is_unread(Part::Statements)) {
@@ -166,11 +131,10 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
         0 => String::new(),
         n => format!("; how {} ended is not understood", statements(n)),
     };
-    let failed = view.by_status.iter().find(|of| of.status == "failed");
     // What failed in a run that failed is told by its headline, or by the next sentence.
-    if let (Some(failed), "completed") = (failed, view.status.as_str()) {
-        let (done, failed) = (number(done.into()), failed.count);
-        let all = statements(view.statements);
+    let failed = of("failed");
+    if failed > 0 && view.status == "completed" {
+        let (done, all) = (number(done.into()), statements(view.statements));
         let it = if failed == 1 { "it" } else { "them" };
         let failed = number(failed.into());
         return Some(format!(
@@ -183,10 +147,33 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     })
 }
 
-/// `1 statement was`, `3 statements were`.
-fn was(count: u32) -> String {
-    let verb = if count == 1 { "was" } else { "were" };
-    format!("{} {verb}", statements(count))
+/// That no statement began, and what is there all the same.
+fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
+    let none = "No statement is recorded";
+    let verb = if skipped == 1 { "was" } else { "were" };
+    match (view.sealed(), view.bindings) {
+        (Some(file), _) => format!("What was executed is not readable: {file} is encrypted."),
+        _ if view.is_unread(Part::Statements) => "What was executed could not be read.".to_owned(),
+        _ if skipped > 0 => format!("{} {verb} skipped, and none began.", statements(skipped)),
+        (_, 0) if view.is_unread(Part::Bindings) => {
+            format!("{none}; the bindings could not be read.")
+        }
+        (_, 0) if remarks > 0 => {
+            let are = count(remarks, "remark is", "remarks are");
+            format!("{none}, but {are} there.")
+        }
+        (_, 0) if view.status == "running" => format!("{none} yet."),
+        (_, 0) => format!("{none}."),
+        (_, n) if remarks > 0 => {
+            let remarks = count(remarks, "remark", "remarks");
+            let bindings = count(n, "binding", "bindings");
+            format!("{none}, but {remarks} and {bindings} are there.")
+        }
+        (_, n) => {
+            let are = count(n, "binding is", "bindings are");
+            format!("{none}, but {are} there.")
+        }
+    }
 }
 
 /// A statement inside a sentence: in backticks, so that a page can set it apart.
@@ -203,11 +190,8 @@ fn trouble(view: &Overview) -> Option<String> {
             .then_some("no message of it is recorded");
         let around = Some(failure.because_words.as_str()).filter(|words| !words.is_empty());
         // The headline of a failed run names it.
-        let only = view.status == "completed"
-            && !view
-                .by_status
-                .iter()
-                .any(|of| of.status == "failed" && of.count > 1);
+        let others = |of: &StatusCount| of.status == "failed" && of.count > 1;
+        let only = view.status == "completed" && !view.by_status.iter().any(others);
         let first = if only { "failed" } else { "failed first" };
         let name =
             (view.status != "failed").then(|| format!("{} {first}", code(&failure.cause.text, 80)));
@@ -217,17 +201,10 @@ fn trouble(view: &Overview) -> Option<String> {
     }
     let retried = (view.retried > 0)
         .then(|| format!("{} needed more than one attempt", statements(view.retried)));
-    let recovered = (view.recovered > 0).then(|| {
-        format!(
-            "{} recovered",
-            count(view.recovered, "failure was", "failures were")
-        )
-    });
-    match (retried, recovered) {
-        (None, None) => None,
-        (Some(one), None) | (None, Some(one)) => Some(format!("{one}.")),
-        (Some(a), Some(b)) => Some(format!("{a}; {b}.")),
-    }
+    let recovered = count(view.recovered, "failure was", "failures were");
+    let recovered = (view.recovered > 0).then(|| format!("{recovered} recovered"));
+    let both: Vec<String> = retried.into_iter().chain(recovered).collect();
+    (!both.is_empty()).then(|| format!("{}.", both.join("; ")))
 }
 
 fn standing(view: &Overview) -> Option<String> {
@@ -258,16 +235,13 @@ fn standing(view: &Overview) -> Option<String> {
                 let error = error.trim_end_matches('.');
                 Some(format!("Its last attempt failed: {error}."))
             }
-            many => Some(format!(
-                "It stands in {} places: {}{}.",
-                number(view.position_count.into()),
-                many.iter()
-                    .take(3)
-                    .map(|n| code(&n.text, 40))
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                if many.len() > 3 { " …" } else { "" }
-            )),
+            many => {
+                let near = many.iter().take(3).map(|n| code(&n.text, 40));
+                let near = near.collect::<Vec<_>>().join(", ");
+                let more = if many.len() > 3 { " …" } else { "" };
+                let places = number(view.position_count.into());
+                Some(format!("It stands in {places} places: {near}{more}."))
+            }
         },
     }
 }

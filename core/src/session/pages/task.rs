@@ -27,8 +27,7 @@ pub fn task(opened: &Opened, row: i64) -> Option<TaskView> {
     let own = opened.node(node)?;
     let line = own.line;
     let statement = opened.listing().zip(line).and_then(|(listing, line)| {
-        let at = listing.statements.iter().position(|s| s.line == line)?;
-        let at = u32::try_from(at).ok()?;
+        let at = listing.begun_at(line)?;
         let task = TaskView::of(listing, at, listing)?;
         let before = own.id.unwrap_or(row);
         let run = Before { opened, before };

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use typed_index_collections::TiVec;
 
 use super::node_ref;
-use super::trace::execution;
 use crate::session::Opened;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
@@ -104,14 +103,8 @@ fn spans(opened: &Opened) -> Spans {
 
 /// What a node's own rows say.
 fn own(opened: &Opened, node: &Node, has_inner: bool, last_sign: Option<i64>) -> Option<Span> {
-    let (first, last) = (
-        execution(opened, node.first_row),
-        execution(opened, node.last_row),
-    );
-    let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
-    let from = millis(first.and_then(|row| row.started.as_ref()))?;
-    let until = millis(last.and_then(|row| row.completed.as_ref()))
-        .or_else(|| millis(first.and_then(|row| row.completed.as_ref())));
+    let (from, until) = node.worked(&opened.run);
+    let from = from?;
     let (until, end) = match until {
         Some(until) if until >= from => (until, BarEnd::Recorded),
         None if node.status.is_open() && !has_inner => {
@@ -135,14 +128,10 @@ fn around(a: Span, b: Span) -> Span {
 fn innermost(opened: &Opened, spans: &Spans) -> Vec<NodeId> {
     let is_timed = |at: NodeId| spans.get(at).is_some_and(Option::is_some);
     let nodes = opened.trace.nodes.iter_enumerated();
-    let around: BTreeSet<NodeId> = nodes
-        .clone()
-        .filter(|(at, _)| is_timed(*at))
-        .filter_map(|(_, node)| node.parent)
-        .collect();
-    let all = nodes.map(|(at, _)| at);
-    all.filter(|at| is_timed(*at) && !around.contains(at))
-        .collect()
+    let timed = nodes.filter(|(at, _)| is_timed(*at));
+    let around: BTreeSet<NodeId> = timed.clone().filter_map(|(_, n)| n.parent).collect();
+    let all = timed.map(|(at, _)| at);
+    all.filter(|at| !around.contains(at)).collect()
 }
 
 /// When something was worked on: the spans of what has no times in it, joined, in order.
@@ -230,7 +219,7 @@ fn critical(opened: &Opened, spans: &Spans) -> BTreeSet<NodeId> {
         let Some(parent) = node.parent else { continue };
         let is_parallel = opened
             .node(parent)
-            .is_some_and(|parent| matches!(parent.kind, NodeKind::Parallel));
+            .is_some_and(|parent| parent.kind == NodeKind::Parallel);
         if !is_parallel || ends(at).is_none() {
             continue;
         }
@@ -258,12 +247,12 @@ fn sequential(opened: &Opened, spans: &Spans, critical: &BTreeSet<NodeId>) -> Op
     let is_beside = |(at, span): (NodeId, &Option<Span>)| span.is_some() && !critical.contains(&at);
     let is_open = |(at, span): (NodeId, &Option<Span>)| {
         let node = opened.node(at).filter(|_| span.is_none());
-        let node = node.filter(|node| !matches!(node.status, NodeStatus::Skipped));
-        let Some(parent) = node.and_then(|node| node.parent) else {
-            return false;
-        };
-        let is_parallel = |node: &Node| matches!(node.kind, NodeKind::Parallel);
-        opened.node(parent).is_some_and(is_parallel) && opened.index.children_of(parent) > 1
+        let node = node.filter(|node| node.status != NodeStatus::Skipped);
+        let parent = node.and_then(|node| node.parent);
+        parent.is_some_and(|at| {
+            let around = opened.node(at).map(|around| &around.kind);
+            around == Some(&NodeKind::Parallel) && opened.index.children_of(at) > 1
+        })
     };
     if spans.iter_enumerated().any(is_beside) {
         Some(false)
@@ -276,15 +265,12 @@ fn sequential(opened: &Opened, spans: &Spans, critical: &BTreeSet<NodeId>) -> Op
 
 /// The statements that took longest, of those that have no times in them.
 fn longest(opened: &Opened, innermost: &[NodeId], spans: &Spans) -> Vec<Longest> {
-    let mut all: Vec<(i64, NodeId)> = innermost
-        .iter()
-        .filter_map(|at| {
-            let at = *at;
-            let span = spans.get(at).copied().flatten()?;
-            let took = span.until - span.from;
-            (span.end == BarEnd::Recorded && took > 0).then_some((took, at))
-        })
-        .collect();
+    let took = |at: &NodeId| {
+        let span = spans.get(*at).copied().flatten()?;
+        let took = span.until - span.from;
+        (span.end == BarEnd::Recorded && took > 0).then_some((took, *at))
+    };
+    let mut all: Vec<(i64, NodeId)> = innermost.iter().filter_map(took).collect();
     all.sort_unstable_by_key(|(took, at)| (Reverse(*took), *at));
     all.truncate(LONGEST);
     let named = all.into_iter().filter_map(|(took, at)| {

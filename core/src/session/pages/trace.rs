@@ -4,7 +4,7 @@ use super::index::short;
 use super::program::statement_of;
 use super::work::work;
 use super::writes::wrote;
-use crate::issue::Location;
+use crate::issue::{Issue, Location};
 use crate::model::{Execution, LogEvent, LogLine, Run, Status};
 use crate::session::{Opened, Session};
 use crate::text::counted;
@@ -92,15 +92,8 @@ pub(super) fn is_cause(opened: &Opened, at: NodeId, node: &Node) -> bool {
 /// One row of the trace.
 pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow> {
     let at = session.node(node)?;
-    let (first, last) = (
-        execution(session, at.first_row),
-        execution(session, at.last_row),
-    );
-    let started = first.and_then(|e| e.started.clone());
-    let ended = last
-        .and_then(|e| e.completed.clone())
-        .or_else(|| first.and_then(|e| e.completed.clone()));
-    let duration_ms = span(&started, &ended);
+    let (started, ended) = at.times(&session.run);
+    let duration_ms = span(started, ended);
     let (branch, round, gate) = match &at.kind {
         NodeKind::Branch { branch } => (Some(branch.to_string()), None, None),
         NodeKind::Round { n } => (None, Some(*n), None),
@@ -129,8 +122,8 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         gate,
         duration: duration_ms.map(human_duration),
         duration_ms,
-        started,
-        ended,
+        started: started.cloned(),
+        ended: ended.cloned(),
         error: error_of(session, node, at).map(|e| short(e, ROW_TEXT)),
         bindings: wrote(session, node),
         line: at.line,
@@ -149,43 +142,29 @@ pub fn node_detail(session: &Session, node: NodeId) -> Option<NodeDetail> {
     let _snapshot = session.snapshot();
     let row = tree_row(session, node, false)?;
     let at = session.node(node)?;
-    let ids: Vec<i64> = at
-        .id
-        .into_iter()
-        .chain(at.aliases.iter().copied())
-        .take(200)
-        .collect();
+    let ids = at.id.into_iter().chain(at.aliases.iter().copied());
+    let ids: Vec<i64> = ids.take(200).collect();
     let mut rows = session.values.execution_rows(&ids);
-    rows.extend(
-        told(&session.run, &session.trace, node)
-            .take(200)
-            .map(told_row),
-    );
+    let told = told(&session.run, &session.trace, node);
+    rows.extend(told.take(200).map(told_row));
+    let is_own = |issue: &&Issue| {
+        let at = &issue.location;
+        let of_row = at.table.as_deref() == Some("execution")
+            && at.row.is_some_and(|row| ids.contains(&row));
+        of_row || node_of_line(session, at) == Some(node)
+    };
+    let above = ancestors(session, node, PATH).into_iter();
+    let guessed = at.line_by.filter(|_| at.line_guessed);
     Some(NodeDetail {
-        path: ancestors(session, node, PATH)
-            .into_iter()
-            .filter_map(|n| node_ref(session, n))
-            .collect(),
+        path: above.filter_map(|at| node_ref(session, at)).collect(),
         text: at.text.to_string(),
         error: error_of(session, node, at).map(str::to_owned),
         frame: frame_of(session, node).and_then(|frame| frame.id),
-        line_why: at
-            .line_by
-            .filter(|_| at.line_guessed)
-            .map(|by| by.why_guessed().to_owned()),
+        line_why: guessed.map(|by| by.why_guessed().to_owned()),
         properties: statement_of(session, at).map_or_else(Vec::new, super::program::properties),
         inferred_why: inferred_words(session, at),
         work: work(session, node).unwrap_or_default(),
-        issues: session
-            .issues()
-            .filter(|issue| {
-                let at = &issue.location;
-                let of_row = at.table.as_deref() == Some("execution")
-                    && at.row.is_some_and(|r| ids.contains(&r));
-                of_row || node_of_line(session, at) == Some(node)
-            })
-            .cloned()
-            .collect(),
+        issues: session.issues().filter(is_own).cloned().collect(),
         rows,
         row,
     })
@@ -294,15 +273,16 @@ pub(super) const WAS_WAITING: &str = "was waiting";
 
 /// The word a person reads.
 pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
-    let is_gate = matches!(node.kind, NodeKind::Gate { .. });
+    // A gate still waits: somebody may decide it.
+    let rests = !node.kind.is_gate() && opened.is_at_rest();
     match &node.status {
         NodeStatus::Failed if node.recovered => RECOVERED,
         NodeStatus::Executing | NodeStatus::Started | NodeStatus::Iteration | NodeStatus::Retry
-            if !is_gate && opened.is_at_rest() =>
+            if rests =>
         {
             WAS_EXECUTING
         }
-        NodeStatus::Waiting if !is_gate && opened.is_at_rest() => WAS_WAITING,
+        NodeStatus::Waiting if rests => WAS_WAITING,
         status => status.word(),
     }
 }
@@ -338,15 +318,10 @@ pub(in crate::session) fn error_in<'r>(
 
 /// What the last line of a log that says that a node failed says of it.
 fn failed_line<'r>(run: &'r Run, trace: &'r Trace, at: NodeId) -> Option<&'r str> {
-    let failed = told(run, trace, at).filter(|line| {
-        matches!(
-            line.event,
-            LogEvent::Statement {
-                status: Some(Status::Failed),
-                ..
-            }
-        )
-    });
+    let failed = Some(Status::Failed);
+    let failed = told(run, trace, at).filter(
+        |line| matches!(&line.event, LogEvent::Statement { status, .. } if *status == failed),
+    );
     failed.last()?.note.as_deref()
 }
 
@@ -357,11 +332,8 @@ fn depth_of(opened: &Opened, index: NodeId, node: &Node) -> Option<u32> {
     }
     node.block(&opened.run)?;
     let above = opened.trace.upward(Some(index));
-    let calls = above.filter(|at| {
-        opened
-            .node(*at)
-            .is_some_and(|n| n.block(&opened.run).is_some())
-    });
+    let is_call = |node: &Node| node.block(&opened.run).is_some();
+    let calls = above.filter(|at| opened.node(*at).is_some_and(is_call));
     u32::try_from(calls.count()).ok()
 }
 
@@ -394,16 +366,9 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
             words.push(count(children, "branch", "branches"));
         }
         NodeKind::Loop => {
-            let inside = opened.trace.children(Some(index));
-            let last_round = inside
-                .filter_map(|n| match opened.node(n)?.kind {
-                    NodeKind::Round { n } => Some(n),
-                    _ => None,
-                })
-                .max();
-            let max = node
-                .max
-                .or_else(|| stated_max("max").or(stated_max("count")));
+            let last_round = opened.trace.last_round(index);
+            let stated = stated_max("max").or(stated_max("count"));
+            let max = node.max.or(stated);
             match (last_round, max) {
                 (Some(n), Some(max)) => words.push(format!("round {n} of {max}")),
                 (Some(n), None) => words.push(count(n, "round", "rounds")),
@@ -412,12 +377,9 @@ fn detail_words(opened: &Opened, index: NodeId, node: &Node) -> String {
                 }
                 (None, None) => {}
             }
-            let reason = execution(opened, node.last_row)
-                .and_then(|e| e.meta.as_deref())
-                .and_then(|m| m.reason.as_deref());
-            if let Some(reason) = reason {
-                words.push(reason.replace('_', " "));
-            }
+            let last = execution(opened, node.last_row).and_then(|e| e.meta.as_deref());
+            let reason = last.and_then(|m| m.reason.as_deref());
+            words.extend(reason.map(|reason| reason.replace('_', " ")));
         }
         _ if let Some(depth) = depth_of(opened, index, node) => {
             if let Some(id) = node.id {
@@ -480,8 +442,8 @@ fn told_row(line: &LogLine) -> RowView {
     }
 }
 
-pub(in crate::session) fn span(from: &Option<Stamp>, to: &Option<Stamp>) -> Option<i64> {
-    let (from, to) = match (from.as_ref()?, to.as_ref()?) {
+pub(in crate::session) fn span(from: Option<&Stamp>, to: Option<&Stamp>) -> Option<i64> {
+    let (from, to) = match (from?, to?) {
         (Stamp::At(from), Stamp::At(to)) | (Stamp::Zoneless(from), Stamp::Zoneless(to)) => {
             (from, to)
         }

@@ -1,6 +1,6 @@
 use super::mounts::is_remote;
 use super::{Check, DatabaseFacts, Facts, State, StoreFacts};
-use crate::check::{AREAS, Area};
+use crate::check::rule;
 use crate::issue::Severity;
 
 /// What is wrong with each run's store; what is right is said in one line.
@@ -91,13 +91,9 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
 
 /// What reading it found about the file and its tables.
 fn schema(store: &StoreFacts) -> Option<Check> {
-    let about_the_file = |rule: &str| {
-        let areas = AREAS
-            .iter()
-            .filter(|area: &&Area| matches!(area.title, "Databases" | "Schema"));
-        areas
-            .flat_map(|area| area.rules)
-            .any(|known| known.name == rule)
+    let about_the_file = |name: &str| {
+        let area = rule(name).map(|rule| &*rule.area);
+        matches!(area, Some("Databases" | "Schema"))
     };
     let mut worst: Vec<_> = store
         .issues

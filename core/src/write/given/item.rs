@@ -19,9 +19,7 @@ impl<'a> At<'a> {
         rows: &[Execution],
     ) -> Result<Input<'a>, Fault> {
         let line = self.listing.get(catch).map_or(0, |s| s.line);
-        let all = 0..self.listing.statements.len() as u32;
-        let mut all = all.rev();
-        let tried = all.find(|at| self.listing.catch_of(*at) == Some(catch));
+        let tried = Some(self.listing.leader(catch)).filter(|tried| *tried != catch);
         let tried = tried.or_else(|| self.listing.try_of(catch));
         let tried = tried.and_then(|at| self.listing.get(at));
         let frame = rows.iter().find(|row| frame_block(row).is_some());
@@ -32,21 +30,17 @@ impl<'a> At<'a> {
             }
             None => None,
         };
-        Ok(match failed {
-            Some(row) => plain(InputOfTask {
-                state: InputState::Text,
-                value: row.error.as_deref().map(str::to_owned),
-                note: Some(format!(
-                    "the error of execution {}, caught at line {line}",
-                    row.id
-                )),
-                ..named(name)
-            }),
-            None => told(
-                name,
-                format!("the error that is caught at line {line}; none is recorded"),
-            ),
-        })
+        let Some(row) = failed else {
+            let none = format!("the error that is caught at line {line}; none is recorded");
+            return Ok(told(name, none));
+        };
+        let note = format!("the error of execution {}, caught at line {line}", row.id);
+        Ok(plain(InputOfTask {
+            state: InputState::Text,
+            value: row.error.as_deref().map(str::to_owned),
+            note: Some(note),
+            ..named(name)
+        }))
     }
 
     /// What a loop, a `parallel for` or a pipe gives its body.
@@ -167,11 +161,8 @@ impl<'a> At<'a> {
         let mut way = std::iter::once(self.statement).chain(listing.enclosing(self.statement));
         let here = way.find(|at| listing.get(*at).is_some_and(|s| s.parent == Some(pipe)))?;
         let operations = (own.line..line_of(here)).filter_map(|line| {
-            let text = listing
-                .lines
-                .get(line.checked_sub(1)? as usize)?
-                .text
-                .trim();
+            let text = listing.lines.get(line.checked_sub(1)? as usize)?;
+            let text = text.text.trim();
             let after = match line == own.line {
                 true => text.rsplit_once('|').map(|(_, after)| after),
                 false => text.strip_prefix('|'),

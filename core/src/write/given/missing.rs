@@ -23,15 +23,10 @@ impl<'a> At<'a> {
         for maker in &makers {
             reasons.extend(self.why(*maker)?);
         }
+        let none = "no line of the program makes it";
         let (state, note) = match reasons.as_slice() {
-            [] if sure => (
-                InputState::Missing,
-                "no line of the program makes it".to_owned(),
-            ),
-            [] => (
-                InputState::Unknown,
-                "no line of the program makes it: it may be plain text".to_owned(),
-            ),
+            [] if sure => (InputState::Missing, none.to_owned()),
+            [] => (InputState::Unknown, format!("{none}: it may be plain text")),
             reasons => (InputState::Missing, reasons.join("; ")),
         };
         Ok(Some(plain(InputOfTask {
@@ -82,10 +77,8 @@ impl<'a> At<'a> {
         if own.kind == Kind::Input {
             return Ok(Some(format!("input of line {line}: not given yet")));
         }
-        let mut parents: Vec<Option<i64>> = super::chain(self.run, self.from)?
-            .into_iter()
-            .map(|row| Some(row.id))
-            .collect();
+        let around = super::chain(self.run, self.from)?.into_iter();
+        let mut parents: Vec<Option<i64>> = around.map(|row| Some(row.id)).collect();
         parents.push(None);
         // From the outermost: what lies in a construct ran in its execution, where that began.
         let mut way: Vec<u32> = self.listing.enclosing(maker).collect();
@@ -96,11 +89,7 @@ impl<'a> At<'a> {
                 continue;
             };
             for parent in parents.clone() {
-                let place = Place {
-                    parent,
-                    index: Some(statement.line.into()),
-                    text: &statement.text,
-                };
+                let place = Place::of_statement(parent, statement);
                 let Some((id, last)) = last_of(self.run, &place)? else {
                     continue;
                 };

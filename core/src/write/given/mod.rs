@@ -39,7 +39,6 @@ pub(crate) fn inputs(
 ) -> Result<Vec<InputOfTask>, Fault> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
-    let mut open: Vec<(String, bool, At)> = Vec::new();
     let at = At {
         listing,
         run,
@@ -48,9 +47,8 @@ pub(crate) fn inputs(
         branch,
         deep: 0,
     };
-    for used in listing.uses(statement) {
-        open.push((used.name, used.sure, at));
-    }
+    let uses = listing.uses(statement).into_iter();
+    let mut open: Vec<(String, bool, At)> = uses.map(|used| (used.name, used.sure, at)).collect();
     open.reverse();
     while let Some((name, sure, at)) = open.pop() {
         if !known.insert((name.clone(), at.statement)) {
@@ -275,9 +273,9 @@ fn is_branch(row: &Execution) -> bool {
 /// The statement of a call: the one at its line that has its text.
 fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
     let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
-    let at = listing.statement_at(line)?;
-    let statement = listing.get(at)?;
-    (statement.line == line && statement.target.as_deref() == frame_block(frame)).then_some(at)
+    let at = listing.begun_at(line)?;
+    let target = listing.get(at)?.target.as_deref();
+    (target == frame_block(frame)).then_some(at)
 }
 
 fn named(name: &str) -> InputOfTask {

@@ -1,8 +1,10 @@
 //! How what stands open ends: with its value, its last round, its branches, or a failure.
 
-use super::super::instance::{Instance, begins, meta, newest_at};
+use std::collections::BTreeMap;
+
+use super::super::instance::{Instance, begins, begun_after, meta, newest_at, shown};
 use super::super::task::output_of;
-use super::super::{Place, WriteError};
+use super::super::{Place, WriteError, parallel};
 use super::{Body, Last, Look, NextChoice};
 use crate::model::{Execution, Status};
 use crate::program::StatementKind as Kind;
@@ -90,18 +92,16 @@ impl Look<'_> {
             return self.round(row);
         }
         let id = row.id;
+        let done = format!("what runs in execution {id} is done");
         Ok(vec![match output_of(self.source, row) {
-            Some((name, _)) => choice(
-                format!(
-                    "prosescope put {} --execution {id} --done < FILE",
-                    shell::word(&name)
-                ),
-                format!("what runs in execution {id} is done, and {name} is its value"),
-            ),
-            None => choice(
-                format!("prosescope exec complete {id}"),
-                format!("what runs in execution {id} is done"),
-            ),
+            Some((name, _)) => {
+                let end = Ending::Writes(Some(&name)).command(id);
+                choice(
+                    format!("{end} < FILE"),
+                    format!("{done}, and {name} is its value"),
+                )
+            }
+            None => choice(Ending::Completes.command(id), done),
         }])
     }
 
@@ -140,7 +140,7 @@ impl Look<'_> {
     ) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let instance = Instance::of(self.facts, id)?;
-        let begun = super::super::parallel::branches_of(self.facts, &instance)?;
+        let begun = parallel::branches_of(self.facts, &instance)?;
         let announced = instance.meta().branches;
         let missing = announced
             .iter()
@@ -153,16 +153,12 @@ impl Look<'_> {
             )],
             _ => self.end(Some(row))?,
         };
-        let mut last = std::collections::BTreeMap::new();
-        for (name, status) in &begun {
-            last.insert(&**name, status);
-        }
-        let failed = last
-            .iter()
-            .find(|(_, status)| ***status == Status::Failed)
-            .map(|(name, _)| *name);
+        let last: BTreeMap<&str, &Status> = begun.iter().map(|(name, of)| (&**name, of)).collect();
+        let mut failed = last.iter().filter(|(_, of)| ***of == Status::Failed);
+        let failed = failed.next().map(|(name, _)| *name);
+        let statement = self.source.of_row(row).and_then(|at| self.listing.get(at));
         if let Some(name) = failed
-            && !self.passes_failures(row)
+            && !statement.is_some_and(parallel::passes_failures)
         {
             let mut all = self.failed_branch(row, name)?;
             all.push(choice(
@@ -177,40 +173,27 @@ impl Look<'_> {
                 format!("branch {name} has not begun"),
             )]),
             _ if has_items => {
-                let item = match missing {
-                    Some(name) => name.to_string(),
-                    None => "NAME".to_owned(),
-                };
-                let first = body.first.and_then(|at| self.listing.get(at));
-                let mut next: Vec<NextChoice> = Vec::new();
-                if let (Some(first), Some(at)) = (first, body.first) {
-                    let mut command = self.command(at, None);
-                    command.push_str(&format!(" --item {item}"));
-                    next.push(choice(
-                        command,
+                let item = missing.map_or("NAME", |name| &**name);
+                let first = body.first.and_then(|at| Some((at, self.listing.get(at)?)));
+                let next = first.map(|(at, first)| {
+                    choice(
+                        format!("{} --item {item}", self.command(at, None)),
                         format!("line {} runs once for each item", first.line),
-                    ));
-                }
+                    )
+                });
                 // At least one item, where any is announced.
-                match (missing, begun.is_empty()) {
-                    (Some(_), _) => {}
-                    (None, true) => next.extend(end),
-                    (None, false) => next.splice(0..0, end).for_each(drop),
-                }
-                Ok(next)
+                Ok(match (missing, begun.is_empty()) {
+                    (Some(_), _) => next.into_iter().collect(),
+                    (None, true) => next.into_iter().chain(end).collect(),
+                    (None, false) => end.into_iter().chain(next).collect(),
+                })
             }
             _ => Ok(end),
         }
     }
 
-    /// Whether a parallel goes on although a branch failed.
-    fn passes_failures(&self, row: &Execution) -> bool {
-        let statement = self.source.of_row(row).and_then(|at| self.listing.get(at));
-        statement.is_some_and(super::super::parallel::passes_failures)
-    }
-
     fn failed_branch(&self, row: &Execution, name: &str) -> Result<Vec<NextChoice>, WriteError> {
-        let since = super::super::instance::begun_after(self.facts, Some(row.id))?;
+        let since = begun_after(self.facts, Some(row.id))?;
         let mut failed = None;
         self.facts.children(row.id, &mut |child| {
             if child.id > since && meta(&child).branch.as_deref() == Some(name) && begins(&child) {
@@ -218,13 +201,10 @@ impl Look<'_> {
             }
             std::ops::ControlFlow::Continue(())
         })?;
-        Ok(failed
-            .map(|id| {
-                choice(
-                    format!("prosescope exec retry {id}"),
-                    format!("branch {name} failed"),
-                )
-            })
+        let retry = failed.map(|id| format!("prosescope exec retry {id}"));
+        let why = || format!("branch {name} failed");
+        Ok(retry
+            .map(|retry| choice(retry, why()))
             .into_iter()
             .collect())
     }
@@ -236,7 +216,7 @@ impl Look<'_> {
         last: &Last,
     ) -> Result<Vec<NextChoice>, WriteError> {
         let error = match &last.row.error {
-            Some(error) => format!(": {}", super::super::instance::shown(error)),
+            Some(error) => format!(": {}", shown(error)),
             None => String::new(),
         };
         let gate = meta(&last.row).gate_id.is_some();
@@ -249,57 +229,35 @@ impl Look<'_> {
             format!("prosescope exec retry {failed}"),
             format!("{what}; once what made it fail is changed"),
         );
-        let on = match row {
-            None => vec![choice("prosescope finish --status failed", what)],
-            Some(row) => match self.handler(row)? {
-                Some(handler) => return Ok(vec![handler, retry]),
-                None => vec![choice(
-                    format!("prosescope exec fail {} --error TEXT", row.id),
-                    format!("{what}, and nothing in execution {} handles that", row.id),
-                )],
-            },
+        let Some(row) = row else {
+            let finish = choice("prosescope finish --status failed", what);
+            let again = (!gate).then_some(retry);
+            return Ok(again.into_iter().chain([finish]).collect());
         };
-        let caught = self.was_handled(row)?;
-        Ok(match (gate, caught) {
-            (_, Some(done)) => vec![done],
-            (true, None) => on,
-            (false, None) => [retry].into_iter().chain(on).collect(),
-        })
-    }
-
-    /// The `catch` of a `try`, where it has not begun since.
-    fn handler(&self, row: &Execution) -> Result<Option<NextChoice>, WriteError> {
-        let catch = self
-            .source
-            .of_row(row)
-            .and_then(|at| self.listing.catch_of(at));
-        let Some(catch) = catch else { return Ok(None) };
-        Ok(match self.since(row, catch)? {
-            None => Some(choice(
-                self.command(catch, row.parent),
-                "the statement before it in `try` failed",
-            )),
-            Some(_) => None,
-        })
-    }
-
-    /// The end of a `try` whose handler ran.
-    fn was_handled(&self, row: Option<&Execution>) -> Result<Option<NextChoice>, WriteError> {
-        let Some(row) = row else { return Ok(None) };
-        let catch = self
-            .source
-            .of_row(row)
-            .and_then(|at| self.listing.catch_of(at));
+        let at = self.source.of_row(row);
+        let catch = at.and_then(|at| self.listing.catch_of(at));
         let ran = match catch {
             Some(catch) => self.since(row, catch)?,
             None => None,
         };
-        Ok(match ran {
-            Some(Status::Completed) => Some(choice(
-                format!("prosescope exec complete {}", row.id),
+        let id = row.id;
+        Ok(match (catch, ran) {
+            (Some(catch), None) => {
+                let why = "the statement before it in `try` failed";
+                vec![choice(self.command(catch, row.parent), why), retry]
+            }
+            (_, Some(Status::Completed)) => vec![choice(
+                format!("prosescope exec complete {id}"),
                 "its handler is done",
-            )),
-            _ => None,
+            )],
+            _ => {
+                let fail = choice(
+                    format!("prosescope exec fail {id} --error TEXT"),
+                    format!("{what}, and nothing in execution {id} handles that"),
+                );
+                let again = (!gate).then_some(retry);
+                again.into_iter().chain([fail]).collect()
+            }
         })
     }
 

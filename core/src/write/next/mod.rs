@@ -16,6 +16,7 @@ use std::ops::ControlFlow;
 pub(super) use begun::next_step;
 use serde::{Deserialize, Serialize};
 
+use self::ends::choice;
 use super::instance::{begins, begun_after, meta, newest_in, same};
 use super::item::is_parallel;
 use super::source::Source;
@@ -69,38 +70,24 @@ pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
 
 fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     let run = facts.run()?;
-    let one = |command: &str, why: &str| NextView {
+    let view = |choices| NextView {
         run: run.name.clone(),
         execution: None,
-        choices: vec![NextChoice {
-            command: command.to_owned(),
-            why: why.to_owned(),
-        }],
+        choices,
     };
+    let begin = |why| Ok(view(vec![choice("prosescope resume --begin", why)]));
     match run.status {
-        RunStatus::Completed => {
-            return Ok(NextView {
-                run: run.name,
-                ..NextView::default()
-            });
-        }
+        RunStatus::Completed => return Ok(view(Vec::new())),
         RunStatus::Failed => {
-            return Ok(one(
-                "prosescope resume --begin",
-                "the run failed: this takes it up again where it failed",
-            ));
+            return begin("the run failed: this takes it up again where it failed");
         }
-        RunStatus::Interrupted => {
-            return Ok(one("prosescope resume --begin", "the run is interrupted"));
-        }
+        RunStatus::Interrupted => return begin("the run is interrupted"),
         _ => {}
     }
     let source = Source::of(facts)?;
     let Some(listing) = &source.listing else {
-        return Ok(one(
-            "prosescope resume",
-            "the run holds no program, so what comes next is not known",
-        ));
+        let why = "the run holds no program, so what comes next is not known";
+        return Ok(view(vec![choice("prosescope resume", why)]));
     };
     let standing = Standing::of(facts)?;
     let leaves: Vec<&Execution> = standing
@@ -117,9 +104,8 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     let mut choices = look.choices(at)?;
     choices.truncate(MOST);
     Ok(NextView {
-        run: run.name,
         execution: at.map(|row| row.id),
-        choices,
+        ..view(choices)
     })
 }
 
@@ -153,7 +139,7 @@ struct Last {
 impl Look<'_> {
     fn choices(&self, at: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
         let Some(row) = at else {
-            return self.in_body(None, &self.program());
+            return self.in_body(None, &self.body_of(None));
         };
         if shape(row) == Shape::Gate {
             return Ok(self.decision(row));
@@ -165,19 +151,17 @@ impl Look<'_> {
         }
     }
 
-    fn program(&self) -> Body {
+    /// What runs in a statement, or in the program.
+    fn body_of(&self, of: Option<u32>) -> Body {
         Body {
-            of: None,
-            first: self.listing.first_in(None),
+            of,
+            first: self.listing.first_in(of),
         }
     }
 
     /// What runs in an execution; `None` where it has no body.
     fn body(&self, row: &Execution) -> Result<Option<Body>, WriteError> {
-        let of = |of: u32| Body {
-            of: Some(of),
-            first: self.listing.first_in(Some(of)),
-        };
+        let of = |of: u32| self.body_of(Some(of));
         if let Some(block) = frame_block(row) {
             return Ok(self.listing.block_named(block).map(of));
         }
@@ -195,9 +179,9 @@ impl Look<'_> {
             }
             let own = row.index.and_then(|line| u32::try_from(line).ok());
             let first = own.and_then(|line| self.source.at_line(line));
-            return Ok(first.map(|first| Body {
+            return Ok(first.is_some().then_some(Body {
                 of: Some(parallel),
-                first: Some(first),
+                first,
             }));
         }
         let own = self.source.of_row(row);
@@ -207,9 +191,9 @@ impl Look<'_> {
 
     /// What comes next in a body: after what ended last in it.
     fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
-        let is_choice = |of: u32| self.listing.get(of).is_some_and(|s| s.kind == Kind::Choice);
+        let is_choice = |of: &u32| self.source.kind(*of) == Some(Kind::Choice);
         let Some(last) = self.last(row)? else {
-            return match body.of.filter(|of| is_choice(*of)) {
+            return match body.of.filter(is_choice) {
                 Some(choice) => Ok(self.options(choice)),
                 None => self.offers(body.first, row, body),
             };
@@ -218,13 +202,13 @@ impl Look<'_> {
             return self.behind_failure(row, &last);
         }
         let Some(statement) = last.statement else {
-            return Ok(vec![NextChoice {
-                command: "prosescope resume".to_owned(),
-                why: format!(
-                    "execution {} is tied to no line of the program, so what follows it is not known",
-                    last.row.id
+            let id = last.row.id;
+            return Ok(vec![choice(
+                "prosescope resume",
+                format!(
+                    "execution {id} is tied to no line of the program, so what follows it is not known"
                 ),
-            }]);
+            )]);
         };
         self.offers(self.listing.after(statement, body.of), row, body)
     }
@@ -232,26 +216,21 @@ impl Look<'_> {
     /// What was recorded last in an execution, or at the program's top; of a loop, in the round that is open.
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
-        let since = begun_after(self.facts, parent)?;
-        let all = (since, usize::MAX);
-        let Some(mut last) = newest_in(self.facts, parent, all, |_| true)? else {
-            return Ok(None);
-        };
-        let mut failed = self.has_failed(&last)?;
+        let all = (begun_after(self.facts, parent)?, usize::MAX);
+        let last = newest_in(self.facts, parent, all, |_| true)?;
         // Whoever runs the program asks for more than it does: it goes on after its own last statement.
-        if self.source.is_own_gate(&last) && !failed {
-            let of_program = |row: &Execution| !self.source.is_own_gate(row);
-            let Some(before) = newest_in(self.facts, parent, all, of_program)? else {
-                return Ok(None);
-            };
-            last = before;
-            failed = self.has_failed(&last)?;
-        }
-        let statement = self.source.of_row(&last);
+        let of_program = |row: &Execution| !self.source.is_own_gate(row);
+        let last = match last {
+            Some(last) if !of_program(&last) && !self.has_failed(&last)? => {
+                newest_in(self.facts, parent, all, of_program)?
+            }
+            last => last,
+        };
+        let Some(row) = last else { return Ok(None) };
         Ok(Some(Last {
-            row: last,
-            failed,
-            statement,
+            failed: self.has_failed(&row)?,
+            statement: self.source.of_row(&row),
+            row,
         }))
     }
 
@@ -296,11 +275,11 @@ impl Look<'_> {
         let own = meta(row);
         let gate = own.gate_id.as_deref().unwrap_or_default();
         let name = visit(gate).0;
+        let why = format!(
+            "gate {name} waits: a person decides it, never the one who carries out the program"
+        );
         ["approve", "reject"]
-            .map(|verb| NextChoice {
-                command: shell::command(verb, &["RUN", gate], "--as NAME"),
-                why: format!("gate {name} waits: a person decides it, never the one who carries out the program"),
-            })
+            .map(|verb| choice(shell::command(verb, &["RUN", gate], "--as NAME"), &*why))
             .to_vec()
     }
 }

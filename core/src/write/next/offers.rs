@@ -23,12 +23,7 @@ impl Look<'_> {
             let Some(own) = self.listing.get(now) else {
                 break;
             };
-            let passed = match own.kind {
-                Kind::Input => self.is_given(own)?,
-                Kind::Use => self.is_registered(own)?,
-                _ => false,
-            };
-            if passed {
+            if matches!(own.kind, Kind::Input | Kind::Use) && self.is_there(own)? {
                 at = self.listing.after(now, body.of);
                 continue;
             }
@@ -44,15 +39,11 @@ impl Look<'_> {
                 }
                 return Ok(all);
             }
-            let mut way = Some(now);
+            let ways = std::iter::successors(Some(now), |way| self.listing.next_way(*way));
             let mut otherwise = false;
-            while let Some(this) = way {
-                let Some(own) = self.listing.get(this) else {
-                    break;
-                };
-                all.push(choice(self.command(this, parent), why(own)));
+            for (way, own) in ways.filter_map(|at| Some((at, self.listing.get(at)?))) {
+                all.push(choice(self.command(way, parent), why(own)));
                 otherwise |= own.kind == Kind::Else;
-                way = self.listing.next_way(this);
             }
             if otherwise {
                 return Ok(all);
@@ -84,9 +75,6 @@ impl Look<'_> {
             Command::Import => {
                 return format!("prosescope import add {}", name.unwrap_or("HANDLE"));
             }
-            Command::Parallel if self.listing.has_items(statement) => {
-                format!("prosescope parallel begin --line {line}")
-            }
             Command::Parallel if self.source.branches(statement).is_empty() => {
                 format!("prosescope parallel begin --line {line}")
             }
@@ -112,17 +100,12 @@ impl Look<'_> {
             && counted.is_none_or(|s| s.kind != Kind::Repeat)
     }
 
-    fn is_given(&self, own: &Statement) -> Result<bool, WriteError> {
-        Ok(match &own.name {
-            Some(name) => self.facts.binding(name, None)?.is_some(),
-            None => true,
-        })
-    }
-
-    fn is_registered(&self, own: &Statement) -> Result<bool, WriteError> {
-        Ok(match &own.name {
-            Some(name) => self.facts.import(name)?.is_some(),
-            None => true,
+    /// Whether a value or an import is there that a statement asks for.
+    fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
+        Ok(match (&own.name, own.kind) {
+            (Some(name), Kind::Input) => self.facts.binding(name, None)?.is_some(),
+            (Some(name), _) => self.facts.import(name)?.is_some(),
+            (None, _) => true,
         })
     }
 }

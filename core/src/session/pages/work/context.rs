@@ -1,6 +1,6 @@
 //! What a statement was given: each name as its frame means it, and the value that it had then.
 
-use super::order::{self, Span, before};
+use super::order::{self, before};
 use super::{guessed, kept, of_binding, sentence, tied};
 use crate::model::Binding;
 use crate::program::{Given, Listing, NameUse, scan};
@@ -68,7 +68,8 @@ pub(super) fn add(session: &Session, node: NodeId, at: &Node, work: &mut NodeWor
 struct Asked<'s> {
     session: &'s Session,
     node: NodeId,
-    span: Span,
+    /// When it was under way.
+    span: (Option<i64>, Option<i64>),
     /// The frame that its names are looked up in; `Err` where it has no id to look it up by.
     from: Result<Option<i64>, ()>,
     pending: bool,
@@ -86,7 +87,7 @@ impl<'s> Asked<'s> {
         Asked {
             session,
             node,
-            span: Span::of(session, at),
+            span: at.worked(&session.run),
             from: match frame {
                 Some(frame) => frame.id.map(Some).ok_or(()),
                 None => Ok(None),
@@ -98,8 +99,8 @@ impl<'s> Asked<'s> {
     /// A name that its surroundings give without binding it, unless a binding of the frame itself records it.
     fn around(&self, name: &str, how: Given, line: Option<u32>) -> GivenName {
         let candidates = self.candidates(name).unwrap_or_default();
+        let here = self.from.ok().flatten();
         let own = candidates.into_iter().filter(|c| {
-            let here = self.from.ok().flatten();
             c.outcome != Outcome::OutOfReach && (c.distance == Some(0) || here == c.execution_id)
         });
         let own: Vec<Candidate> = own.collect();
@@ -113,22 +114,16 @@ impl<'s> Asked<'s> {
             Given::Item => "handed over by the pipe",
         };
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
-        GivenName {
-            name: name.to_owned(),
-            why: format!("it is {what}{line}; no binding of this frame records its value"),
-            ..GivenName::default()
-        }
+        let why = format!("it is {what}{line}; no binding of this frame records its value");
+        told(name, Seen::default(), why)
     }
 
     /// A name; `None` for what may be mere text and means nothing.
     fn name(&self, used: &NameUse) -> Option<GivenName> {
         let name = &used.name;
         let Some(candidates) = self.candidates(name) else {
-            return used.sure.then(|| GivenName {
-                name: name.clone(),
-                why: "its frame has no id in the records to look names up in".to_owned(),
-                ..GivenName::default()
-            });
+            let why = "its frame has no id in the records to look names up in";
+            return used.sure.then(|| told(name, Seen::default(), why));
         };
         let reach = |c: &Candidate| c.outcome != Outcome::OutOfReach;
         let near: Vec<Candidate> = candidates.iter().filter(|c| reach(c)).cloned().collect();
@@ -160,12 +155,7 @@ impl<'s> Asked<'s> {
                 "bindings of that name are not in reach of its frame",
             ),
         };
-        GivenName {
-            name: name.to_owned(),
-            seen,
-            why: why.to_owned(),
-            ..GivenName::default()
-        }
+        told(name, seen, why)
     }
 
     /// The first candidate that was there when the statement began. One that was made later is passed over: then the name
@@ -218,7 +208,7 @@ impl<'s> Asked<'s> {
     /// Whether a binding was first written after the statement began.
     fn made_later(&self, binding: &Binding) -> bool {
         let created = self.times(binding).and_then(|(created, _)| created);
-        let since = self.span.from.zip(created);
+        let since = self.span.0.zip(created);
         since.is_some_and(|(from, at)| before(from, at))
     }
 
@@ -269,21 +259,16 @@ impl<'s> Asked<'s> {
         inferred: bool,
     ) -> GivenName {
         let kept = kept::there_at(self.session, binding, self.span);
-        let who = match by.by {
-            Some(by) if by == self.node => "It wrote the name itself afterwards".to_owned(),
-            Some(by) => match self.session.node(by) {
-                Some(Node {
-                    id: Some(id), text, ..
-                }) => {
-                    format!("#{id} wrote the name later ({})", short(text, 60))
+        let who = match by.by.map(|by| (by == self.node, self.session.node(by))) {
+            Some((true, _)) => "It wrote the name itself afterwards".to_owned(),
+            Some((_, Some(node))) => {
+                let text = short(&node.text, 60);
+                match node.id {
+                    Some(id) => format!("#{id} wrote the name later ({text})"),
+                    None => format!("\u{201c}{text}\u{201d} wrote the name later"),
                 }
-                Some(node) => format!(
-                    "\u{201c}{}\u{201d} wrote the name later",
-                    short(&node.text, 60)
-                ),
-                None => "The name was written later".to_owned(),
-            },
-            None => "The name was written later".to_owned(),
+            }
+            _ => "The name was written later".to_owned(),
         };
         let (value, what) = match kept {
             kept::Kept::Value(value) => (Some(value), "this is the value before that"),
@@ -302,5 +287,15 @@ impl<'s> Asked<'s> {
             value,
             note: Some(format!("{who}; {what}.")),
         }
+    }
+}
+
+/// A name of which no value is there.
+fn told(name: &str, seen: Seen, why: impl Into<String>) -> GivenName {
+    GivenName {
+        name: name.to_owned(),
+        seen,
+        why: why.into(),
+        ..GivenName::default()
     }
 }

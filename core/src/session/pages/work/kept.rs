@@ -1,6 +1,6 @@
 //! Values that were replaced, where the run keeps them: the tables and folders of earlier values that our writer fills.
 
-use super::order::{Span, before};
+use super::order::before;
 use super::{BYTES, Excerpt, Text, of_bytes};
 use crate::database::CellAt;
 use crate::decode::{folder, rows};
@@ -22,17 +22,25 @@ pub(super) enum Kept {
 }
 
 /// The value that was written while a statement was under way.
-pub(super) fn written_in(session: &Session, binding: &Binding, span: Span) -> Kept {
+pub(super) fn written_in(
+    session: &Session,
+    binding: &Binding,
+    span: (Option<i64>, Option<i64>),
+) -> Kept {
     find(session, binding, |written, _| {
-        let (from, to) = (span.from?, span.to?);
+        let (from, to) = (span.0?, span.1?);
         Some(!before(written, from) && !before(to, written))
     })
 }
 
 /// The value that was there when a statement began.
-pub(super) fn there_at(session: &Session, binding: &Binding, span: Span) -> Kept {
+pub(super) fn there_at(
+    session: &Session,
+    binding: &Binding,
+    span: (Option<i64>, Option<i64>),
+) -> Kept {
     find(session, binding, |written, replaced| {
-        let from = span.from?;
+        let from = span.0?;
         Some(before(written, from) && before(from, replaced?))
     })
 }

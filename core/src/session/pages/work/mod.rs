@@ -9,16 +9,15 @@ mod kept;
 mod order;
 
 use super::program::statement_of;
-use super::trace::{execution, node_ref};
+use super::trace::node_ref;
 use super::writes::{written, wrote};
 use crate::model::{GateStatus, Text};
-use crate::program::{StatementKind, scan};
+use crate::program::{Statement, StatementKind, scan};
 use crate::session::values::Table;
 use crate::session::{Session, shown};
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat};
-use order::Span;
 
 /// How much of a value is shown, in bytes and in lines.
 const BYTES: usize = 1_200;
@@ -41,9 +40,7 @@ pub(super) fn work(session: &Session, node: NodeId) -> Option<NodeWork> {
 
 /// The statement of a node in the program.
 fn tied(session: &Session, node: &Node) -> Option<u32> {
-    let listing = session.listing.as_ref()?;
-    let at = listing.statement_at(node.line?)?;
-    statement_of(session, node).map(|_| at)
+    session.listing.as_ref()?.begun_at(node.line?)
 }
 
 fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
@@ -67,13 +64,8 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
         return;
     }
     // Without a line in the program, the row's own text may hold the prompt.
-    let asks = alone.statements.first().is_some_and(|statement| {
-        matches!(
-            statement.kind,
-            StatementKind::Session | StatementKind::Resume
-        )
-    });
-    if !asks {
+    let asks = |s: &Statement| matches!(s.kind, StatementKind::Session | StatementKind::Resume);
+    if !alone.statements.first().is_some_and(asks) {
         return;
     }
     let is_whole = own.is_some();
@@ -109,11 +101,10 @@ fn answers(session: &Session, node: NodeId, at: &Node, work: &mut NodeWork) {
 fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> AnswerView {
     let of = session.run.bindings.get(binding.binding as usize);
     if !binding.overwritten {
+        let note = "That it wrote this follows from names and order.";
         return AnswerView {
             value: of.and_then(|of| of_binding(session, of)),
-            note: binding
-                .inferred
-                .then(|| "That it wrote this follows from names and order.".to_owned()),
+            note: binding.inferred.then(|| note.to_owned()),
             binding,
             ..AnswerView::default()
         };
@@ -123,21 +114,22 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
         .filter(|by| *by != node)
         .and_then(|by| node_ref(session, by));
     let kept = of.map_or(kept::Kept::None, |of| {
-        kept::written_in(session, of, Span::of(session, at))
+        kept::written_in(session, of, at.worked(&session.run))
     });
-    let note = match &kept {
-        kept::Kept::Value(_) => "Another write replaced it; this is the earlier value.",
-        kept::Kept::Some => {
-            "Another write replaced it. The run keeps earlier values, but not which statement wrote them."
-        }
-        kept::Kept::None => "Another write replaced it, and it is not kept.",
+    let (value, note) = match kept {
+        kept::Kept::Value(value) => (
+            Some(value),
+            "Another write replaced it; this is the earlier value.",
+        ),
+        kept::Kept::Some => (
+            None,
+            "Another write replaced it. The run keeps earlier values, but not which statement wrote them.",
+        ),
+        kept::Kept::None => (None, "Another write replaced it, and it is not kept."),
     };
     AnswerView {
         note: Some(note.to_owned()),
-        value: match kept {
-            kept::Kept::Value(value) => Some(value),
-            _ => None,
-        },
+        value,
         binding,
         replaced_by,
     }
@@ -148,15 +140,13 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if let NodeKind::Gate { gate } = &at.kind {
         let gate = session.index.gate(&session.run, gate)?;
         let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
-        let decided = gate.status != GateStatus::Pending;
-        return decided.then(|| {
-            let comment = gate
-                .comment
-                .as_deref()
-                .map(|c| format!(": {}", short(c, 400)));
-            let (by, comment) = (by.unwrap_or_default(), comment.unwrap_or_default());
-            format!("{}{by}{comment}", sentence_start(gate.status.word()))
-        });
+        let comment = gate
+            .comment
+            .as_deref()
+            .map(|c| format!(": {}", short(c, 400)));
+        let (by, comment) = (by.unwrap_or_default(), comment.unwrap_or_default());
+        let word = sentence_start(gate.status.word());
+        return (gate.status != GateStatus::Pending).then(|| format!("{word}{by}{comment}"));
     }
     let statement = statement_of(session, at);
     let binds = statement.and_then(|s| s.output().map(|(name, _)| name));
@@ -170,12 +160,12 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     let words = match (&at.status, binds) {
         (NodeStatus::Pending, _) => "It has not begun.".to_owned(),
         (NodeStatus::Skipped, _) => "It was passed over.".to_owned(),
-        (NodeStatus::Completed, Some(name)) => match there(session, node, name) {
-            true => format!(
-                "{name} has a value, but the records do not say that this statement wrote it."
-            ),
-            false => format!("It completed, but no value of {name} is recorded in its frame."),
-        },
+        (NodeStatus::Completed, Some(name)) if there(session, node, name) => {
+            format!("{name} has a value, but the records do not say that this statement wrote it.")
+        }
+        (NodeStatus::Completed, Some(name)) => {
+            format!("It completed, but no value of {name} is recorded in its frame.")
+        }
         (NodeStatus::Completed, None) => "It binds no name, and no binding names it.".to_owned(),
         (status, _) if status.is_open() && !session.is_at_rest() => {
             "No value is recorded yet.".to_owned()
@@ -215,31 +205,23 @@ fn of_bytes(bytes: &[u8], len: u64) -> Excerpt {
 }
 
 fn of_text(text: &str) -> Excerpt {
-    let mut end = text.len().min(BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let head = text.get(..end).unwrap_or_default().to_owned();
+    let head = text.get(..text.floor_char_boundary(BYTES));
+    let head = head.unwrap_or_default().to_owned();
     cut_lines(head, text.len() as u64, ValueFormat::Text)
 }
 
 fn cut_lines(mut text: String, len: u64, format: ValueFormat) -> Excerpt {
-    if format == ValueFormat::Binary {
+    let cut = if format == ValueFormat::Binary {
         // Three characters a byte.
         text.truncate(3 * 64);
-        let text = text.trim_end().to_owned();
-        let cut = len > 64;
-        return Excerpt {
-            text,
-            len,
-            cut,
-            format,
-        };
-    }
-    if let Some((end, _)) = text.match_indices('\n').nth(LINES - 1) {
-        text.truncate(end);
-    }
-    let cut = (text.trim_end_matches('\n').len() as u64) < len && (text.len() as u64) + 1 < len;
+        text.truncate(text.trim_end().len());
+        len > 64
+    } else {
+        if let Some((end, _)) = text.match_indices('\n').nth(LINES - 1) {
+            text.truncate(end);
+        }
+        (text.trim_end_matches('\n').len() as u64) < len && (text.len() as u64) + 1 < len
+    };
     Excerpt {
         text,
         len,

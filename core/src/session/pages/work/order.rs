@@ -1,32 +1,10 @@
 //! Whether a value was there when a statement began.
 
-use super::execution;
 use crate::model::{Binding, BindingKind};
 use crate::session::Session;
 use crate::session::pages::writes::{Written, second};
-use crate::time::Stamp;
-use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
+use crate::trace::{NodeId, NodeKind, NodeStatus};
 use crate::view::Seen;
-
-/// When a node was under way, in milliseconds since 1970 UTC, as far as that is recorded.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Span {
-    pub(super) from: Option<i64>,
-    pub(super) to: Option<i64>,
-}
-
-impl Span {
-    pub(super) fn of(session: &Session, node: &Node) -> Span {
-        let millis = |stamp: Option<&Stamp>| stamp.and_then(Stamp::millis);
-        let first = execution(session, node.first_row);
-        let last = execution(session, node.last_row);
-        Span {
-            from: millis(first.and_then(|row| row.started.as_ref())),
-            to: millis(last.and_then(|row| row.completed.as_ref()))
-                .or_else(|| millis(first.and_then(|row| row.completed.as_ref()))),
-        }
-    }
-}
 
 /// Whether one instant lies before another, by a second at least: many writers record whole seconds, so within one there
 /// is no order.
@@ -38,7 +16,7 @@ pub(super) fn before(a: i64, b: i64) -> bool {
 pub(super) fn seen(
     session: &Session,
     node: NodeId,
-    span: Span,
+    (from, to): (Option<i64>, Option<i64>),
     binding: &Binding,
     by: &Written,
 ) -> (Seen, bool) {
@@ -48,11 +26,11 @@ pub(super) fn seen(
     }
     // A later attempt is given what is there when it begins, and only the first one's begin is known.
     let retried = at.is_some_and(|at| at.attempts > 1);
-    if let (Some(written), Some(from)) = (by.at, span.from) {
+    if let (Some(written), Some(from)) = (by.at, from) {
         if before(written, from) {
             return (Seen::Same, false);
         }
-        let over = span.to.is_some_and(|to| before(to, written));
+        let over = to.is_some_and(|to| before(to, written));
         if over || (before(from, written) && !retried) {
             return (Seen::Replaced, false);
         }

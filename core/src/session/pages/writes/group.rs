@@ -2,13 +2,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::span::{Ends, Span, second};
+use super::span::{Span, second};
 use super::{Written, written};
 use crate::session::Session;
 use crate::trace::{NodeId, NodeStatus, Trace};
 
-/// How many nodes without both times are asked whether one of their times contradicts a write.
-const UNTIMED_MOST: usize = 1_000;
+/// How many nodes are asked whether their times speak for or against a write.
+const ASKED_MOST: usize = 1_000;
 
 /// The bindings of one name in one frame, and the nodes whose statements bind it.
 #[derive(Debug, Default)]
@@ -20,7 +20,8 @@ pub(super) struct Group {
     pub(super) spans: Vec<Span>,
     /// The last node that is recorded as a writer, by its place in `spans`.
     recorded: Option<usize>,
-    ends: Ends,
+    /// Nodes with both times, by when they ended, of those that ended at once the later node first: end, node, begin.
+    ended: Vec<(i64, Reverse<NodeId>, i64)>,
     /// Nodes without both times: places in `spans`.
     untimed: Vec<usize>,
     /// Of an anonymous group, what each node wrote; made when the first node asks.
@@ -50,7 +51,8 @@ impl Group {
             let (from, to) = span.timed()?;
             Some((to, Reverse(span.node), from))
         });
-        self.ends = Ends::of(timed.collect());
+        self.ended = timed.collect();
+        self.ended.sort_unstable();
         self.untimed = spans()
             .filter(|(_, span)| span.timed().is_none())
             .map(|(at, _)| at)
@@ -105,7 +107,11 @@ impl Group {
     /// The node that was under way between two instants. A statement writes its value before it ends, so of several
     /// the one that ended first.
     fn under_way(&self, low: i64, high: i64) -> Option<NodeId> {
-        self.ends.first(low, high)
+        let from = self.ended.partition_point(|(to, ..)| *to < low);
+        // What runs side by side under one name is little; the bound keeps hostile runs cheap.
+        let mut near = self.ended.iter().skip(from).take(ASKED_MOST);
+        let (_, Reverse(node), _) = near.find(|(.., begin)| *begin <= high)?;
+        Some(*node)
     }
 
     /// The last node that no recorded time speaks against, if it completed or is the only one.
@@ -117,7 +123,7 @@ impl Group {
                 Box::new(untimed.filter_map(|at| self.spans.get(*at)))
             }
         };
-        let mut possible = open.take(UNTIMED_MOST).filter(|span| span.allows(at));
+        let mut possible = open.take(ASKED_MOST).filter(|span| span.allows(at));
         let last = possible.next()?;
         (last.completed || possible.next().is_none()).then_some(last.node)
     }

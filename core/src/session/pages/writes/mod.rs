@@ -68,12 +68,8 @@ impl Writes {
     pub(super) fn of<'r>(run: &'r Run, trace: &'r Trace, listing: Option<&'r Listing>) -> Writes {
         let frames = trace.frames();
         let place = |binding: &'r Binding| Some((&*binding.name, frame_of(trace, binding)?));
-        let there = LazyCell::new(|| {
-            run.bindings
-                .iter()
-                .filter_map(place)
-                .collect::<BTreeSet<Key<'_>>>()
-        });
+        let all = || run.bindings.iter().filter_map(place);
+        let there = LazyCell::new(|| all().collect::<BTreeSet<Key<'_>>>());
         let mut named: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         let mut unnamed: BTreeMap<Key<'_>, Vec<NodeId>> = BTreeMap::new();
         for (at, node) in trace.nodes.iter_enumerated() {
@@ -81,9 +77,8 @@ impl Writes {
             if node.status == NodeStatus::Skipped {
                 continue;
             }
-            if let Some((_, key)) =
-                recorded(run, trace, node).filter(|(_, key)| there.contains(key))
-            {
+            let recorded = recorded(run, trace, node).map(|(_, key)| key);
+            if let Some(key) = recorded.filter(|key| there.contains(key)) {
                 named.entry(key).or_default().push(at);
                 continue;
             }

@@ -59,15 +59,7 @@ pub(super) fn binds<'a>(
     if let NodeKind::Branch { branch } = &node.kind {
         return Some(branch);
     }
-    let from_program = || {
-        let (listing, line) = (listing?, node.line?);
-        let at = listing
-            .lines
-            .get(line.checked_sub(1)? as usize)?
-            .statement?;
-        let statement = listing.statements.get(at as usize)?;
-        (statement.line == line).then_some(statement.name.as_deref()?)
-    };
+    let from_program = || node.statement(listing)?.name.as_deref();
     // A log calls a statement by the name that it binds, a service by its own.
     let by_log = || {
         node.state_line.filter(|_| !trace.told.is_empty())?;

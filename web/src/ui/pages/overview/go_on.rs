@@ -1,9 +1,9 @@
 //! How to go on with a run that is not over: planned when somebody opens it.
 
 use leptos::prelude::*;
-use prosescope_core::resume::prompt;
+use prosescope_core::resume::{prompt, sections};
 use prosescope_core::session::pages;
-use prosescope_core::view::{NeedView, ResumeView, StepView};
+use prosescope_core::view::{Item, NeedView, ResumeView, Section};
 
 use super::coded;
 use crate::route::Page;
@@ -33,48 +33,35 @@ pub(super) fn GoOn() -> impl IntoView {
 #[component]
 fn Plan(view: ResumeView) -> impl IntoView {
     let told = prompt(&view);
-    let listed = |title: &'static str, lines: Vec<String>| {
-        (!lines.is_empty()).then(|| view! {
-            <h3>{title}</h3>
-            <ul>{lines.into_iter().map(|line| view! { <li>{coded(&line)}</li> }).collect_view()}</ul>
-        })
+    let said = sections(&view);
+    let needs: Vec<NeedView> = view.there().cloned().collect();
+    let notes = Section {
+        title: "What is not known",
+        about: "",
+        items: view.notes.iter().map(|note| note.clone().into()).collect(),
     };
-    let cautions = view.cautions.iter().map(|c| c.text.clone()).collect();
-    let missing = view
-        .needs
-        .iter()
-        .filter(|n| n.is_missing() && n.sure)
-        .map(|n| format!("`{}`: {}", n.name, n.reason))
-        .chain(
-            view.memories
-                .iter()
-                .filter(|m| m.state == "nowhere")
-                .map(|m| format!("the memory of agent `{}`", m.agent)),
-        )
-        .collect();
-    let needs: Vec<NeedView> = view
-        .needs
-        .iter()
-        .filter(|n| n.state == "there")
-        .cloned()
-        .collect();
     view! {
         <p>{view.headline.clone()}". "<Copy text=Signal::stored(told) label="Copy a prompt for a model"/></p>
-        <ol>{view.steps.iter().map(step).collect_view()}</ol>
-        {listed("Before anything is repeated", cautions)}
-        {listed("Missing", missing)}
+        <ol>{said.steps.items.iter().map(line).collect_view()}</ol>
+        {listed(&said.cautions)}
+        {listed(&said.missing)}
         {(!needs.is_empty()).then(|| view! { <Needs needs/> })}
-        {listed("What is not known", view.notes.clone())}
+        {listed(&notes)}
     }
 }
 
-fn step(step: &StepView) -> AnyView {
-    let commands = step
+fn listed(of: &Section) -> Option<AnyView> {
+    let lines = of.items.iter().map(line).collect_view();
+    (!of.items.is_empty()).then(|| view! { <h3>{of.title}</h3> <ul>{lines}</ul> }.into_any())
+}
+
+fn line(item: &Item) -> AnyView {
+    let commands = item
         .commands
         .iter()
         .map(|c| view! { <br/><code>{c.clone()}</code> })
         .collect_view();
-    view! { <li>{coded(&step.text)}{commands}</li> }.into_any()
+    view! { <li>{coded(&item.text)}{commands}</li> }.into_any()
 }
 
 #[component]
