@@ -83,11 +83,6 @@ pub(super) fn overview_of(
         files: run.files.len() as u32,
         issues: session.issue_counts(),
         unread: session.unread(),
-        env: run
-            .env
-            .iter()
-            .map(|(k, v)| (k.to_string(), v.to_string()))
-            .collect(),
         facts: recorded_facts(run),
         other_runs: session.other_runs.clone(),
         statements_in_program: runnable_statements(session),
