@@ -5,7 +5,7 @@
 //! use prosescope_core::decode::compact_log;
 //! use prosescope_core::model::{LogEvent, RunStatus};
 //! let (log, issues) = compact_log::parse("# run:r1 p.prose\n1→ plan ✓\n---end 2026-02-13T10:57:50-05:00\n");
-//! assert_eq!((log.run.as_deref(), log.status, issues.len()), (Some("r1"), Some(RunStatus::Completed), 0));
+//! assert_eq!((log.head.run.as_deref(), log.status, issues.len()), (Some("r1"), Some(RunStatus::Completed), 0));
 //! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
 //! ```
 //!

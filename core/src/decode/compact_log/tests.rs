@@ -317,25 +317,28 @@ fn the_header_is_read_as_far_as_it_goes() {
     );
     assert_eq!(
         (
-            log.run.as_deref(),
-            log.program.as_deref(),
-            log.root.as_deref()
+            log.head.run.as_deref(),
+            log.head.program.as_deref(),
+            log.head.facts.as_slice(),
         ),
-        (Some("r1"), Some("p.prose"), Some("research/deep"))
-    );
-    assert_eq!(
-        log.upstream.iter().map(|id| &**id).collect::<Vec<_>>(),
-        ["a-1", "b-2"]
+        (
+            Some("r1"),
+            Some("p.prose"),
+            &[
+                ("upstream".into(), "a-1, b-2".into()),
+                ("root".into(), "research/deep".into()),
+            ][..],
+        )
     );
     assert_eq!(log.lines.iter().map(|l| l.line).collect::<Vec<_>>(), [6, 7]);
 
     let log = read("# run:20260213-064959- p.prose\n");
     assert_eq!(
-        (log.run.as_deref(), log.lines.len()),
+        (log.head.run.as_deref(), log.lines.len()),
         (Some("20260213-064959-"), 0)
     );
     let log = read("# run:r\nprogram: p.prose\n");
-    assert_eq!(log.program.as_deref(), Some("p.prose"));
+    assert_eq!(log.head.program.as_deref(), Some("p.prose"));
     // The header written again is no second run.
     assert_eq!(
         all("# run:r p\n1→ a ✓\n# run:r p\n"),
@@ -405,7 +408,7 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
         let at = |at: &Option<crate::time::Stamp>| at.as_ref().map(|at| at.to_string());
         assert_eq!(log.status, status, "{text}");
         assert_eq!(
-            (at(&log.started).as_deref(), at(&log.ended).as_deref()),
+            (at(&log.head.started).as_deref(), at(&log.ended).as_deref()),
             (started, ended),
             "{text}"
         );
@@ -419,8 +422,11 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
     }
     let log =
         read("---\nsystem: scout\nerror: searcher.NoResults\n---\n\n3→ searcher ✗ NoResults\n");
-    assert_eq!(log.program.as_deref(), Some("scout"));
-    assert_eq!(log.facts, [("error".into(), "searcher.NoResults".into())]);
+    assert_eq!(log.head.program.as_deref(), Some("scout"));
+    assert_eq!(
+        log.head.facts,
+        [("error".into(), "searcher.NoResults".into())]
+    );
     assert_eq!(log.lines[0].line, 6);
 }
 
@@ -493,7 +499,7 @@ fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
         log.lines.iter().map(words).collect::<Vec<_>>()[0],
         "12 completed encrypt"
     );
-    assert_eq!((log.lines[0].line, log.run), (7, None));
+    assert_eq!((log.lines[0].line, log.head.run), (7, None));
     assert_eq!(issues[0].rule, "log-sealed");
     let armored = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n12→ encrypt ✓\n";
     assert!(looks_like(armored));

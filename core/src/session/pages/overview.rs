@@ -275,14 +275,6 @@ pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
 fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
-    if let Some(log) = &run.log {
-        if let Some(root) = &log.root {
-            add("root", root);
-        }
-        if !log.upstream.is_empty() {
-            add("upstream", &log.upstream.join(", "));
-        }
-    }
     if let Some(file) = &run.state_file {
         for (key, value) in file.extra.iter().take(FACTS) {
             add(key, value);
@@ -291,12 +283,7 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
         add("state backend", mode);
     }
-    for (key, value) in run
-        .facts
-        .iter()
-        .filter(|(key, _)| **key != *"state_backend")
-        .take(FACTS)
-    {
+    for (key, value) in run.facts.iter().take(FACTS) {
         add(key, value);
     }
     facts
