@@ -186,6 +186,16 @@ impl LogEvent {
         }
     }
 
+    /// Whether it is a statement or a gate that has a name.
+    pub(crate) fn names_something(&self) -> bool {
+        match self {
+            LogEvent::Statement { text: name, .. } | LogEvent::Gate { gate: name, .. } => {
+                !name.is_empty()
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it is a statement that was passed over.
     pub(crate) fn is_skipped(&self) -> bool {
         matches!(self, LogEvent::Statement { status: Some(status), .. } if *status == Status::Skipped)
