@@ -86,11 +86,6 @@ impl Section {
     }
 }
 
-/// Whether a heading, as written, begins a section of the form.
-pub(crate) fn is_known_heading(raw: &str) -> bool {
-    Section::known(raw).is_some()
-}
-
 pub(super) struct Reader<'a> {
     lines: Lines<'a>,
     pub(super) file: StateFile,
@@ -275,7 +270,7 @@ impl<'a> Reader<'a> {
             },
         };
         if let Some((_, text)) = self.kept.get_mut(at) {
-            // An escaped heading is text; see `render::state_md::print`.
+            // An escaped heading is text: so earlier writers kept it from ending the section.
             let line = match line.strip_prefix('\\') {
                 Some(rest)
                     if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
@@ -338,7 +333,7 @@ impl<'a> Reader<'a> {
                 }
                 if section.is_none()
                     && heading(line)
-                        .is_some_and(|(level, name)| level == 2 && is_known_heading(name))
+                        .is_some_and(|(level, name)| level == 2 && Section::known(name).is_some())
                 {
                     section = Some(ahead.number);
                 }

@@ -10,7 +10,7 @@
 //! | `# s001 (definition)`, `# s009 (declare-once)` | a declaration |
 
 use super::MOST_LINES;
-use super::annotation::MOST_COMMENTS;
+use super::annotation::Marks;
 use super::lines::{fence, heading};
 use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, StateFile, Status, TraceLine, words};
@@ -53,13 +53,9 @@ fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
 }
 
 fn read(number: Option<u32>, line: &str) -> TraceLine {
-    let said = line
-        .rmatch_indices('#')
-        .filter(|(at, _)| line[..*at].ends_with([' ', '\t']))
-        .take(MOST_COMMENTS)
-        .find_map(|(at, _)| Some((at, annotation(line.get(at + 1..)?.trim())?)));
+    let said = Marks::of(line).last(line, |comment, _| annotation(comment.trim()));
     let (source, annotation) = match said {
-        Some((at, annotation)) => (line.get(..at).unwrap_or(line), Some(annotation)),
+        Some((source, annotation)) => (source, Some(annotation)),
         None => (line, None),
     };
     TraceLine {
