@@ -678,3 +678,22 @@ fn integer(text: &str) -> Option<(u64, &str)> {
     let (number, rest) = text.split_at_checked(digits)?;
     Some((number.parse().ok()?, rest))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_an_example_of_its_own_which_the_documents_show() {
+        let documents = include_str!("../../../../docs/formats.md");
+        for (at, (example, ..)) in KINDS.iter().enumerate() {
+            let (_, _, rest) = numbered(example).unwrap();
+            let (frame, rest) = frame(rest);
+            let reads = |(_, read, when): &Kind| {
+                (*when != Framed || frame.is_some()) && read(rest).is_some()
+            };
+            assert_eq!(KINDS.iter().position(reads), Some(at), "{example}");
+            assert!(documents.contains(&format!("`{example}`")), "{example}");
+        }
+    }
+}

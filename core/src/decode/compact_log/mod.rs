@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` reads a line, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
+//! `line` has the table of the kinds of lines, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place

@@ -208,6 +208,7 @@ fn every_kind_of_line_is_read() {
             "5→ research retry:2/3 slow",
             "5 retry 2 research of 3 (slow)",
         ),
+        ("5→ retry_fetch retry:2/3", "5 retry 2 retry_fetch of 3"),
         (
             "5→ ⊘ deferred (no key)",
             "5 skipped  deferred (deferred (no key))",
