@@ -2,7 +2,6 @@
 
 use serde::de::IgnoredAny;
 
-use super::narration::{Narrator, POSITION};
 use super::{headings, line};
 use crate::decode::state_md::lines::{Lines, fence, heading};
 use crate::decode::{head, sealed};
@@ -25,7 +24,7 @@ pub fn looks_like(text: &str) -> bool {
         return false;
     };
     if title(first).is_some()
-        || first.starts_with(POSITION)
+        || first.starts_with(line::POSITION)
         || line::is_event(first)
         || line::is_trailer(first)
     {
@@ -63,7 +62,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
             ..CompactLog::default()
         },
         issues: Vec::new(),
-        narrator: Narrator::default(),
+        position: None,
         resumed: false,
         ended: None,
         cut: false,
@@ -145,7 +144,8 @@ fn title(line: &str) -> Option<&str> {
 struct Reader {
     log: CompactLog,
     issues: Vec<Issue>,
-    narrator: Narrator,
+    /// The statement of the last line that narrates a position.
+    position: Option<u32>,
     /// The last trailer is a `---resume`.
     resumed: bool,
     /// When the last trailer was written.
@@ -232,8 +232,8 @@ impl Reader {
             }
             return;
         }
-        if let Some(told) = self.narrator.read(number, text) {
-            self.tell(told);
+        if let Some(told) = line::narrated(text, &mut self.position) {
+            self.tell(told.at(number, text));
             return;
         }
         let pieces = line::pieces(text);

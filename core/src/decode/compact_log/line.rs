@@ -460,43 +460,16 @@ fn condition(text: &str) -> Option<Event<'_>> {
         (Some((held, note)), _) => (held, note),
         // `if(true)`, `if(false) ✓`
         (None, Some((held, ""))) => (held, outcome),
-        _ => return last_words(text),
+        _ => return None,
     };
     let note = note.trim_start_matches(|c: char| words::mark(c).is_some());
     let note = plain_reason(note.trim_start_matches([':', ',', ';', ' ']));
-    Some((event_of(held, text.get(..word.len() + end)?), Some(note)))
-}
-
-/// `if x > 3 skip (no need)`, `option "slow" not taken`, `if x > 3 -> false`: the outcome stands last.
-fn last_words(text: &str) -> Option<Event<'_>> {
-    let (text, note) = noted(text);
-    let passed = words::PASSED_OVER.iter().find_map(|word| {
-        let left = text.strip_suffix(word)?;
-        left.ends_with([' ', '\t']).then_some((left, false))
-    });
-    let (left, held) = passed.or_else(|| {
-        words::HELD.iter().find_map(|(word, held)| {
-            let left = text.strip_suffix(word)?.trim_end();
-            let marked = words::ARROWS
-                .iter()
-                .chain(&[":"])
-                .any(|mark| left.ends_with(mark));
-            marked.then_some((left, *held))
-        })
-    })?;
-    let left = left
-        .trim_end()
-        .trim_end_matches([':', '-', '>', '=', '→', ' ']);
-    Some((event_of(held, left), note))
-}
-
-fn event_of(held: bool, condition: &str) -> LogEvent {
-    let status = if held {
-        Status::Completed
-    } else {
-        Status::Skipped
+    let status = match held {
+        true => Status::Completed,
+        false => Status::Skipped,
     };
-    LogEvent::statement(condition.trim(), Some(status))
+    let text = text.get(..word.len() + end)?.trim();
+    Some((LogEvent::statement(text, Some(status)), Some(note)))
 }
 
 /// Whether words say that a condition held or that its body ran, and the rest.
@@ -608,6 +581,32 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
             | "output"
     );
     (named || is_keyword).then_some((left, status, note))
+}
+
+/// Begins the first of the older markers: what such a file is known by.
+pub(super) const POSITION: &str = "[Position]";
+
+/// `[Position] Statement 3: let research = …`, `[Success] …`, `[Binding] …`: the older markers, as the documents have a VM
+/// narrate (sqlite-earlier.md, postgres.md). What has no number speaks of the last position.
+pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<Told<'t>> {
+    let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let rest = rest.trim();
+    let (event, note) = match word {
+        "Position" => {
+            let rest = rest.strip_prefix("Statement").unwrap_or(rest);
+            let found = integer(rest.trim_start());
+            *position = found.and_then(|(number, _)| u32::try_from(number).ok());
+            let said = found.map_or("", |(_, said)| said.trim_start_matches(':').trim());
+            (LogEvent::statement(said, Some(Status::Executing)), None)
+        }
+        "Success" => (LogEvent::statement("", Some(Status::Completed)), Some(rest)),
+        "Error" | "Failure" => (LogEvent::statement("", Some(Status::Failed)), Some(rest)),
+        "Binding" => (LogEvent::Note, Some(rest)),
+        _ => return None,
+    };
+    // Without a position there is nothing that could have succeeded.
+    let event = position.map_or(LogEvent::Note, |_| event);
+    Some(Told::of(*position, event, note))
 }
 
 /// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` has the table of the kinds of lines, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
+//! `line` has the table of the kinds of lines, and the older markers, `headings` a log that has no marks, `file` a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place
@@ -33,7 +33,6 @@
 mod file;
 mod headings;
 mod line;
-mod narration;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;

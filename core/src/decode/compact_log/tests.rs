@@ -177,10 +177,7 @@ fn every_kind_of_line_is_read() {
             "7→ if (f(x) > (2)) → true",
             "7 completed if (f(x) > (2)) held",
         ),
-        (
-            "7→ if x > 3 skip (small)",
-            "7 skipped if x > 3 not held (small)",
-        ),
+        ("7→ if x > 3 skip (small)", "7 skipped if x > 3 (small)"),
         ("7→ else not executed", "7 skipped else not held"),
         (
             "7→ else if(false) skipped",
@@ -191,8 +188,8 @@ fn every_kind_of_line_is_read() {
             "7 completed else held (no plan)",
         ),
         (
-            "7→ option \"slow\" not taken",
-            "7 skipped option \"slow\" not held",
+            "7→ option \"slow\": not taken",
+            "7 text option \"slow\": not taken",
         ),
         ("7b→ #2 if: false", "7b#2 skipped if not held"),
         ("7→ if: no tests yet", "7 text if: no tests yet"),
