@@ -71,6 +71,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         },
     };
     let mut issues = Vec::new();
+    let foreign = |what| Issue::warning("state-file-foreign", format!("the state file {what}"));
+    let shown = "It is shown as text; what ran is told from the bindings.";
+    let bare = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r']);
+    let is_json = bare.starts_with('{');
     match form {
         FolderForm::StateMd => {
             let (file, found) = state_md::parse(text);
@@ -95,21 +99,11 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                 run.state_file = Some(file);
             }
         }
-        FolderForm::Foreign | FolderForm::Bare
-            if text
-                .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
-                .starts_with('{') =>
-        {
-            issues.push(
-                Issue::warning("state-file-foreign", "the state file is JSON")
-                    .hint("It is shown as text; what ran is told from the bindings."),
-            );
+        FolderForm::Foreign | FolderForm::Bare if is_json => {
+            issues.push(foreign("is JSON").hint(shown));
         }
         FolderForm::Foreign | FolderForm::Bare if text.trim().is_empty() => {
-            issues.push(
-                Issue::warning("state-file-foreign", "the state file is empty")
-                    .hint("What ran is told from the bindings."),
-            );
+            issues.push(foreign("is empty").hint("What ran is told from the bindings."));
         }
         // A log, or a text, in words of its own: its head is read, and headings that say how a statement stands.
         FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
@@ -121,13 +115,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             match form {
                 FolderForm::VmLog if has_events => {}
                 FolderForm::VmLog => issues.push(recognised("a VM log")),
-                _ => issues.push(
-                    Issue::warning(
-                        "state-file-foreign",
-                        "the state file has none of the known forms",
-                    )
-                    .hint("Its lines are shown as remarks in the trace."),
-                ),
+                _ => {
+                    let issue = foreign("has none of the known forms");
+                    issues.push(issue.hint("Its lines are shown as remarks in the trace."));
+                }
             }
         }
     }
