@@ -1,9 +1,9 @@
 use crate::decode::state_md::escape::escape;
 use crate::decode::state_md::table::{AGENTS, BINDINGS, STACK, Table};
-use crate::decode::state_md::{annotation, carried};
+use crate::decode::state_md::{MOST_LINES, annotation, carried};
 use crate::model::{
-    CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Status, Text,
-    TraceLine,
+    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
+    Status, Text, TraceLine,
 };
 use crate::render::binding_md::ticks;
 use crate::time::Stamp;
@@ -19,7 +19,9 @@ const ANNOTATION_COLUMN: usize = 45;
 pub fn from_state_file(file: &StateFile) -> String {
     let mut out = String::from("# Execution State\n");
     header(&mut out, file);
-    trace(&mut out, &file.trace);
+    let start = out.len();
+    let reads = trace(&mut out, &file.trace);
+    let trace = start..out.len();
     constructs(&mut out, &file.parallels, &file.loops);
     out.push_str("\n## Index\n");
     bindings(&mut out, &file.bindings);
@@ -31,7 +33,7 @@ pub fn from_state_file(file: &StateFile) -> String {
             out.push_str(&format!("\n{text}\n"));
         }
     }
-    carried::carry(out, file)
+    carried::carry(out, trace, reads, file)
 }
 
 fn header(out: &mut String, file: &StateFile) {
@@ -62,13 +64,16 @@ fn header(out: &mut String, file: &StateFile) {
     }
 }
 
-fn trace(out: &mut String, lines: &[TraceLine]) {
+/// Returns whether each line reads as what it was written from, however its annotation is spelled.
+fn trace(out: &mut String, lines: &[TraceLine]) -> bool {
     if lines.is_empty() {
-        return;
+        return true;
     }
     let ticks = ticks(lines.iter().flat_map(|line| line.text.split('\n')));
     out.push_str(&format!("\n## Execution Trace\n\n{ticks}prose\n"));
-    for line in lines {
+    let (mut reads, mut elided) = (lines.len() <= MOST_LINES, false);
+    for (number, line) in (1..).zip(lines) {
+        let start = out.len();
         // A statement's text may have several lines where there is no program: the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
         let first = parts.next().unwrap_or_default();
@@ -78,6 +83,15 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
             let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
             out.push_str(&format!("{:gap$}# {}", "", annotation::write(annotation)));
         }
+        let (source, said) = annotation::split(out.get(start..).unwrap_or_default());
+        elided |= said.is_none() && annotation::elides(source);
+        let own = line.annotation.as_ref();
+        let said = said.zip(own).map(|(said, own)| Annotation {
+            raw: own.raw.clone(),
+            ..said
+        });
+        let number = (!elided).then_some(number);
+        reads &= *source == *line.text && said == line.annotation && number == line.line;
         out.push('\n');
         for more in parts {
             out.push_str(more);
@@ -86,6 +100,7 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
     }
     out.push_str(&ticks);
     out.push('\n');
+    reads
 }
 
 fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]) {
