@@ -6,8 +6,6 @@
 //!
 //! The number is that of the text above: once somebody has changed that, the text counts.
 
-use std::ops::Range;
-
 use sha2::{Digest, Sha256};
 
 use super::escape::{escape, unescape};
@@ -17,16 +15,9 @@ use crate::text::hex;
 const BEGINS: &str = "<!-- prosescope ";
 const ENDS: &str = " -->";
 
-/// Adds the line, where reading the text gives another file than the one it was written from. Whether the trace `reads` as it was,
-/// line by line, is known to whoever wrote it there.
-pub(crate) fn carry(text: String, trace: Range<usize>, reads: bool, file: &StateFile) -> String {
-    let mut rest = text.clone();
-    rest.replace_range(trace, "");
-    let mut read = super::parse(&rest).0;
-    read.trace.clone_from(&file.trace);
-    // The row of the root is not written.
-    read.root.clone_from(&file.root);
-    if reads && read == *file {
+/// Adds the line, where reading the text gives another file than the one it was written from.
+pub(crate) fn carry(text: String, file: &StateFile) -> String {
+    if same(super::parse(&text).0, file) {
         return text;
     }
     let json = serde_json::to_string(file).unwrap_or_default();
@@ -50,6 +41,17 @@ pub(super) fn carried(text: &str) -> (&str, Option<StateFile>) {
 fn number(text: &str) -> String {
     let digest = Sha256::digest(text);
     hex(digest.get(..8).unwrap_or_default())
+}
+
+/// Whether a file is what was read, but for how annotations are spelled, and for the row of the root, which is not written.
+fn same(mut read: StateFile, file: &StateFile) -> bool {
+    read.root.clone_from(&file.root);
+    for (read, line) in read.trace.iter_mut().zip(&file.trace) {
+        if let (Some(read), Some(said)) = (&mut read.annotation, &line.annotation) {
+            read.raw.clone_from(&said.raw);
+        }
+    }
+    read == *file
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 use crate::decode::state_md::escape::escape;
 use crate::decode::state_md::table::{AGENTS, BINDINGS, STACK, Table};
-use crate::decode::state_md::{MOST_LINES, annotation, carried};
+use crate::decode::state_md::{annotation, carried};
 use crate::model::{
-    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile,
-    Status, Text, TraceLine,
+    CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Status, Text,
+    TraceLine,
 };
 use crate::render::binding_md::ticks;
 use crate::time::Stamp;
@@ -19,9 +19,7 @@ const ANNOTATION_COLUMN: usize = 45;
 pub fn from_state_file(file: &StateFile) -> String {
     let mut out = String::from("# Execution State\n");
     header(&mut out, file);
-    let start = out.len();
-    let reads = trace(&mut out, &file.trace);
-    let trace = start..out.len();
+    trace(&mut out, &file.trace);
     constructs(&mut out, &file.parallels, &file.loops);
     out.push_str("\n## Index\n");
     bindings(&mut out, &file.bindings);
@@ -33,7 +31,7 @@ pub fn from_state_file(file: &StateFile) -> String {
             out.push_str(&format!("\n{text}\n"));
         }
     }
-    carried::carry(out, trace, reads, file)
+    carried::carry(out, file)
 }
 
 fn header(out: &mut String, file: &StateFile) {
@@ -64,16 +62,13 @@ fn header(out: &mut String, file: &StateFile) {
     }
 }
 
-/// Returns whether each line reads as what it was written from, however its annotation is spelled.
-fn trace(out: &mut String, lines: &[TraceLine]) -> bool {
+fn trace(out: &mut String, lines: &[TraceLine]) {
     if lines.is_empty() {
-        return true;
+        return;
     }
     let ticks = ticks(lines.iter().flat_map(|line| line.text.split('\n')));
     out.push_str(&format!("\n## Execution Trace\n\n{ticks}prose\n"));
-    let (mut reads, mut elided) = (lines.len() <= MOST_LINES, false);
-    for (number, line) in (1..).zip(lines) {
-        let start = out.len();
+    for line in lines {
         // A statement's text may have several lines where there is no program: the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
         let first = parts.next().unwrap_or_default();
@@ -83,15 +78,6 @@ fn trace(out: &mut String, lines: &[TraceLine]) -> bool {
             let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
             out.push_str(&format!("{:gap$}# {}", "", annotation::write(annotation)));
         }
-        let (source, said) = annotation::split(out.get(start..).unwrap_or_default());
-        elided |= said.is_none() && annotation::elides(source);
-        let own = line.annotation.as_ref();
-        let said = said.zip(own).map(|(said, own)| Annotation {
-            raw: own.raw.clone(),
-            ..said
-        });
-        let number = (!elided).then_some(number);
-        reads &= *source == *line.text && said == line.annotation && number == line.line;
         out.push('\n');
         for more in parts {
             out.push_str(more);
@@ -100,7 +86,6 @@ fn trace(out: &mut String, lines: &[TraceLine]) -> bool {
     }
     out.push_str(&ticks);
     out.push('\n');
-    reads
 }
 
 fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]) {
