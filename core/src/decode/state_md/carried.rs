@@ -9,7 +9,7 @@
 use sha2::{Digest, Sha256};
 
 use super::escape::{escape, unescape};
-use crate::model::StateFile;
+use crate::model::{StateFile, Text};
 use crate::text::hex;
 
 const BEGINS: &str = "<!-- prosescope ";
@@ -17,7 +17,7 @@ const ENDS: &str = " -->";
 
 /// Adds the line, where reading the text gives another file than the one it was written from.
 pub(crate) fn carry(text: String, file: &StateFile) -> String {
-    if same(super::parse(&text).0, file) {
+    if compared(super::parse(&text).0) == compared(file.clone()) {
         return text;
     }
     let json = serde_json::to_string(file).unwrap_or_default();
@@ -43,15 +43,15 @@ fn number(text: &str) -> String {
     hex(digest.get(..8).unwrap_or_default())
 }
 
-/// Whether a file is what was read, but for how annotations are spelled, and for the row of the root, which is not written.
-fn same(mut read: StateFile, file: &StateFile) -> bool {
-    read.root.clone_from(&file.root);
-    for (read, line) in read.trace.iter_mut().zip(&file.trace) {
-        if let (Some(read), Some(said)) = (&mut read.annotation, &line.annotation) {
-            read.raw.clone_from(&said.raw);
+/// What has to be the same: not how annotations are spelled, nor the row of the root, which is not written.
+fn compared(mut file: StateFile) -> StateFile {
+    file.root = None;
+    for line in &mut file.trace {
+        if let Some(said) = &mut line.annotation {
+            said.raw = Text::default();
         }
     }
-    read == *file
+    file
 }
 
 #[cfg(test)]
