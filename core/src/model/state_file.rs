@@ -1,12 +1,10 @@
-use serde::{Deserialize, Serialize};
-
 use super::{AgentScope, RunStatus, Text};
 use crate::time::Stamp;
 
 /// A decoded state.md of form A (design: state-md.md), and what [`crate::render::state_md`] writes.
 ///
 /// "Carried" facts are equal after render and parse; see state-md.md.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// `run:`.
     pub run: Option<Text>,
@@ -59,7 +57,7 @@ impl StateFile {
 }
 
 /// One line of the execution trace.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
     /// The line's number, from 1: that of the program where the trace is a faithful window of it, as the form
     /// demands. `None` after a line that stands for several (`...remaining stages...`).
@@ -71,7 +69,7 @@ pub struct TraceLine {
 }
 
 /// What a line of the trace is annotated with (filesystem.md, "Status annotations"; errata, "Folder form").
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotation {
     /// Whether the statement runs, is done, failed …; `None` when only a path is given, which means done.
     pub status: Option<super::Status>,
@@ -92,7 +90,7 @@ pub struct Annotation {
 }
 
 /// A parallel under "Active Constructs".
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ParallelState {
     /// First and last line in the program's source, where given.
     pub lines: Option<(u32, u32)>,
@@ -103,7 +101,7 @@ pub struct ParallelState {
 }
 
 /// A loop under "Active Constructs".
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoopState {
     /// First and last line in the program's source, where given.
     pub lines: Option<(u32, u32)>,
@@ -120,7 +118,7 @@ pub struct LoopState {
 }
 
 /// A row of the index of bindings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedBinding {
     /// Its name.
     pub name: Text,
@@ -135,7 +133,7 @@ pub struct IndexedBinding {
 }
 
 /// A row of the index of agents.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexedAgent {
     /// Its name.
     pub name: Text,
@@ -148,7 +146,7 @@ pub struct IndexedAgent {
 }
 
 /// A row of the call stack.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CallFrame {
     /// The frame's id.
     pub execution_id: i64,

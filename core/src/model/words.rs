@@ -16,22 +16,6 @@ macro_rules! words {
             Other($crate::model::Text),
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.serialize_str(self.word())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<$name, D::Error> {
-                let word = $crate::model::Text::deserialize(from)?;
-                $(if &*word == $word {
-                    return Ok($name::$variant);
-                })*
-                Ok($name::Other(word))
-            }
-        }
-
         impl $name {
             /// The word, as the documents write it.
             pub fn word(&self) -> &str {

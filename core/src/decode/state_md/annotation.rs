@@ -14,12 +14,12 @@
 //! The **last** comment of a line that reads as an annotation is it. A line that ends with a bare `#` has none:
 //! so a writer protects a source line whose own comment looks like an annotation.
 
-use super::escape::{escape, is_hidden, unescape};
+use super::escape::{escape, escape_first, is_hidden, unescape};
 use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, Status, words};
 
 /// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
-const MOST_COMMENTS: usize = 64;
+pub(super) const MOST_COMMENTS: usize = 64;
 /// The longest annotation read without a `#` in front of it.
 const LONGEST_BARE: usize = 200;
 
@@ -31,8 +31,12 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
         let source = line.strip_suffix('#').unwrap_or(line);
         return (source.trim_end(), None);
     }
-    if let Some((source, annotation)) = marks.last(line, parse) {
-        return (source, Some(annotation));
+    for &at in marks.hashes.iter().rev() {
+        let (source, comment) = line.split_at(at);
+        let comment = comment.strip_prefix('#').unwrap_or(comment);
+        if let Some(annotation) = parse(comment, source.trim().is_empty()) {
+            return (source.trim_end(), Some(annotation));
+        }
     }
     for at in marks.bare.into_iter().flatten() {
         let (source, tail) = line.split_at(at);
@@ -47,14 +51,53 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
 }
 
 /// Writes an annotation as the form has it, without its `#`; as it was read, where that says the same.
-pub(crate) fn write(annotation: &Annotation) -> String {
-    let raw = &*annotation.raw;
-    let same = !raw.is_empty() && parse(raw, false).as_ref() == Some(annotation);
-    if same && !raw.chars().any(is_hidden) {
-        return raw.to_owned();
+///
+/// `line` puts an annotation behind its source. Without one the source stands alone, protected by a bare `#`
+/// where its own comment would be taken for an annotation.
+pub(crate) fn write(
+    source: &str,
+    annotation: Option<&Annotation>,
+    line: impl Fn(&str) -> String,
+) -> String {
+    if let Some(annotation) = annotation {
+        let plain = write_plain(annotation);
+        let raw = annotation.raw.trim();
+        if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
+            // As written, unless the fields were changed since or the line would read differently.
+            let as_written = line(raw);
+            let reads = split(&as_written);
+            if matches!(reads, (read, Some(said)) if read == source && said == *annotation) {
+                return as_written;
+            }
+        }
+        let written = line(&plain);
+        if matches!(split(&written), (read, Some(_)) if read == source) {
+            return written;
+        }
     }
-    if let Some(path) = &annotation.path {
-        let mut out = format!("--> {}", escape(path, &[' ', '\t']));
+    if stands_alone(source) {
+        source.to_owned()
+    } else {
+        line("").trim_end().to_owned()
+    }
+}
+
+/// Whether a source line can stand without an annotation as it is.
+fn stands_alone(source: &str) -> bool {
+    matches!(split(source), (same, None) if same == source) && !elides(source)
+}
+
+/// Whether a line of a trace stands for several that were left out: `...remaining stages...`. A line of a prompt that looks
+/// so is protected by a bare `#`, as [`write`] does.
+pub(crate) fn elides(line: &str) -> bool {
+    let line = line.trim();
+    (line.starts_with("...") || line.starts_with('…'))
+        && (line.ends_with("...") || line.ends_with('…'))
+}
+
+fn write_plain(annotation: &Annotation) -> String {
+    if let Some(path) = annotation.path.as_deref().filter(|p| !p.is_empty()) {
+        let mut out = format!("--> {}", write_path(path));
         if annotation.status.is_some() || annotation.attempt.is_some() {
             out.push(' ');
             out.push_str(&write_phrase(annotation));
@@ -67,46 +110,57 @@ pub(crate) fn write(annotation: &Annotation) -> String {
     if annotation.declared {
         return "[registered]".to_owned();
     }
-    let attempt = annotation.attempt.map(write_attempt);
-    let attempt = attempt.map_or(String::new(), |attempt| format!(" (attempt {attempt})"));
-    match (&annotation.status, &annotation.gate) {
-        (Some(Status::Waiting), Some(gate)) => format!("<-- WAITING (gate {})", escape(gate, &[])),
-        (Some(Status::Retry), _) => format!("<-- RETRYING{attempt}"),
-        (Some(Status::Other(word)), _) if !DECISIONS.contains(&&**word) => {
-            format!("<-- {}{attempt}", escape(word, &['(']))
+    match &annotation.status {
+        Some(Status::Waiting) if annotation.gate.as_deref().is_some_and(|g| !g.is_empty()) => {
+            let gate = annotation.gate.as_deref().unwrap_or_default();
+            let gate = match gate.starts_with(':') {
+                true => escape_first(gate, &['#', '"']),
+                false => escape_text(gate),
+            };
+            format!("<-- WAITING (gate {gate})")
         }
-        (
-            Some(
-                status
-                @ (Status::Executing | Status::Waiting | Status::Started | Status::Iteration),
-            ),
-            _,
-        ) => format!("<-- {}{attempt}", status.word().to_uppercase()),
+        Some(Status::Retry) => format!("<-- RETRYING{}", attempt_group(annotation)),
+        Some(
+            status @ (Status::Executing | Status::Waiting | Status::Started | Status::Iteration),
+        ) => {
+            let word = status.word().to_uppercase();
+            format!("<-- {word}{}", attempt_group(annotation))
+        }
+        Some(Status::Other(word)) if !word.is_empty() && !DECISIONS.contains(&&**word) => {
+            format!("<-- {}{}", write_word(word), attempt_group(annotation))
+        }
         _ => write_phrase(annotation),
     }
-}
-
-/// Whether a line of a trace stands for several that were left out: `...remaining stages...`.
-pub(crate) fn elides(line: &str) -> bool {
-    let line = line.trim();
-    (line.starts_with("...") || line.starts_with('…'))
-        && (line.ends_with("...") || line.ends_with('…'))
 }
 
 /// `(complete)`, `(complete, attempt 2/3)`, `(failed, attempt 3/3: message)`.
 fn write_phrase(annotation: &Annotation) -> String {
     let word = match &annotation.status {
         None | Some(Status::Completed) => "complete".to_owned(),
+        Some(Status::Other(word)) if word.is_empty() => "status".to_owned(),
         Some(Status::Other(word)) if !DECISIONS.contains(&&**word) => {
-            format!("status {}", escape(word, &[',', ':']))
+            format!("status {}", escape(word, &['#', '"', ',', ':', '(', ')']))
         }
         Some(status) => status.word().to_owned(),
     };
-    let attempt = annotation.attempt.map(write_attempt);
-    let attempt = attempt.map_or(String::new(), |attempt| format!(", attempt {attempt}"));
-    let error = annotation.error.as_ref().map(|error| escape(error, &[]));
-    let error = error.map_or(String::new(), |error| format!(": {error}"));
-    format!("({word}{attempt}{error})")
+    let mut out = format!("({word}");
+    if let Some(attempt) = annotation.attempt {
+        out.push_str(", attempt ");
+        out.push_str(&write_attempt(attempt));
+    }
+    if let Some(error) = annotation.error.as_deref().filter(|e| !e.trim().is_empty()) {
+        out.push_str(": ");
+        out.push_str(&escape_text(error));
+    }
+    out.push(')');
+    out
+}
+
+fn attempt_group(annotation: &Annotation) -> String {
+    annotation
+        .attempt
+        .map(|a| format!(" (attempt {})", write_attempt(a)))
+        .unwrap_or_default()
 }
 
 fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
@@ -116,8 +170,39 @@ fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
     }
 }
 
+/// A text inside an annotation: no second comment may begin in it.
+fn escape_text(text: &str) -> String {
+    let comment =
+        text.starts_with('#') || text.contains(|c: char| c.is_whitespace()) && text.contains('#');
+    escape(text, if comment { &['#', '"'] } else { &['"'] })
+}
+
+/// A path: blanks end it, so they are written as references.
+fn write_path(path: &str) -> String {
+    // Brackets at its end would be read as what is said of it.
+    let bracketed = path.ends_with(')');
+    let apart =
+        |c: &char| c.is_whitespace() || matches!(c, '"' | '`' | ',') || bracketed && *c == '(';
+    let blanks: Vec<char> = path.chars().filter(apart).collect();
+    let written = escape(path, &blanks);
+    if written.starts_with(['(', '[', '`', '#']) || read_path(&written).as_deref() != Some(path) {
+        escape_first(path, &blanks)
+    } else {
+        written
+    }
+}
+
+/// A status word that no document lists.
+fn write_word(word: &str) -> String {
+    let written = escape(word, &['(', '#', '"']);
+    match marker_status(&written) {
+        Status::Other(read) if *read == *word => written,
+        _ => escape_first(word, &['(', '#', '"']),
+    }
+}
+
 /// Where annotations may begin in a line.
-pub(super) struct Marks {
+struct Marks {
     /// Byte offsets of `#` behind a blank (or first), outside of quotes; the last ones only.
     hashes: Vec<usize>,
     /// The line ends with a `#` that stands alone.
@@ -127,21 +212,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// The last comment of the line that reads as an annotation, and the source before it. Reading is told whether there is any.
-    pub(super) fn last<'l>(
-        &self,
-        line: &'l str,
-        read: impl Fn(&str, bool) -> Option<Annotation>,
-    ) -> Option<(&'l str, Annotation)> {
-        self.hashes.iter().rev().find_map(|at| {
-            let (source, comment) = line.split_at_checked(*at)?;
-            let comment = comment.strip_prefix('#').unwrap_or(comment);
-            let annotation = read(comment, source.trim().is_empty())?;
-            Some((source.trim_end(), annotation))
-        })
-    }
-
-    pub(super) fn of(line: &str) -> Marks {
+    fn of(line: &str) -> Marks {
         let mut outside: Vec<usize> = Vec::new();
         let mut all: Vec<usize> = Vec::new();
         let mut bare = [None; 3];

@@ -71,6 +71,21 @@ pub(crate) fn escape(text: &str, special: &[char]) -> String {
     out
 }
 
+/// As [`escape`], and the first character as a reference: for a text that means something else when it is read
+/// as it stands (a binding that is called `None`).
+pub(crate) fn escape_first(text: &str, special: &[char]) -> String {
+    let Some(first) = text.chars().next() else {
+        return String::new();
+    };
+    let mut out = String::new();
+    push_reference(&mut out, first);
+    let rest = text.get(first.len_utf8()..).unwrap_or_default();
+    // A blank that has become the first character of the rest is not at the edge of the whole.
+    let escaped = escape(rest, special);
+    out.push_str(&escaped);
+    out
+}
+
 fn push_reference(out: &mut String, c: char) {
     out.push_str("&#");
     out.push_str(&u32::from(c).to_string());
@@ -121,16 +136,18 @@ mod tests {
             escape("a|b\nc\u{1b}[31m \u{202e}", &['|']),
             "a\\|b&#10;c&#27;[31m &#8238;"
         );
+        assert_eq!(escape_first("None", &['|']), "&#78;one");
     }
 
     proptest! {
         #[test]
         fn any_text_comes_back(text in "\\PC{0,12}|[\\\\&#;|amp0-9 \\n\\t\u{1b}\u{202e}]{0,16}") {
             for special in [&['|'][..], &[], &['#', ':', '(']] {
-                let raw = escape(&text, special);
-                prop_assert!(!raw.contains('\n'));
-                prop_assert_eq!(raw.trim(), raw.as_str());
-                prop_assert_eq!(unescape(&raw), text.as_str(), "{}", raw);
+                for raw in [escape(&text, special), escape_first(&text, special)] {
+                    prop_assert!(!raw.contains('\n'));
+                    prop_assert_eq!(raw.trim(), raw.as_str());
+                    prop_assert_eq!(unescape(&raw), text.as_str(), "{}", raw);
+                }
             }
         }
     }

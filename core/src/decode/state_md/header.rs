@@ -1,7 +1,7 @@
 //! The keys under the title.
 
 use super::MOST_EXTRAS;
-use super::escape::unescape;
+use super::escape::{escape, escape_first, unescape};
 use super::read::{Reader, SHOWN};
 use super::table::cell_text;
 use crate::decode::head::unbold;
@@ -94,4 +94,14 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
 /// Reads a run's status in a head that a person or a model wrote: the words that it begins with, else all of it.
 pub(crate) fn run_status(raw: &str) -> RunStatus {
     words::leading_run_status(raw).unwrap_or_else(|| RunStatus::Other(cell_text(raw)))
+}
+
+/// How a status word is written so that it is read again.
+pub(crate) fn write_run_status(status: &RunStatus) -> String {
+    let written = escape(status.word(), &[]);
+    if is_nothing(&written) || run_status(&written) != *status {
+        escape_first(status.word(), &[])
+    } else {
+        written
+    }
 }

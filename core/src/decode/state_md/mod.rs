@@ -18,7 +18,6 @@
 //! [`crate::render::state_md`] writes what is read here; `escape.rs` says how a name of any kind stands on a line.
 
 pub(crate) mod annotation;
-pub(crate) mod carried;
 pub(crate) mod escape;
 pub(crate) mod header;
 pub(crate) mod lines;
@@ -42,10 +41,7 @@ const MOST_EXTRAS: usize = 1_000;
 
 /// Reads a state.md of form A. Never fails: what is odd is an issue (located by line, not yet by file).
 pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (text, carried) = carried::carried(text);
-    let (read, issues) = read::Reader::new(text).read();
-    (carried.unwrap_or(read), issues)
+    read::Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
 }
 
 /// Which format a state file has, by its content (dialects.md).

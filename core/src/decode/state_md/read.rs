@@ -86,6 +86,11 @@ impl Section {
     }
 }
 
+/// Whether a heading, as written, begins a section of the form.
+pub(crate) fn is_known_heading(raw: &str) -> bool {
+    Section::known(raw).is_some()
+}
+
 pub(super) struct Reader<'a> {
     lines: Lines<'a>,
     pub(super) file: StateFile,
@@ -258,7 +263,7 @@ impl<'a> Reader<'a> {
             },
         };
         if let Some((_, text)) = self.kept.get_mut(at) {
-            // An escaped heading is text: so earlier writers kept it from ending the section.
+            // An escaped heading is text; see `render::state_md::print`.
             let line = match line.strip_prefix('\\') {
                 Some(rest)
                     if self.fence.is_none() && rest.trim_start_matches('\\').starts_with('#') =>
@@ -321,7 +326,7 @@ impl<'a> Reader<'a> {
                 }
                 if section.is_none()
                     && heading(line)
-                        .is_some_and(|(level, name)| level == 2 && Section::known(name).is_some())
+                        .is_some_and(|(level, name)| level == 2 && is_known_heading(name))
                 {
                     section = Some(ahead.number);
                 }

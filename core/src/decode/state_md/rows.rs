@@ -1,7 +1,7 @@
 //! What the rows and items of each section say.
 
 use super::annotation::read_number;
-use super::escape::unescape;
+use super::escape::{escape, escape_first, unescape};
 use super::read::{Reader, SHOWN, Section, item};
 use super::table::{BINDINGS, Column, cell_path, cell_text, column, folded};
 use crate::decode::text::is_nothing;
@@ -140,7 +140,7 @@ impl Reader<'_> {
         let Some(parallel) = self.file.parallels.last_mut() else {
             return false;
         };
-        if PARALLEL_KEYS.contains(&&*key.to_lowercase()) {
+        if is_parallel_key(key) {
             parallel.extra.push((cell_text(key), cell_text(said)));
         } else if parallel.branches.len() < super::MOST_ROWS {
             parallel.branches.push((cell_text(key), read_status(said)));
@@ -295,4 +295,37 @@ fn frame_of_path(name: &str, path: &str) -> Option<i64> {
 /// `complete (bindings/a.md)`.
 pub(crate) fn read_status(raw: &str) -> Status {
     words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
+}
+
+/// How a status is written under "Active Constructs" and in the call stack; `complete` is the form's word.
+pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
+    if *status == Status::Completed {
+        return "complete".to_owned();
+    }
+    let written = escape(status.word(), special);
+    if read_status(&written) == *status
+        && !(written.starts_with('|') || is_nothing(&written) && !written.is_empty())
+    {
+        written
+    } else {
+        escape_first(status.word(), special)
+    }
+}
+
+/// Whether a branch of that name, as written, would be read as something else.
+pub(crate) fn is_parallel_key(raw: &str) -> bool {
+    PARALLEL_KEYS.contains(&raw.to_lowercase().as_str())
+}
+
+/// Keys of a loop's section that the form knows.
+pub(crate) fn is_loop_key(raw: &str) -> bool {
+    [
+        "status",
+        "iteration",
+        "round",
+        "max",
+        "max_iterations",
+        "condition",
+    ]
+    .contains(&raw.to_lowercase().as_str())
 }

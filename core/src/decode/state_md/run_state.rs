@@ -10,7 +10,7 @@
 //! | `# s001 (definition)`, `# s009 (declare-once)` | a declaration |
 
 use super::MOST_LINES;
-use super::annotation::Marks;
+use super::annotation::MOST_COMMENTS;
 use super::lines::{fence, heading};
 use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, StateFile, Status, TraceLine, words};
@@ -53,9 +53,13 @@ fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
 }
 
 fn read(number: Option<u32>, line: &str) -> TraceLine {
-    let said = Marks::of(line).last(line, |comment, _| annotation(comment.trim()));
+    let said = line
+        .rmatch_indices('#')
+        .filter(|(at, _)| line[..*at].ends_with([' ', '\t']))
+        .take(MOST_COMMENTS)
+        .find_map(|(at, _)| Some((at, annotation(line.get(at + 1..)?.trim())?)));
     let (source, annotation) = match said {
-        Some((source, annotation)) => (source, Some(annotation)),
+        Some((at, annotation)) => (line.get(..at).unwrap_or(line), Some(annotation)),
         None => (line, None),
     };
     TraceLine {

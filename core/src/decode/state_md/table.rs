@@ -1,6 +1,7 @@
 //! Tables and lists of the index and the call stack.
 
 use super::escape::unescape;
+use crate::decode::text::is_nothing;
 use crate::model::Text;
 
 /// Cells of a row that are told apart; what lies behind is one more.
@@ -66,6 +67,11 @@ fn link(raw: &str) -> Option<(&str, &str)> {
     let (text, target) = raw.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     (!text.is_empty() && !target.is_empty() && !target.contains(['(', ')']))
         .then_some((text, target))
+}
+
+/// Whether a raw cell would be read as something else than its plain text.
+pub(crate) fn is_marked(raw: &str) -> bool {
+    is_nothing(raw) || raw.starts_with(['*', '`', '[']) || is_rule(&[raw])
 }
 
 /// What a table holds in a column.

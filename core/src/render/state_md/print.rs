@@ -1,8 +1,12 @@
-use crate::decode::state_md::escape::escape;
-use crate::decode::state_md::table::{AGENTS, BINDINGS, STACK, Table};
-use crate::decode::state_md::{annotation, carried};
+use crate::decode::state_md::annotation;
+use crate::decode::state_md::escape::{escape, escape_first};
+use crate::decode::state_md::header::{header_key, write_run_status};
+use crate::decode::state_md::lines::{closes, fence, heading};
+use crate::decode::state_md::read::is_known_heading;
+use crate::decode::state_md::rows::{is_loop_key, is_parallel_key, write_status};
+use crate::decode::state_md::table::{AGENTS, BINDINGS, Column, STACK, Table, column, is_marked};
 use crate::model::{
-    CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Status, Text,
+    Annotation, CallFrame, IndexedAgent, IndexedBinding, LoopState, ParallelState, StateFile, Text,
     TraceLine,
 };
 use crate::render::binding_md::ticks;
@@ -14,8 +18,7 @@ const ANNOTATION_COLUMN: usize = 45;
 /// Writes a state file, exactly as the form's sample is written.
 ///
 /// Sections with nothing in them are left out, but Index. Annotations, header keys, columns and sections that
-/// were read from a real file are written as they were, as long as they still say what the fields say. What would be
-/// read as something else is carried in a last line that nobody need read.
+/// were read from a real file are written as they were, as long as they still say what the fields say.
 pub fn from_state_file(file: &StateFile) -> String {
     let mut out = String::from("# Execution State\n");
     header(&mut out, file);
@@ -26,39 +29,57 @@ pub fn from_state_file(file: &StateFile) -> String {
     agents(&mut out, &file.agents);
     call_stack(&mut out, &file.call_stack);
     for (name, text) in &file.sections {
-        out.push_str(&format!("\n## {}\n", escape(name, &[])));
-        if !text.is_empty() {
-            out.push_str(&format!("\n{text}\n"));
-        }
+        section(&mut out, name, text);
     }
-    carried::carry(out, file)
+    out
 }
 
 fn header(out: &mut String, file: &StateFile) {
-    let time = |at: &Option<Stamp>| at.as_ref().map(|at| at.to_string().into());
-    let own = [
-        ("run", file.run.clone()),
-        ("program", file.program.clone()),
-        ("started", time(&file.started)),
-        ("updated", time(&file.updated)),
-        (
-            "status",
-            file.status.as_ref().map(|status| status.word().into()),
-        ),
-    ];
-    let own = own
-        .into_iter()
-        .filter_map(|(key, said)| Some((key.into(), said?)));
-    let all: Vec<(Text, Text)> = own.chain(file.extra.iter().cloned()).collect();
-    if !all.is_empty() {
+    let start = out.len();
+    for key in ["run", "program", "started", "updated", "status"] {
+        if let Some(said) = field(file, key) {
+            out.push_str(&format!("{key}: {said}\n"));
+        }
+    }
+    for (key, said) in &file.extra {
+        // The form's own keys are read into their fields, unless those are taken.
+        let key = guarded(key, &[':'], |raw| {
+            raw.is_empty()
+                || raw.starts_with(['#', '`', '~', '*', '-', '+', '|'])
+                || header_key(raw).is_some_and(|key| field(file, key).is_none())
+        });
+        out.push_str(format!("{key}: {}", value(said)).trim_end());
         out.push('\n');
     }
-    for (key, said) in all {
-        out.push_str(&format!(
-            "{}: {}\n",
-            escape(&key, &[':']),
-            escape(&said, &[])
-        ));
+    if out.len() > start {
+        out.insert(start, '\n');
+    }
+}
+
+/// What is written under one of the form's keys.
+fn field(file: &StateFile, key: &str) -> Option<String> {
+    let time = |at: &Option<Stamp>| at.as_ref().map(|at| value(at.to_string().trim()));
+    let said = match key {
+        "run" => file.run.as_deref().map(value),
+        "program" => file.program.as_deref().map(value),
+        "started" => time(&file.started),
+        "status" => file.status.as_ref().map(write_run_status),
+        _ => time(&file.updated),
+    };
+    said.filter(|said| !said.is_empty())
+}
+
+fn value(text: &str) -> String {
+    guarded(text, &[], |raw| !raw.is_empty() && is_marked(raw))
+}
+
+/// A text with its first character as a reference when it would be read as something else.
+fn guarded(text: &str, special: &[char], is_special: impl Fn(&str) -> bool) -> String {
+    let raw = escape(text, special);
+    if is_special(&raw) {
+        escape_first(text, special)
+    } else {
+        raw
     }
 }
 
@@ -72,20 +93,26 @@ fn trace(out: &mut String, lines: &[TraceLine]) {
         // A statement's text may have several lines where there is no program: the first one is annotated.
         let mut parts = line.text.split('\n').map(str::trim_end);
         let first = parts.next().unwrap_or_default();
-        out.push_str(first);
-        if let Some(annotation) = &line.annotation {
-            let width = first.chars().count();
-            let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
-            out.push_str(&format!("{:gap$}# {}", "", annotation::write(annotation)));
+        match line.line.is_none() && line.annotation.is_none() && annotation::elides(first) {
+            true => out.push_str(first),
+            false => out.push_str(&trace_line(first, line.annotation.as_ref())),
         }
         out.push('\n');
         for more in parts {
-            out.push_str(more);
+            out.push_str(&trace_line(more, None));
             out.push('\n');
         }
     }
     out.push_str(&ticks);
     out.push('\n');
+}
+
+fn trace_line(source: &str, annotation: Option<&Annotation>) -> String {
+    let width = source.chars().count();
+    let gap = ANNOTATION_COLUMN.saturating_sub(width).max(3);
+    annotation::write(source, annotation, |said| {
+        format!("{source}{:gap$}# {said}", "")
+    })
 }
 
 fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]) {
@@ -95,17 +122,24 @@ fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]
     out.push_str("\n## Active Constructs\n");
     for parallel in parallels {
         construct_heading(out, "Parallel", parallel.lines);
-        for (key, said) in &parallel.extra {
-            item(out, key, said);
+        for (key, said) in parallel
+            .extra
+            .iter()
+            .filter(|(key, _)| is_parallel_key(key))
+        {
+            item(out, &escape(key, &[':']), &value(said));
         }
         for (branch, status) in &parallel.branches {
-            item(out, branch, word(status));
+            let name = guarded(branch, &[':'], |raw| {
+                is_parallel_key(raw) || !raw.is_empty() && is_marked(raw)
+            });
+            item(out, &name, &write_status(status, &[]));
         }
     }
     for state in loops {
         construct_heading(out, "Loop", state.lines);
         if !state.status.is_empty() {
-            item(out, "status", &state.status);
+            item(out, "status", &value(&state.status));
         }
         match (state.iteration, state.max) {
             (Some(n), Some(max)) => item(out, "iteration", &format!("{n}/{max}")),
@@ -113,11 +147,14 @@ fn constructs(out: &mut String, parallels: &[ParallelState], loops: &[LoopState]
             (None, Some(max)) => item(out, "max", &max.to_string()),
             (None, None) => {}
         }
-        if let Some(condition) = &state.condition {
-            item(out, "condition", condition);
+        if let Some(condition) = state.condition.as_deref().filter(|c| !c.is_empty()) {
+            item(out, "condition", &value(condition));
         }
         for (key, said) in &state.extra {
-            item(out, key, said);
+            let key = guarded(key, &[':'], |raw| {
+                is_loop_key(raw) || !raw.is_empty() && is_marked(raw)
+            });
+            item(out, &key, &value(said));
         }
     }
 }
@@ -130,17 +167,8 @@ fn construct_heading(out: &mut String, word: &str, lines: Option<(u32, u32)>) {
 }
 
 fn item(out: &mut String, key: &str, said: &str) {
-    let line = format!("- {}: {}", escape(key, &[':']), escape(said, &[]));
-    out.push_str(line.trim_end());
+    out.push_str(format!("- {key}: {said}").trim_end());
     out.push('\n');
-}
-
-/// How a status is written under "Active Constructs" and in the call stack; `complete` is the form's word.
-fn word(status: &Status) -> &str {
-    match status {
-        Status::Completed => "complete",
-        other => other.word(),
-    }
 }
 
 fn bindings(out: &mut String, rows: &[IndexedBinding]) {
@@ -186,14 +214,14 @@ fn call_stack(out: &mut String, frames: &[CallFrame]) {
             frame.execution_id.to_string(),
             cell(&frame.block),
             depth,
-            cell(word(&frame.status)),
+            write_status(&frame.status, &['|']),
         ];
         table_row(out, cells, &[], &[]);
     }
 }
 
 fn cell(text: &str) -> String {
-    escape(text, &['|'])
+    guarded(text, &['|'], |raw| !raw.is_empty() && is_marked(raw))
 }
 
 /// Columns of no document, in the order in which rows name them.
@@ -210,7 +238,11 @@ fn other_columns<'a>(rows: impl Iterator<Item = &'a [(Text, Text)]>) -> Vec<Text
 
 fn table_head(out: &mut String, table: &Table, more: &[Text]) {
     let own = table.iter().map(|(_, heading, _)| (*heading).to_owned());
-    let heads: Vec<String> = own.chain(more.iter().map(|name| cell(name))).collect();
+    let more = more.iter().map(|name| match column(table, name) {
+        Column::Other => cell(name),
+        _ => cell(&format!("other {name}")),
+    });
+    let heads: Vec<String> = own.chain(more).collect();
     let rules: Vec<String> = heads
         .iter()
         .map(|h| "-".repeat(h.chars().count() + 2))
@@ -227,4 +259,38 @@ fn table_row(out: &mut String, mut cells: Vec<String>, more: &[Text], other: &[(
         said.map(|(_, said)| cell(said)).unwrap_or_default()
     }));
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
+}
+
+/// A section that no document lists. Headings inside it that would end it are escaped.
+fn section(out: &mut String, name: &str, text: &str) {
+    let name = guarded(name, &[], is_known_heading);
+    out.push_str(format!("\n## {name}").trim_end());
+    out.push('\n');
+    let text = text.trim_matches(['\n', '\r']).trim_end();
+    if text.is_empty() {
+        return;
+    }
+    out.push('\n');
+    let mut open = None;
+    for line in text.split('\n').map(|line| line.trim_end_matches('\r')) {
+        match open {
+            Some((mark, count)) if closes(line, mark, count) => open = None,
+            Some(_) => {}
+            None => {
+                if let Some((mark, count, _)) = fence(line) {
+                    open = Some((mark, count));
+                } else if heading(line).is_some_and(|(level, _)| level <= 2)
+                    || line.starts_with('\\') && line.trim_start_matches('\\').starts_with('#')
+                {
+                    out.push('\\');
+                }
+            }
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    if let Some((mark, count)) = open {
+        out.push_str(&char::from(mark).to_string().repeat(count));
+        out.push('\n');
+    }
 }
