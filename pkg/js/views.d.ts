@@ -729,8 +729,6 @@ export type Overview = {
   unread: Array<Unread>;
   /** No run row: what was found instead. */
   missing: string | null;
-  /** Known keys of `.prose/.env`, masked where secret. */
-  env: Array<[string, string]>;
   /** What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header keys of a state file that no document lists. */
   facts: Array<[string, string]>;
   /** Other runs in the same database, by id. */

@@ -19,7 +19,7 @@ const PAGES: [&str; 7] = [
 ];
 
 /// What is of the place where a run lies: labels, and the dates of its files.
-const OF_THE_PLACE: &[&str] = &["env", "label", "file_changed", "missing", "source_from"];
+const OF_THE_PLACE: &[&str] = &["label", "file_changed", "missing", "source_from"];
 
 /// What names an execution: a database of many runs has ids of its own (errata P8).
 const IDS: &[&str] = &[

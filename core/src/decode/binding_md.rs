@@ -1,9 +1,9 @@
 //! Binding files: a header, a `---`, and the value (filesystem.md, "bindings/{name}.md").
 //!
 //! ````
-//! use prosescope_core::decode::binding_md::{parse, Read};
+//! use prosescope_core::decode::binding_md::parse;
 //! let file = b"# result\n\nkind: let\nexecution_id: 43\n\nsource:\n```prose\nlet result = session\n```\n\n---\n\nthe value";
-//! let Read::Done(head) = parse(file, true, "result") else { panic!() };
+//! let head = parse(file, true, "result").expect("the whole file");
 //! assert_eq!(head.execution_id, Some(43));
 //! assert_eq!(&file[head.start as usize..], b"the value");
 //! ````
@@ -29,19 +29,6 @@ pub const FIRST_PART: usize = 16 << 10;
 pub const LONGEST_HEADER: usize = 1 << 20;
 /// Fields of no document that are held.
 const MOST_EXTRAS: usize = 100;
-
-/// What the head of a file said.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "one at a time, and taken apart at once"
-)]
-pub enum Read {
-    /// The header, or that there is none.
-    Done(Head),
-    /// The header goes on behind these bytes: read more of the file, and parse again.
-    More,
-}
 
 /// A binding file without its value.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -76,49 +63,49 @@ pub struct Head {
     pub issues: Vec<Issue>,
 }
 
-/// Reads the head of a binding file. `whole`: these bytes are all of it, or all that will be read. `stem` is the
-/// file's name without its ending: a heading of that name makes a header even where `kind:` is missing.
+/// Reads the head of a binding file; `None`: it goes on behind these bytes, of which more are to be read. `whole`: these bytes are
+/// all of it, or all that will be read. `stem` is the file's name without its ending: a heading of that name makes a header even
+/// where `kind:` is missing.
 ///
 /// Never fails; linear in the header.
-pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Read {
+pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
+    let at = if bytes.starts_with(b"\xEF\xBB\xBF") {
+        3
+    } else {
+        0
+    };
+    let text = bytes.get(at..).unwrap_or_default().trim_ascii_start();
+    let encrypted = is_sealed_bytes(text.get(..FIRST_PART).unwrap_or(text));
+    if encrypted || text.starts_with(b"{") {
+        return Some(Head {
+            encrypted,
+            ..Head::default()
+        });
+    }
+    // The cut may go through a line.
+    let last = || bytes.iter().rposition(|b| *b == b'\n');
+    let lines = match whole {
+        true => bytes.len(),
+        false => last().map_or(0, |last| last + 1),
+    };
     let mut reader = Reader {
-        bytes,
-        at: if bytes.starts_with(b"\xEF\xBB\xBF") {
-            3
-        } else {
-            0
-        },
+        bytes: bytes.get(..lines).unwrap_or_default(),
+        whole,
+        at,
         number: 0,
         head: Head::default(),
         known: false,
         last_key: None,
         stem,
     };
-    let text = bytes
-        .get(reader.at..)
-        .unwrap_or_default()
-        .trim_ascii_start();
-    let first = text.get(..FIRST_PART).unwrap_or(text);
-    reader.head.encrypted = is_sealed_bytes(first);
-    if reader.head.encrypted || text.starts_with(b"{") {
-        return Read::Done(reader.head);
-    }
-    match reader.header(whole) {
-        End::Value(start) => {
-            let mut head = reader.head;
-            head.start = start as u64;
-            head.has_header = true;
-            Read::Done(head)
-        }
-        End::NoHeader => Read::Done(Head::default()),
-        End::Cut if whole => Read::Done(Head {
-            issues: vec![
-                Issue::warning("binding-header-unended", "the header has no end")
-                    .hint("The whole file is shown as the value."),
-            ],
-            ..Head::default()
+    match reader.header() {
+        End::Value(start) => Some(Head {
+            start: start as u64,
+            has_header: true,
+            ..reader.head
         }),
-        End::Cut => Read::More,
+        End::NoHeader => Some(Head::default()),
+        End::Cut => None,
     }
 }
 
@@ -134,6 +121,7 @@ enum End {
 
 struct Reader<'a> {
     bytes: &'a [u8],
+    whole: bool,
     at: usize,
     number: u32,
     head: Head,
@@ -145,26 +133,21 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next line and where it begins; `None` at the end. `complete` is false for a line that the cut went
-    /// through.
-    fn line(&mut self, whole: bool) -> Option<(usize, Cow<'a, str>, bool)> {
+    /// The next line and where it begins; `None` at the end.
+    fn line(&mut self) -> Option<(usize, Cow<'a, str>)> {
         let rest = self.bytes.get(self.at..).filter(|r| !r.is_empty())?;
         let start = self.at;
-        let end = rest.iter().position(|&b| b == b'\n');
-        let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        self.at += end.map_or(rest.len(), |n| n + 1);
+        let line = rest.split(|b| *b == b'\n').next().unwrap_or_default();
+        self.at = self.bytes.len().min(start + line.len() + 1);
         self.number = self.number.saturating_add(1);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        Some((start, String::from_utf8_lossy(line), end.is_some() || whole))
+        Some((start, String::from_utf8_lossy(line)))
     }
 
-    fn header(&mut self, whole: bool) -> End {
+    fn header(&mut self) -> End {
         let mut front_matter = false;
         let mut titled = false;
-        while let Some((start, line, complete)) = self.line(whole) {
-            if !complete {
-                return End::Cut;
-            }
+        while let Some((start, line)) = self.line() {
             let text = line.trim();
             if text.is_empty() {
                 continue;
@@ -181,7 +164,7 @@ impl<'a> Reader<'a> {
                 if !titled && !self.known {
                     return End::NoHeader;
                 }
-                if let Some(end) = self.fence(mark, count, whole) {
+                if let Some(end) = self.fence(mark, count) {
                     return end;
                 }
                 continue;
@@ -200,14 +183,11 @@ impl<'a> Reader<'a> {
             }
             return self.broken_off(start);
         }
-        if !whole {
-            return End::Cut;
-        }
-        // All header and no value.
-        if self.known {
-            End::Value(self.bytes.len())
-        } else {
-            End::NoHeader
+        match (self.whole, self.known) {
+            (false, _) => End::Cut,
+            // All header and no value.
+            (true, true) => End::Value(self.bytes.len()),
+            (true, false) => End::NoHeader,
         }
     }
 
@@ -224,18 +204,10 @@ impl<'a> Reader<'a> {
         if !self.known && !named {
             return End::NoHeader;
         }
-        let mut start = self.at;
-        for blank in [&b"\r\n"[..], b"\n"] {
-            if self
-                .bytes
-                .get(start..)
-                .is_some_and(|rest| rest.starts_with(blank))
-            {
-                start += blank.len();
-                break;
-            }
-        }
-        End::Value(start)
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let blank = [&b"\r\n"[..], b"\n"];
+        let blank = blank.iter().find(|blank| rest.starts_with(blank));
+        End::Value(self.at + blank.map_or(0, |blank| blank.len()))
     }
 
     /// A line that is no header's: the value begins with it, when there was a header at all.
@@ -250,15 +222,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a fence: the value of the field above it.
-    fn fence(&mut self, mark: u8, count: usize, whole: bool) -> Option<End> {
+    fn fence(&mut self, mark: u8, count: usize) -> Option<End> {
         let mut text = String::new();
         let opened = self.number;
         // Where the header ends if the fence is never closed.
         let mut rule: Option<(usize, String)> = None;
-        while let Some((_, line, complete)) = self.line(whole) {
-            if !complete {
-                return Some(End::Cut);
-            }
+        while let Some((_, line)) = self.line() {
             if closes(&line, mark, count) {
                 let key = self.last_key.take().unwrap_or_else(|| "source".to_owned());
                 self.set(&key, text.trim_end_matches('\n'));
@@ -270,7 +239,7 @@ impl<'a> Reader<'a> {
             text.push_str(&line);
             text.push('\n');
         }
-        if !whole {
+        if !self.whole {
             return Some(End::Cut);
         }
         let issue = Issue::warning(

@@ -17,7 +17,7 @@ use super::fields::{self, Fields};
 use super::jsonl::{lines, malformed, text, with_text};
 use super::rows::cells::Texts;
 use super::rows::meta::Metas;
-use crate::gate::canonical::key_twice;
+use crate::gate::canonical::{self, twice};
 use crate::issue::{Issue, Issues};
 use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
 use crate::text::short;
@@ -30,9 +30,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     let mut read = |text: Option<&str>, what: &str| -> Option<Map<String, Value>> {
         let text = text?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if let Some(why) = key_twice(text) {
-            issues.push(twice(&format!("the {what} file of gate {id}"), &why));
-        }
+        issues.extend(twice(&format!("the {what} file of gate {id}"), Some(text)));
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Some(object),
             Ok(_) => {
@@ -86,12 +84,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
 }
 
 /// The rule of files and rows in which a key is there twice.
-pub const TWICE: &str = "json-key-twice";
-
-fn twice(what: &str, why: &str) -> Issue {
-    Issue::error(TWICE, format!("{what} can be read in two ways: {why}"))
-        .hint("Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it.")
-}
+pub const TWICE: &str = canonical::TWICE;
 
 /// The files of a gate as a row of its table: the one that decides first.
 struct Files {
@@ -214,8 +207,8 @@ pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
 /// Says that a line of `gates/audit.jsonl`, whose number it is, has a key twice.
 pub fn audit_twice(line: &str, number: u32) -> Option<Issue> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
-    let why = key_twice(line)?;
-    Some(twice(&format!("line {number} of the log"), &why).at_line(number))
+    let issue = twice(&format!("line {number} of the log"), Some(line))?;
+    Some(issue.at_line(number))
 }
 
 /// The row of one line of `gates/audit.jsonl`, whose number it is; `None` where it is no JSON object.

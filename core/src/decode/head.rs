@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::decode::state_md::header::{header_key, run_status};
+use crate::model::{RunHead, Text};
+use crate::time::Stamp;
+
 /// Lines that front matter may have.
 const MOST_LINES: usize = 60;
 /// Bytes of a key; more before a colon is a sentence.
@@ -82,6 +86,58 @@ pub(crate) fn pair(line: &str) -> Option<Pair<'_>> {
         value: unquoted.unwrap_or(value),
         marked: item.is_some() || bold,
     })
+}
+
+/// Keys that are kept beside those that mean something.
+const MOST_FACTS: usize = 50;
+
+impl RunHead {
+    /// Takes a key and its value; `false` where it is no key of a head.
+    pub(crate) fn take(&mut self, key: &str, value: &str) -> bool {
+        let value = value.trim();
+        let time = || Some(Stamp::parse(value)).filter(|at| at.millis().is_some());
+        let own = header_key(key);
+        let key = key.to_ascii_lowercase().replace([' ', '-'], "_");
+        match own.unwrap_or(&key) {
+            _ if value.is_empty() => return own.is_some(),
+            "run" => self.run = self.run.take().or_else(|| word(value)),
+            "program" | "system" => self.program = self.program.take().or_else(|| word(value)),
+            "root" | "upstream" => {
+                let value = value.trim_matches(['[', ']', '`']);
+                self.facts.push((key.as_str().into(), value.into()));
+            }
+            "state_backend" => self.mode = word(value),
+            "started" => self.started = time().or(self.started.take()),
+            "created_at" => self.started = self.started.take().or_else(time),
+            "updated" => self.ended = time().or(self.ended.take()),
+            "completed" => self.ended = self.ended.take().or_else(time),
+            "status" | "outcome" if self.status.is_none() => {
+                self.status = word(value).map(|value| run_status(&value));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes a key and its value, and keeps what is no key of a head.
+    pub(crate) fn take_or_keep(&mut self, key: &str, value: &str) -> bool {
+        let took = self.take(key, value);
+        let kept = !took && self.facts.len() < MOST_FACTS;
+        if kept {
+            self.facts.push((key.into(), value.trim().into()));
+        }
+        took || kept
+    }
+}
+
+/// A value of a head: a code span at its beginning, else all of it.
+fn word(value: &str) -> Option<Text> {
+    let value = value.trim();
+    let span = value
+        .strip_prefix('`')
+        .and_then(|rest| rest.split_once('`'));
+    let value = span.map_or(value, |(span, _)| span);
+    Some(value).filter(|v| !v.is_empty()).map(Text::from)
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+use crate::issue::Issue;
+
 /// Parses a text as JSON that says everything the text says: an object with a key twice is an error, because readers
 /// differ in which of the two they take.
 pub(crate) fn parse(text: &str) -> Result<Value, serde_json::Error> {
@@ -17,6 +19,16 @@ pub(crate) fn key_twice(text: &str) -> Option<String> {
     let error = parse(text).err()?;
     serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
     Some(error.to_string())
+}
+
+/// The rule of texts in which a key is there twice.
+pub(crate) const TWICE: &str = "json-key-twice";
+
+/// Says of a text that it has a key twice, where it has.
+pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
+    let why = key_twice(text?)?;
+    let issue = Issue::error(TWICE, format!("{what} can be read in two ways: {why}"));
+    Some(issue.hint("Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it."))
 }
 
 /// Returns a value with keys sorted by their code points, no blanks, numbers and escapes as serde_json writes them.

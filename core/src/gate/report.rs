@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::issue::{Issue, Severity};
 use crate::model::Text;
+use crate::text::counted;
 
 /// What a verification says of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,13 +173,7 @@ impl ChainReport {
 
     /// The sum of it in one sentence. Never "proof": the hash needs no secret.
     pub fn sentence(&self) -> String {
-        let rows = |n: usize| {
-            if n == 1 {
-                "1 row".to_owned()
-            } else {
-                format!("{n} rows")
-            }
-        };
+        let rows = |n: usize| counted(n as u64, "row", "rows");
         match self.state {
             ChainState::Empty => "There is no audit row.".to_owned(),
             ChainState::Consistent => {

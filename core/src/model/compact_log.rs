@@ -9,22 +9,10 @@ use crate::time::Stamp;
 pub struct CompactLog {
     /// The file's name in the run folder: `state.md`, `vm.log.md`.
     pub file: Text,
-    /// The id of `# run:{id} {program}`.
-    pub run: Option<Text>,
-    /// The program of the first line, or of `program:`.
-    pub program: Option<Text>,
-    /// `root:`.
-    pub root: Option<Text>,
-    /// `upstream: [id, …]`: runs that this one read from.
-    pub upstream: Vec<Text>,
+    /// What its head says.
+    pub head: RunHead,
     /// An encrypted envelope stands before the lines: what happened before them is told in there.
     pub sealed: bool,
-    /// What the head says of the run: `status: failed` in front matter, `- status: complete`.
-    pub head: Option<RunStatus>,
-    /// When the run started, by the head.
-    pub started: Option<Stamp>,
-    /// Other keys of the head, and their values.
-    pub facts: Vec<(Text, Text)>,
     /// What the last trailer says of the run, else the head; `None`: neither does, or the log goes on after its end.
     pub status: Option<RunStatus>,
     /// When that trailer was written, else the end that the head gives.
@@ -33,6 +21,25 @@ pub struct CompactLog {
     pub trailer: Option<u32>,
     /// Every line that is not the header, a fence or blank.
     pub lines: Vec<LogLine>,
+}
+
+/// What a head or a record says of a run, whichever form has it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RunHead {
+    /// Its id: `# run:{id} {program}`, `run_id`.
+    pub run: Option<Text>,
+    /// Its program.
+    pub program: Option<Text>,
+    /// `state_backend`.
+    pub mode: Option<Text>,
+    /// When it started.
+    pub started: Option<Stamp>,
+    /// When it was updated, else when it ended.
+    pub ended: Option<Stamp>,
+    /// How it stands: `status: failed` in front matter, `- outcome: complete`.
+    pub status: Option<RunStatus>,
+    /// Other keys, and their values; also `root`, and `upstream`, the ids of runs that this one read from.
+    pub facts: Vec<(Text, Text)>,
 }
 
 impl CompactLog {
@@ -176,6 +183,16 @@ impl LogEvent {
         LogEvent::Statement {
             text: text.into(),
             status,
+        }
+    }
+
+    /// Whether it is a statement or a gate that has a name.
+    pub(crate) fn names_something(&self) -> bool {
+        match self {
+            LogEvent::Statement { text: name, .. } | LogEvent::Gate { gate: name, .. } => {
+                !name.is_empty()
+            }
+            _ => false,
         }
     }
 

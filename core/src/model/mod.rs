@@ -18,7 +18,7 @@ pub(crate) mod words;
 
 pub use agent::{Agent, AgentScope, Segment};
 pub use binding::{Binding, BindingKind, Stored, ValueAt};
-pub use compact_log::{CompactLog, LogEvent, LogLine};
+pub use compact_log::{CompactLog, LogEvent, LogLine, RunHead};
 pub use execution::{Execution, Meta};
 pub use gate::{AuditEvent, AuditKind, Gate, GateStatus};
 pub use run::{Dialect, FolderForm, Form, Import, Program, Recorded, Run};

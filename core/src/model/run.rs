@@ -54,8 +54,6 @@ pub struct Run {
     pub recorded: Vec<Recorded>,
     /// What the folder records of the run and no other field holds: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
-    /// Keys and values of `.prose/.env`, masked where they are secret (errata, "Folder form").
-    pub env: Vec<(Text, Text)>,
     /// Tables of the database, unknown ones included.
     pub tables: Vec<TableInfo>,
     /// Files of the folder.

@@ -57,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::decode::binding_md::{Read, parse};
+    use crate::decode::binding_md::parse;
     use crate::time::Stamp;
 
     fn row(name: &str, value: &str) -> BindingRow {
@@ -107,7 +107,7 @@ mod tests {
                 ..row(&name, &value)
             };
             let file = write(&row, created);
-            let Read::Done(head) = parse(file.as_bytes(), true, &name) else { panic!("{file}") };
+            let head = parse(file.as_bytes(), true, &name).unwrap();
             prop_assert_eq!(&head.issues, &[], "{}", file);
             prop_assert_eq!(head.name.as_deref(), Some(name.as_str()));
             prop_assert_eq!(head.kind.as_deref(), Some("let"));

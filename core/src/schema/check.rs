@@ -33,21 +33,15 @@ fn deviations(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
                 issues.extend(computed_columns(table));
                 issues.extend(unknown_columns(table));
             }
-            Some(spec) => issues.push(
-                Issue::error(
-                    "table-not-read",
-                    format!(
-                        "{} is a {}, not a table, and is not read",
-                        spec.name,
-                        kind_in_words(&table.info.kind)
-                    ),
-                )
-                .at_table(spec.name)
-                .hint(
+            Some(spec) => {
+                let (name, kind) = (spec.name, kind_in_words(&table.info.kind));
+                let what = format!("{name} is a {kind}, not a table, and is not read");
+                let issue = Issue::error("table-not-read", what).at_table(name);
+                issues.push(issue.hint(
                     "Its rows would be computed by the file's own SQL, which is not trusted; \
                      ask the sender for the tables themselves.",
-                ),
-            ),
+                ));
+            }
             None => issues.extend(foreign_table(table)),
         }
     }
@@ -66,72 +60,42 @@ fn kind_in_words(kind: &str) -> &str {
 const CARRYING: &[&str] = &[super::RUN, super::EXECUTION, super::BINDINGS, super::AGENTS];
 
 fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
-    let missing: Vec<&TableSpec> = expected
-        .iter()
-        .copied()
-        .filter(|spec| {
-            !found
-                .iter()
-                .any(|f| f.info.name.eq_ignore_ascii_case(spec.name))
-        })
-        .collect();
-    let mut issues = Vec::new();
-    let half_made = missing.iter().any(|t| t.name == super::BINDINGS)
-        && found
-            .iter()
-            .any(|f| f.info.name.eq_ignore_ascii_case(super::EXECUTION));
-    for spec in missing.iter().filter(|t| CARRYING.contains(&t.name)) {
-        let hint = if half_made {
-            // S1: what the document's own CREATE leaves behind.
+    let is_there = |name: &str| found.iter().any(|f| f.info.name.eq_ignore_ascii_case(name));
+    let missing = expected.iter().filter(|spec| !is_there(spec.name));
+    let (carrying, minor): (Vec<&TableSpec>, Vec<&TableSpec>) =
+        missing.partition(|spec| CARRYING.contains(&spec.name));
+    let half_made = !is_there(super::BINDINGS) && is_there(super::EXECUTION);
+    let hint = match half_made {
+        // S1: what the document's own CREATE leaves behind.
+        true => {
             "The document's CREATE TABLE bindings has an expression in its primary key, which SQLite refuses; \
              given as one command, the tables after it are not made either."
-        } else {
-            "What it would say is not shown."
-        };
-        issues.push(
-            Issue::warning("missing-table", format!("there is no table {}", spec.name))
-                .at_table(spec.name)
-                .hint(hint),
-        );
-    }
+        }
+        false => "What it would say is not shown.",
+    };
+    let issue = |name: &str| {
+        let issue = Issue::warning("missing-table", format!("there is no table {name}"));
+        issue.at_table(name).hint(hint)
+    };
+    let mut issues: Vec<Issue> = carrying.iter().map(|spec| issue(spec.name)).collect();
     // The earlier document has no gates: their absence alone says nothing.
-    let minor: Vec<&str> = missing
-        .iter()
-        .filter(|t| !CARRYING.contains(&t.name) && t.earlier)
-        .map(|t| t.name)
-        .collect();
+    let minor = minor.iter().filter(|spec| spec.earlier);
+    let minor: Vec<&str> = minor.map(|spec| spec.name).collect();
     if !minor.is_empty() {
-        issues.push(
-            Issue::info(
-                "missing-table",
-                format!("there is no table {}", minor.join(", no table ")),
-            )
-            .hint("Nothing of that kind is shown."),
-        );
+        let what = format!("there is no table {}", minor.join(", no table "));
+        let issue = Issue::info("missing-table", what);
+        issues.push(issue.hint("Nothing of that kind is shown."));
     }
     issues
 }
 
 fn missing_columns(table: &Found, spec: &TableSpec) -> Option<Issue> {
-    let has = |c: &str| {
-        table
-            .info
-            .columns
-            .iter()
-            .any(|f| f.name.eq_ignore_ascii_case(c))
-    };
-    let missing: Vec<&str> = spec.names().filter(|c| !has(c)).collect();
-    if missing.is_empty() {
-        return None;
-    }
-    Some(
-        Issue::warning(
-            "missing-column",
-            format!("{} has no column {}", spec.name, missing.join(", ")),
-        )
-        .at_table(spec.name)
-        .hint("It is read as if it were empty in every row."),
-    )
+    let columns = &table.info.columns;
+    let has = |name: &str| columns.iter().any(|c| c.name.eq_ignore_ascii_case(name));
+    let missing: Vec<&str> = spec.names().filter(|name| !has(name)).collect();
+    let what = format!("{} has no column {}", spec.name, missing.join(", "));
+    let issue = Issue::warning("missing-column", what).at_table(spec.name);
+    (!missing.is_empty()).then(|| issue.hint("It is read as if it were empty in every row."))
 }
 
 fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
@@ -172,72 +136,37 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
 }
 
 fn computed_columns(table: &Found) -> Option<Issue> {
-    if table.computed.is_empty() {
-        return None;
-    }
-    Some(
-        Issue::warning(
-            "computed-column",
-            format!(
-                "{} computes {} on reading; that is not read",
-                table.info.name,
-                table.computed.join(", ")
-            ),
-        )
-        .at_table(&table.info.name)
-        .hint("Its value would come from the file's own SQL, which is not trusted."),
-    )
+    let (name, computed) = (&table.info.name, table.computed.join(", "));
+    let what = format!("{name} computes {computed} on reading; that is not read");
+    let issue = Issue::warning("computed-column", what).at_table(name);
+    let hint = "Its value would come from the file's own SQL, which is not trusted.";
+    (!computed.is_empty()).then(|| issue.hint(hint))
 }
 
 fn unknown_columns(table: &Found) -> Option<Issue> {
-    let unknown: Vec<&str> = table
-        .info
-        .columns
-        .iter()
-        .filter(|c| !c.known)
-        .map(|c| c.name.as_str())
-        .collect();
-    if unknown.is_empty() {
-        return None;
-    }
-    Some(
-        Issue::info(
-            "unknown-column",
-            format!(
-                "{} has {} that no document lists: {}",
-                table.info.name,
-                if unknown.len() == 1 {
-                    "a column"
-                } else {
-                    "columns"
-                },
-                unknown.join(", ")
-            ),
-        )
-        .at_table(&table.info.name)
-        .hint("Extra columns are allowed. They are shown with the table's rows, under files and tables."),
-    )
+    let unknown = table.info.columns.iter().filter(|c| !c.known);
+    let unknown: Vec<&str> = unknown.map(|c| c.name.as_str()).collect();
+    let (name, listed) = (&table.info.name, unknown.join(", "));
+    let some = match unknown.as_slice() {
+        [] => return None,
+        [_] => "a column",
+        _ => "columns",
+    };
+    let what = format!("{name} has {some} that no document lists: {listed}");
+    let issue = Issue::info("unknown-column", what).at_table(name);
+    Some(issue.hint(
+        "Extra columns are allowed. They are shown with the table's rows, under files and tables.",
+    ))
 }
 
 fn foreign_table(table: &Found) -> Option<Issue> {
-    let name = &table.info.name;
-    let extension = name
-        .get(..2)
-        .is_some_and(|start| start.eq_ignore_ascii_case("x_"));
-    if extension || table.info.kind == "shadow" {
-        return None;
-    }
-    Some(
-        Issue::info(
-            "foreign-table",
-            format!(
-                "{name} is a {} that no document lists",
-                kind_in_words(&table.info.kind)
-            ),
-        )
-        .at_table(name)
-        .hint("Extensions should be named x_…; it is listed under files and tables."),
-    )
+    let (name, kind) = (&table.info.name, kind_in_words(&table.info.kind));
+    let begins = name.get(..2);
+    let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));
+    let what = format!("{name} is a {kind} that no document lists");
+    let issue = Issue::info("foreign-table", what).at_table(name);
+    let hint = "Extensions should be named x_…; it is listed under files and tables.";
+    (!extension && table.info.kind != "shadow").then(|| issue.hint(hint))
 }
 
 #[cfg(test)]

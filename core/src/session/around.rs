@@ -50,7 +50,7 @@ impl Parts {
         (parts, opened.listing)
     }
 
-    /// Adds agents of wider scopes, and the settings beside the runs: of the `.prose` folder in the same source,
+    /// Adds agents of wider scopes, and what is odd of the settings beside the runs: of the `.prose` folder in the same source,
     /// and of those that the shell names. With a name, only the agents of that name are added, without segments and
     /// settings.
     pub(super) fn around(&mut self, options: &Options, only: Option<&str>) {
@@ -122,13 +122,12 @@ impl Parts {
         self.run.issues.extend(issues);
         let env = format!("{}.env", around.prefix);
         if only.is_none()
-            && self.run.env.is_empty()
             && around.scope == AgentScope::Project
             && source.file(&env).is_some()
             && let Ok(bytes) = source.read(&env, 0, 64 << 10)
         {
-            let (pairs, issues) = dotenv::parse_masked(&String::from_utf8_lossy(&bytes));
-            self.run.env = pairs;
+            let issues = dotenv::unreadable(&String::from_utf8_lossy(&bytes));
+            let issues = issues.into_iter().map(|issue| issue.at_file(&*env));
             self.run.issues.extend(issues);
         }
     }

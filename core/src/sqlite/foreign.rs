@@ -410,12 +410,12 @@ fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError
         }
     }
     let names = named.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut foreign = Vec::new();
-    for name in names.iter() {
-        if !is_audit_trigger(conn, name)? {
-            foreign.push(format!("the trigger {name} on {}", found.info.name));
-        }
-    }
+    let own = audit_triggers(conn)?;
+    let foreign = names
+        .iter()
+        .filter(|name| !own.contains(&name.to_ascii_lowercase()));
+    let foreign = foreign.map(|name| format!("the trigger {name} on {}", found.info.name));
+    let mut foreign: Vec<String> = foreign.collect();
     let failed = failed.map(DecodeError::from);
     if let Some(error) = failed.as_ref().filter(|error| error.is_failed()) {
         return Err(error.clone());
@@ -434,8 +434,15 @@ fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError
 /// # Errors
 /// When the schema cannot be read.
 pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>, DecodeError> {
+    let there = audit_triggers(conn)?;
+    let triggers = schema::audit_triggers().map(|(name, _)| name);
+    Ok(triggers.filter(|name| !there.contains(*name)).collect())
+}
+
+/// Which of these triggers are there, in small letters.
+fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
     let mut statement =
-        conn.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")?;
+        conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;
     let mut rows = statement.query([])?;
     let mut there = BTreeSet::new();
     while let Some(row) = rows.next()? {
@@ -446,22 +453,7 @@ pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>
             }
         }
     }
-    let triggers = schema::audit_triggers().map(|(name, _)| name);
-    Ok(triggers.filter(|name| !there.contains(*name)).collect())
-}
-
-fn is_audit_trigger(conn: &Connection, name: &str) -> Result<bool, DecodeError> {
-    let sql = conn.query_row(
-        "SELECT sql FROM main.sqlite_schema WHERE type = 'trigger' AND name = ?1 COLLATE NOCASE",
-        [name],
-        |row| row.get::<_, String>(0),
-    );
-    match sql.map_err(DecodeError::from) {
-        Ok(sql) => Ok(schema::is_audit_trigger(name, &sql)),
-        Err(error) if error.is_failed() => Err(error),
-        // Its SQL is no text.
-        Err(_) => Ok(false),
-    }
+    Ok(there)
 }
 
 #[cfg(test)]

@@ -8,28 +8,26 @@ use crate::issue::Issue;
 
 /// What is wrong with the database `name`, by SQLite's own look at the file, and with its schema.
 pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
-    let mut issues = Vec::new();
-    match odd_schema(conn) {
-        Ok(Some(odd)) => issues.push(
-            Issue::error("disguised-schema", format!("{name} has {odd}"))
-            .hint("No tool writes such a schema: somebody changed it by hand. Do not trust this file."),
-        ),
-        Ok(None) => {}
-        Err(error) => issues.push(not_looked_through(&error)),
-    }
-    match foreign_triggers(conn) {
-        Ok(triggers) => issues.extend(triggers.iter().map(|trigger| {
-            Issue::warning("foreign-trigger", format!("{name} has {trigger}"))
+    let odd = |odd: String| {
+        Issue::error("disguised-schema", format!("{name} has {odd}")).hint(
+            "No tool writes such a schema: somebody changed it by hand. Do not trust this file.",
+        )
+    };
+    let trigger = |trigger: String| {
+        Issue::warning("foreign-trigger", format!("{name} has {trigger}"))
             .hint("Other writers run it: it may change what they record, a decision too. `prosescope` never does, and refuses to write here.")
-        })),
-        Err(error) => issues.push(not_looked_through(&error)),
-    }
-    match refusals(conn) {
-        Ok(refused) => issues.extend(refused.iter().map(|why| {
-            Issue::warning("foreign-code", format!("nothing is recorded in {name}: {why}"))
+    };
+    let code = |why: String| {
+        Issue::warning("foreign-code", format!("nothing is recorded in {name}: {why}"))
             .hint("It may take for ever, or write otherwise: `prosescope` refuses to write here. `prosescope check RUN --fix` writes a copy without it.")
-        })),
-        Err(error) => issues.push(not_looked_through(&error)),
+    };
+    let mut issues = Vec::new();
+    for found in [
+        odd_schema(conn).map(|found| found.map(odd).into_iter().collect()),
+        foreign_triggers(conn).map(|found| found.into_iter().map(trigger).collect()),
+        refusals(conn).map(|found| found.into_iter().map(code).collect()),
+    ] {
+        issues.extend(found.unwrap_or_else(|error| vec![not_looked_through(&error)]));
     }
     let looked = quick_check(conn);
     issues.extend(looked.found.into_iter().map(|found| {

@@ -6,7 +6,7 @@ use rusqlite::{Connection, ErrorCode, params, params_from_iter};
 
 use super::shape::quoted;
 use crate::database::Value;
-use crate::model::TableInfo;
+use crate::model::{ColumnInfo, TableInfo};
 use crate::repair::{Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
 use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
 
@@ -183,45 +183,39 @@ impl Copy<'_> {
     /// Makes the table, or its further columns.
     fn shape(&mut self, table: &TableInfo) -> rusqlite::Result<()> {
         let name = quoted(&table.name);
-        let columns: Vec<_> = table.columns.iter().collect();
-        let exists: bool = self.conn.query_row(
-            "SELECT count(*) FROM sqlite_schema WHERE lower(name) = lower(?1)",
-            [&table.name],
-            |row| row.get(0),
-        )?;
-        if !exists {
-            let columns: Vec<String> = columns
-                .iter()
-                .map(|column| format!("{} {}", quoted(&column.name), declared(&column.declared)))
-                .collect();
-            return self
-                .conn
-                .execute_batch(&format!("CREATE TABLE {name} ({})", columns.join(", ")));
-        }
+        let spelled = |column: &ColumnInfo| {
+            let declared = declared(&column.declared);
+            format!("{} {declared}", quoted(&column.name))
+        };
         let there = columns_of(self.conn, &table.name)?;
-        for column in &columns {
-            if !there.contains(&column.name.to_lowercase()) {
-                self.conn.execute_batch(&format!(
-                    "ALTER TABLE {name} ADD COLUMN {} {}",
-                    quoted(&column.name),
-                    declared(&column.declared)
-                ))?;
+        // A table has a column at least.
+        if there.is_empty() {
+            let columns: Vec<String> = table.columns.iter().map(spelled).collect();
+            let columns = columns.join(", ");
+            let sql = format!("CREATE TABLE {name} ({columns})");
+            return self.conn.execute_batch(&sql);
+        }
+        for column in &table.columns {
+            if !there
+                .iter()
+                .any(|own| own.eq_ignore_ascii_case(&column.name))
+            {
+                let sql = format!("ALTER TABLE {name} ADD COLUMN {}", spelled(column));
+                self.conn.execute_batch(&sql)?;
             }
         }
-        if known_table(&table.name) {
-            let missing = there
-                .iter()
-                .filter(|name| known_column(&table.name, name))
-                .filter(|name| {
-                    !columns
-                        .iter()
-                        .any(|column| column.name.eq_ignore_ascii_case(name))
-                });
-            let missing: Vec<&str> = missing.map(String::as_str).collect();
-            if !missing.is_empty() {
-                let what = format!("made the columns {} of {}", missing.join(", "), table.name);
-                self.did("missing-column", what);
-            }
+        let is_given = |own: &str| {
+            let mut given = table.columns.iter();
+            given.any(|column| column.name.eq_ignore_ascii_case(own))
+        };
+        let known = there.iter().filter(|own| known_column(&table.name, own));
+        let missing: Vec<&str> = known
+            .map(String::as_str)
+            .filter(|own| !is_given(own))
+            .collect();
+        if known_table(&table.name) && !missing.is_empty() {
+            let what = format!("made the columns {} of {}", missing.join(", "), table.name);
+            self.did("missing-column", what);
         }
         Ok(())
     }

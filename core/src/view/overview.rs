@@ -105,8 +105,6 @@ pub struct Overview {
     pub unread: Vec<Unread>,
     /// No run row: what was found instead.
     pub missing: Option<String>,
-    /// Known keys of `.prose/.env`, masked where secret.
-    pub env: Vec<(String, String)>,
     /// What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header
     /// keys of a state file that no document lists.
     pub facts: Vec<(String, String)>,

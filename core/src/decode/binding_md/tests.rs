@@ -1,10 +1,7 @@
 use super::*;
 
 fn head(file: &str, stem: &str) -> Head {
-    match parse(file.as_bytes(), true, stem) {
-        Read::Done(head) => head,
-        Read::More => panic!("a whole file is enough"),
-    }
+    parse(file.as_bytes(), true, stem).expect("a whole file is enough")
 }
 
 /// The header in a few words, and the value.
@@ -134,19 +131,16 @@ fn reads_no_more_than_it_needs() {
         "# a\nkind: let\nsource:\n```prose\n{}```\n---\nvalue",
         "line\n".repeat(10_000)
     );
-    assert_eq!(parse(&file.as_bytes()[..100], false, "a"), Read::More);
-    let Read::Done(head) = parse(file.as_bytes(), false, "a") else {
+    assert_eq!(parse(&file.as_bytes()[..100], false, "a"), None);
+    let Some(head) = parse(file.as_bytes(), false, "a") else {
         panic!()
     };
     assert_eq!(&file[head.start as usize..], "value");
     // A value needs no end to be found.
     let long = format!("no header {}", "x".repeat(100_000));
-    assert!(matches!(
-        parse(&long.as_bytes()[..FIRST_PART], false, "a"),
-        Read::More | Read::Done(_)
-    ));
+    parse(&long.as_bytes()[..FIRST_PART], false, "a");
     // A header that never ends leaves no value.
-    let Read::Done(head) = parse(b"# a\nkind: let\nsource:\n```\nx", true, "a") else {
+    let Some(head) = parse(b"# a\nkind: let\nsource:\n```\nx", true, "a") else {
         panic!()
     };
     assert_eq!((head.has_header, head.issues.len()), (true, 1));
@@ -165,7 +159,7 @@ fn no_bytes_are_too_odd() {
         b"#",
     ] {
         for whole in [true, false] {
-            if let Read::Done(head) = parse(bytes, whole, "a") {
+            if let Some(head) = parse(bytes, whole, "a") {
                 assert!(head.start as usize <= bytes.len());
             }
         }

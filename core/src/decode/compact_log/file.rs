@@ -2,19 +2,15 @@
 
 use serde::de::IgnoredAny;
 
-use super::narration::{Narrator, POSITION};
 use super::{headings, line};
-use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::lines::{Lines, fence, heading};
 use crate::decode::{head, sealed};
 use crate::issue::Issue;
-use crate::model::{CompactLog, LogEvent, LogLine, RunStatus, Text};
+use crate::model::{CompactLog, LogEvent, LogLine, RunStatus};
 use crate::time::Stamp;
 
 /// Lines that are held; a longer file is shown as its text.
 const MOST_LINES: usize = 200_000;
-/// Keys of the header that are kept beside those that mean something.
-const MOST_FACTS: usize = 50;
 /// Lines before the first event that may belong to the header.
 const HEADER_LINES: u32 = 40;
 
@@ -28,7 +24,7 @@ pub fn looks_like(text: &str) -> bool {
         return false;
     };
     if title(first).is_some()
-        || first.starts_with(POSITION)
+        || first.starts_with(line::POSITION)
         || line::is_event(first)
         || line::is_trailer(first)
     {
@@ -66,7 +62,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
             ..CompactLog::default()
         },
         issues: Vec::new(),
-        narrator: Narrator::default(),
+        position: None,
         resumed: false,
         ended: None,
         cut: false,
@@ -148,7 +144,8 @@ fn title(line: &str) -> Option<&str> {
 struct Reader {
     log: CompactLog,
     issues: Vec<Issue>,
-    narrator: Narrator,
+    /// The statement of the last line that narrates a position.
+    position: Option<u32>,
     /// The last trailer is a `---resume`.
     resumed: bool,
     /// When the last trailer was written.
@@ -160,13 +157,15 @@ impl Reader {
     /// Takes a line of the header; `false` when it is none.
     fn header(&mut self, text: &str) -> bool {
         if let Some(title) = title(text) {
-            if self.log.run.is_some() {
+            if self.log.head.run.is_some() {
                 return false;
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
-            self.log.run = Some(id.into());
-            let program = Some(program.trim()).filter(|p| !p.is_empty());
-            self.log.program = program.map(Text::from).or(self.log.program.take());
+            self.log.head.take("run", id);
+            // That of the title counts before one in front matter.
+            let before = self.log.head.program.take();
+            self.log.head.take("program", program);
+            self.log.head.program = self.log.head.program.take().or(before);
             return true;
         }
         if let Some((level, title)) = heading(text) {
@@ -190,17 +189,16 @@ impl Reader {
         let Some((program, id)) = rest.and_then(|rest| rest.split_once(" run ")) else {
             return;
         };
-        let log = &mut self.log;
-        log.program = log.program.take().or_else(|| word(program));
-        log.run = log.run.take().or_else(|| word(id));
+        self.log.head.take("program", program);
+        self.log.head.take("run", id);
     }
 
     /// `- system: layoffs` below a heading at the top of a log names the program, where nothing did before.
     fn named(&mut self, text: &str) {
-        let is_top = self.log.lines.len() < HEADER_LINES as usize && self.log.program.is_none();
+        let is_top = self.log.lines.len() < HEADER_LINES as usize;
         let pair = head::pair(text).filter(|pair| is_top && pair.marked);
         if let Some(pair) = pair.filter(|pair| matches!(pair.key, "system" | "program")) {
-            self.log.program = word(pair.value);
+            self.log.head.take("program", pair.value);
         }
     }
 
@@ -208,27 +206,11 @@ impl Reader {
     fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
         // `root: x  # always present`
         let value = pair.value.split(" #").next().unwrap_or_default();
-        let time = || Some(Stamp::parse(value.trim())).filter(|at| at.millis().is_some());
-        let log = &mut self.log;
-        match header_key(pair.key).unwrap_or(&*pair.key.to_ascii_lowercase()) {
-            "run" => log.run = log.run.take().or_else(|| word(value)),
-            "program" | "system" => log.program = log.program.take().or_else(|| word(value)),
-            "root" => log.root = word(value),
-            "upstream" => {
-                let ids = value.trim().trim_matches(['[', ']']).split(',');
-                log.upstream = ids.filter_map(word).collect();
-            }
-            "started" => log.started = log.started.take().or_else(time),
-            "updated" | "completed" => log.ended = log.ended.take().or_else(time),
-            "status" | "outcome" if log.head.is_none() => {
-                log.head = word(value).map(|value| run_status(&value));
-            }
-            _ if keep && log.facts.len() < MOST_FACTS => {
-                log.facts.push((pair.key.into(), value.trim().into()));
-            }
-            _ => return false,
+        let head = &mut self.log.head;
+        match keep {
+            true => head.take_or_keep(pair.key, value),
+            false => head.take(pair.key, value),
         }
-        true
     }
 
     fn take(&mut self, number: u32, text: &str) {
@@ -250,8 +232,8 @@ impl Reader {
             }
             return;
         }
-        if let Some(told) = self.narrator.read(number, text) {
-            self.tell(told);
+        if let Some(told) = line::narrated(text, &mut self.position) {
+            self.tell(told.at(number, text));
             return;
         }
         let pieces = line::pieces(text);
@@ -290,9 +272,10 @@ impl Reader {
         let reopened = self.after_the_end();
         // What a head says of the time before a resumption is over, unless it names the end of it all.
         let log = &mut self.log;
-        let completed = log.head == Some(RunStatus::Completed);
+        let completed = log.head.status == Some(RunStatus::Completed);
         if log.status.is_none() && (completed || !(self.resumed || reopened)) {
-            log.status.clone_from(&log.head);
+            log.status.clone_from(&log.head.status);
+            log.ended.clone_from(&log.head.ended);
         } else {
             log.ended = self.ended.take();
         }
@@ -303,11 +286,9 @@ impl Reader {
     fn last_word(&mut self) {
         let last = self.log.lines.last();
         let pair = last.filter(|line| line.event == LogEvent::Note);
-        if let Some(pair) = pair.and_then(|line| head::pair(&line.raw))
-            && pair.key.eq_ignore_ascii_case("outcome")
-            && self.log.head.is_none()
-        {
-            self.log.head = word(pair.value).map(|value| run_status(&value));
+        let pair = pair.and_then(|line| head::pair(&line.raw));
+        if let Some(pair) = pair.filter(|pair| pair.key.eq_ignore_ascii_case("outcome")) {
+            self.log.head.take(pair.key, pair.value);
         }
     }
 
@@ -344,14 +325,4 @@ impl Reader {
         (self.log.status, self.log.trailer, self.ended) = (None, None, None);
         true
     }
-}
-
-/// A value of the header: a code span at its beginning, else all of it.
-fn word(value: &str) -> Option<Text> {
-    let value = value.trim();
-    let span = value
-        .strip_prefix('`')
-        .and_then(|rest| rest.split_once('`'));
-    let value = span.map_or(value, |(span, _)| span);
-    Some(value).filter(|v| !v.is_empty()).map(Text::from)
 }

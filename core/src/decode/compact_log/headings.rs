@@ -49,7 +49,7 @@ pub(super) fn read(log: &mut CompactLog) {
         _ => None,
     };
     let named: BTreeSet<Text> = log.lines.iter().filter_map(name).collect();
-    let error = log.facts.iter().find(|(key, _)| &**key == "error");
+    let error = log.head.facts.iter().find(|(key, _)| &**key == "error");
     let error = error.map_or("", |(_, error)| error);
     let all: Vec<_> = log
         .lines

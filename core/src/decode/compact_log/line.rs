@@ -64,6 +64,44 @@ impl<'t> Told<'t> {
     }
 }
 
+/// A kind of line: an example, what reads it, and when it is one.
+type Kind = (&'static str, fn(&str) -> Option<Event<'_>>, When);
+
+/// When a line is of a kind that has no statement's number.
+#[derive(Clone, Copy, PartialEq)]
+enum When {
+    /// Always: it can be nothing else.
+    Always,
+    /// Only where it names a frame, number or not.
+    Framed,
+    /// Behind an arrow or a frame, and where it names something.
+    Named,
+    /// The same; it says whether a condition held.
+    Held,
+    /// Never.
+    Numbered,
+}
+use When::{Always, Framed, Held, Named, Numbered};
+
+/// What may stand behind the arrow; of several kinds the first counts. A line of no kind is a statement's text, or a remark.
+const KINDS: &[Kind] = &[
+    ("7→ if(false) skip", condition, Held),
+    ("5→ #1 done", leave, Framed),
+    ("3→ ∥start a,b", fork, Always),
+    ("3→ ∥done", join, Always),
+    ("5→ retry:2/3", retry, Always),
+    ("5→ research retry:2/3", retry_of, Numbered),
+    ("5→ loop:2/5", round, Always),
+    ("5→ loop exit(**done**)", left_loop, Numbered),
+    ("5→ block:implement#1 TASK-001", block, Always),
+    ("6→ gate:tests ✓ approved", gate, Always),
+    ("6→ gate **all pass** ✗ 3 fail", unnamed_gate, Named),
+    ("1→ [input] question ✓", tagged, Named),
+    ("5→ [outage] API down", bracketed, Numbered),
+    ("9→ exit_condition: every item is done", remark, Numbered),
+    ("1→ plan ✓", statement, Named),
+];
+
 /// Reads a line that is not blank, trimmed. Never fails: what is not understood is a [`LogEvent::Note`].
 pub(super) fn read(line: &str) -> Told<'_> {
     if let Some(told) = trailer(line) {
@@ -71,46 +109,33 @@ pub(super) fn read(line: &str) -> Told<'_> {
     }
     let item = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
     let item = item.map_or(line, str::trim_start);
-    let (number, branch, rest) = match numbered(item) {
-        Some((Some(number), branch, rest)) => (Some(number), branch, rest),
-        // Without a number only what can be nothing else is an event: `∥done`, `loop:2/5`, `#1 done`.
-        Some((None, _, rest)) => (None, None, rest),
-        None => (None, None, item),
-    };
+    let (number, branch, rest) = numbered(item).unwrap_or((None, None, item));
     let arrow = !std::ptr::eq(rest, item);
     if let Some(status) = ending(rest) {
         return Told::of(number, LogEvent::Trailer { status, at: None }, None);
     }
     let (frame, rest) = frame(rest);
-    let condition = condition(rest);
-    let held = condition.as_ref().map(|(held, ..)| *held);
-    let (event, note) = match condition {
-        Some((_, event, note)) => (event, note),
-        None => told(rest, frame.is_some()),
-    };
-    let certain = match &event {
+    let may_be = |when: When| when != Framed || frame.is_some();
+    let kinds = KINDS.iter().filter(|(.., when)| may_be(*when));
+    let found = kinds
+        .into_iter()
+        .find_map(|(_, read, when)| Some((*when, read(rest)?)));
+    let text = || (Numbered, (LogEvent::statement(rest, None), None));
+    let (when, (event, note)) = found.unwrap_or_else(text);
+    let is_event = match when {
         _ if number.is_some() => true,
-        LogEvent::Statement { text, status } => {
-            status.is_some() && !text.is_empty() && (arrow || frame.is_some())
-        }
-        LogEvent::Gate { gate, .. } => !gate.is_empty() && (arrow || rest.contains(':')),
-        LogEvent::Round { n, .. } => n.is_some(),
-        LogEvent::Retry { attempt, text, .. } => attempt.is_some() && text.is_empty(),
-        LogEvent::Leave { .. } => frame.is_some(),
-        LogEvent::Fork { .. } | LogEvent::Join { .. } | LogEvent::Enter { .. } => true,
-        LogEvent::Trailer { .. } | LogEvent::Note => false,
+        Always | Framed => true,
+        Named | Held => (arrow || frame.is_some()) && event.names_something(),
+        Numbered => false,
     };
-    if certain {
-        Told {
-            number,
-            branch,
-            frame,
-            held,
-            event,
-            note,
-        }
-    } else {
-        Told::of(None, LogEvent::Note, None)
+    if !is_event {
+        return Told::of(None, LogEvent::Note, None);
+    }
+    Told {
+        branch,
+        frame,
+        held: (when == Held).then(|| !event.is_skipped()),
+        ..Told::of(number, event, note)
     }
 }
 
@@ -175,9 +200,7 @@ fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
         return None;
     }
     let after = after.trim_start();
-    let rest = words::ARROWS
-        .iter()
-        .find_map(|arrow| after.strip_prefix(arrow))?;
+    let rest = begins(after, words::ARROWS)?;
     let branch = Some(branch.trim_matches('.')).filter(|b| !b.is_empty());
     Some((number.parse().ok(), branch, rest.trim()))
 }
@@ -193,21 +216,6 @@ fn frame(text: &str) -> (Option<i64>, &str) {
         rest = after.trim_start_matches(':').trim_start();
     }
     (frame, rest)
-}
-
-/// What is told behind the arrow, and the note behind that.
-fn told(text: &str, in_frame: bool) -> (LogEvent, Option<&str>) {
-    if in_frame && let Some(left) = leave(text) {
-        return left;
-    }
-    parallel(text)
-        .or_else(|| retry(text))
-        .or_else(|| round(text))
-        .or_else(|| block(text))
-        .or_else(|| gate(text))
-        .or_else(|| bracketed(text))
-        .or_else(|| remark(text))
-        .unwrap_or_else(|| statement(text))
 }
 
 /// `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
@@ -226,111 +234,90 @@ fn leave(text: &str) -> Option<Event<'_>> {
         .then_some((LogEvent::Leave { status }, note))
 }
 
-/// `∥start a,b`, `∥done`.
-fn parallel(text: &str) -> Option<Event<'_>> {
-    let rest = words::PARALLEL
-        .iter()
-        .find_map(|mark| text.strip_prefix(mark))?
-        .trim_start();
-    let (word, rest) = lead(rest);
+/// The word behind the mark of a parallel, in lower case, and the rest.
+fn parallel(text: &str) -> Option<(String, &str)> {
+    let (word, rest) = lead(begins(text, words::PARALLEL)?.trim_start());
     let rest = rest.trim_start_matches(':').trim();
-    match word.to_ascii_lowercase().as_str() {
-        "start" | "started" | "begin" => {
-            let (list, note) = match rest.split_once(" (") {
-                Some((list, note)) => (list, note.strip_suffix(')')),
-                None => (rest, None),
-            };
-            let list = list.trim_matches(['[', ']', ' ']);
-            let names = list
-                .split([',', ';'])
-                .map(str::trim)
-                .filter(|name| !name.is_empty());
-            let branches = names.map(Text::from).collect();
-            Some((LogEvent::Fork { branches }, note))
-        }
-        "done" | "end" | "ended" | "join" | "joined" | "complete" | "completed" => {
-            let failed = marked(rest).is_some_and(|(_, status, _)| status == Status::Failed);
-            let status = if failed {
-                Status::Failed
-            } else {
-                Status::Joined
-            };
-            Some((
-                LogEvent::Join { status },
-                Some(rest.trim_start_matches(['✓', '✗', ' '])),
-            ))
-        }
-        "fail" | "failed" | "error" => {
-            let status = Status::Failed;
-            Some((LogEvent::Join { status }, Some(rest)))
-        }
-        _ => None,
-    }
+    Some((word.to_ascii_lowercase(), rest))
 }
 
-/// `retry:2/3`, also behind a name.
+/// `∥start a,b`, `∥start [a, b] (first)`.
+fn fork(text: &str) -> Option<Event<'_>> {
+    let (word, rest) = parallel(text)?;
+    if listed::status(&word) != Some(Status::Started) && word != "begin" {
+        return None;
+    }
+    let (list, note) = noted(rest);
+    let names = list.trim_matches(['[', ']', ' ']).split([',', ';']);
+    let names = names.map(str::trim).filter(|name| !name.is_empty());
+    let branches = names.map(Text::from).collect();
+    Some((LogEvent::Fork { branches }, note))
+}
+
+/// `∥done`, `∥done ✗`, `∥failed no quorum`.
+fn join(text: &str) -> Option<Event<'_>> {
+    let (word, rest) = parallel(text)?;
+    let failed = || marked(rest).is_some_and(|(_, status, _)| status == Status::Failed);
+    let status = match listed::status(&word) {
+        Some(Status::Failed) => Status::Failed,
+        None if !matches!(&*word, "end" | "ended" | "join") => return None,
+        None | Some(Status::Completed | Status::Joined) if failed() => Status::Failed,
+        None | Some(Status::Completed | Status::Joined) => Status::Joined,
+        _ => return None,
+    };
+    let note = rest.trim_start_matches(['✓', '✗', ' ']);
+    Some((LogEvent::Join { status }, Some(note)))
+}
+
+/// `retry:2/3`, `retrying 2 of 3`.
 fn retry(text: &str) -> Option<Event<'_>> {
-    let at = text.find("retry")?;
-    let (before, rest) = text.split_at_checked(at)?;
-    let rest = rest.strip_prefix("retry")?;
-    let rest = rest.strip_prefix("ing").unwrap_or(rest);
-    let counted = rest.strip_prefix([':', ' '])?;
-    if !before.is_empty() && !before.ends_with([' ', '\t']) {
-        return None;
-    }
-    let (attempt, max, note) = fraction(counted.trim_start())?;
-    let name = before.trim().trim_end_matches(':');
-    // A sentence that speaks of a retry is no event.
-    if name.split_whitespace().count() > 1 {
-        return None;
-    }
-    let event = LogEvent::Retry {
-        text: name.into(),
-        attempt: Some(attempt),
-        max,
-    };
-    Some((event, Some(note)))
+    let rest = begins(text, &["retrying", "retry"])?;
+    let (attempt, max, note) = fraction(rest.strip_prefix([':', ' '])?.trim_start())?;
+    let (text, attempt) = (Text::default(), Some(attempt));
+    Some((LogEvent::Retry { text, attempt, max }, Some(note)))
 }
 
-/// `loop:2/5`, `loop:2/5 exit(**done**)`, `loop exit(…)`.
-fn round(text: &str) -> Option<Event<'_>> {
-    let rest = words::LOOP
-        .iter()
-        .find_map(|word| text.strip_prefix(word))?;
-    let (n, max, rest) = match rest
-        .strip_prefix(':')
-        .map(str::trim_start)
-        .and_then(fraction)
-    {
-        Some((n, max, rest)) => (Some(n), max, rest),
-        None if rest.starts_with([' ', ':']) || rest.is_empty() => {
-            (None, None, rest.trim_start_matches(':').trim_start())
-        }
-        None => return None,
-    };
-    let (word, after) = lead(rest);
-    let exit = matches!(
-        word.to_ascii_lowercase().as_str(),
-        "exit" | "exited" | "break"
-    );
-    let over = marked(rest)
-        .is_some_and(|(left, status, _)| left.is_empty() && status == Status::Completed)
-        || listed::status(word) == Some(Status::Completed);
-    if n.is_none() && !exit && !over {
-        return None;
+/// `research retry:2/3`. A sentence that speaks of a retry is no event.
+fn retry_of(text: &str) -> Option<Event<'_>> {
+    let (name, rest) = text.split_once([' ', '\t'])?;
+    let (mut event, note) = retry(rest.trim_start())?;
+    if let LogEvent::Retry { text, .. } = &mut event {
+        *text = name.trim_end_matches(':').into();
     }
-    let note = if exit {
-        after
-    } else {
-        rest.trim_start_matches('✓')
+    Some((event, note))
+}
+
+/// `loop:2/5`, `loop:2/5 exit(**done**)`.
+fn round(text: &str) -> Option<Event<'_>> {
+    let counted = begins(text, words::LOOP)?.strip_prefix(':')?;
+    let (n, max, rest) = fraction(counted.trim_start())?;
+    Some(passed(Some(n), max, rest))
+}
+
+/// `loop exit(…)`, `loop ✓`: no round of it is named.
+fn left_loop(text: &str) -> Option<Event<'_>> {
+    let rest = begins(text, words::LOOP).filter(|rest| rest.starts_with([' ', ':']))?;
+    let (event, note) = passed(None, None, rest.trim_start_matches(':').trim_start());
+    matches!(event, LogEvent::Round { exit: true, .. }).then_some((event, note))
+}
+
+/// A round, by what is told of it.
+fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> Event<'_> {
+    let (word, after) = lead(rest);
+    let exit = ["exit", "exited", "break"].contains(&&*word.to_ascii_lowercase());
+    let completed =
+        |(left, status, _): (&str, _, _)| left.is_empty() && status == Status::Completed;
+    let over =
+        marked(rest).is_some_and(completed) || listed::status(word) == Some(Status::Completed);
+    let note = match exit {
+        true => after,
+        false => rest.trim_start_matches('✓'),
     };
-    let event = LogEvent::Round {
-        n,
-        max,
-        over,
-        exit: exit || (n.is_none() && over),
-    };
-    Some((event, Some(plain_reason(note))))
+    let exit = exit || (n.is_none() && over);
+    (
+        LogEvent::Round { n, max, over, exit },
+        Some(plain_reason(note)),
+    )
 }
 
 /// `(**done**)` is `done`.
@@ -383,29 +370,26 @@ fn block(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Enter { block, id, status }, note))
 }
 
-/// `gate:fast_tests ✓ approved`, `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
+/// `gate:fast_tests ✓ approved`, `gate:"fast tests" pending`.
 fn gate(text: &str) -> Option<Event<'_>> {
-    let (name, rest) = if let Some(rest) = keyed(text, words::GATE) {
-        match rest.strip_prefix('"').and_then(|r| r.split_once('"')) {
-            Some(quoted) => quoted,
-            None => rest.split_at_checked(rest.find(char::is_whitespace).unwrap_or(rest.len()))?,
-        }
-    } else {
-        let rest = words::GATE
-            .iter()
-            .find_map(|word| text.strip_prefix(word))?;
-        if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
-            return None;
-        }
-        let (left, ..) = marked(rest).or_else(|| worded(rest))?;
-        let left = left.trim();
-        (
-            left.trim_matches('*'),
-            rest.trim_start().strip_prefix(left)?,
-        )
-    };
+    let rest = keyed(text, words::GATE)?;
+    let quoted = rest.strip_prefix('"').and_then(|r| r.split_once('"'));
+    let (name, rest) = quoted.unwrap_or_else(|| {
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        rest.split_at(end)
+    });
     let (status, note) = decision(rest.trim());
     let gate = name.into();
+    Some((LogEvent::Gate { gate, status }, Some(note)))
+}
+
+/// `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
+fn unnamed_gate(text: &str) -> Option<Event<'_>> {
+    let rest = begins(text, words::GATE).filter(|rest| rest.starts_with([' ', '\t']))?;
+    let (left, ..) = marked(rest).or_else(|| worded(rest))?;
+    let left = left.trim();
+    let (status, note) = decision(rest.trim_start().strip_prefix(left)?.trim());
+    let gate = left.trim_matches('*').into();
     Some((LogEvent::Gate { gate, status }, Some(note)))
 }
 
@@ -430,18 +414,19 @@ fn decision(text: &str) -> (GateStatus, &str) {
     }
 }
 
-/// `[outage] …` is a remark; the tag before a marked name (`[input] question ✓`) is no part of the name.
-fn bracketed(text: &str) -> Option<Event<'_>> {
+/// `[input] question ✓`: the tag before a marked name is no part of it. Of several words only a mark at the end is one: others
+/// stand in a sentence.
+fn tagged(text: &str) -> Option<Event<'_>> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
-    // Of several words only a mark at the end is one: others stand in a sentence.
-    let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '\t']);
-    let named = marked(rest).filter(|(name, _, note)| {
-        is_name(name) || (!name.is_empty() && note.is_none_or(str::is_empty))
-    });
-    Some(match named {
-        Some((name, status, note)) => (LogEvent::statement(name, Some(status)), note),
-        None => (LogEvent::Note, Some(text)),
-    })
+    let (name, status, note) = marked(rest).filter(|(name, ..)| !name.is_empty())?;
+    let is_name = !name.contains([' ', '\t']) || note.is_none_or(str::is_empty);
+    is_name.then(|| (LogEvent::statement(name, Some(status)), note))
+}
+
+/// `[outage] …` is a remark.
+fn bracketed(text: &str) -> Option<Event<'_>> {
+    text.strip_prefix('[')?.split_once(']')?;
+    Some((LogEvent::Note, Some(text)))
 }
 
 /// `exit_condition: every item is done`: a remark, even where it ends in a word for a status.
@@ -455,7 +440,7 @@ fn remark(text: &str) -> Option<Event<'_>> {
 
 /// `if(false) skip`, `if: false (n is 4)`, `else not executed`, `if (x) -> true`: whether the condition held, as a
 /// statement whose text is the condition, and the reason.
-fn condition(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
+fn condition(text: &str) -> Option<Event<'_>> {
     let word = words::CONDITIONS.iter().find(|word| {
         text.strip_prefix(**word)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
@@ -475,47 +460,16 @@ fn condition(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
         (Some((held, note)), _) => (held, note),
         // `if(true)`, `if(false) ✓`
         (None, Some((held, ""))) => (held, outcome),
-        _ => return last_words(text),
+        _ => return None,
     };
-    let event = event_of(held, text.get(..word.len() + end)?);
     let note = note.trim_start_matches(|c: char| words::mark(c).is_some());
-    Some((
-        held,
-        event,
-        Some(plain_reason(note.trim_start_matches([':', ',', ';', ' ']))),
-    ))
-}
-
-/// `if x > 3 skip (no need)`, `option "slow" not taken`, `if x > 3 -> false`: the outcome stands last.
-fn last_words(text: &str) -> Option<(bool, LogEvent, Option<&str>)> {
-    let (text, note) = noted(text);
-    let passed = words::PASSED_OVER.iter().find_map(|word| {
-        let left = text.strip_suffix(word)?;
-        left.ends_with([' ', '\t']).then_some((left, false))
-    });
-    let (left, held) = passed.or_else(|| {
-        words::HELD.iter().find_map(|(word, held)| {
-            let left = text.strip_suffix(word)?.trim_end();
-            let marked = words::ARROWS
-                .iter()
-                .chain(&[":"])
-                .any(|mark| left.ends_with(mark));
-            marked.then_some((left, *held))
-        })
-    })?;
-    let left = left
-        .trim_end()
-        .trim_end_matches([':', '-', '>', '=', '→', ' ']);
-    Some((held, event_of(held, left), note))
-}
-
-fn event_of(held: bool, condition: &str) -> LogEvent {
-    let status = if held {
-        Status::Completed
-    } else {
-        Status::Skipped
+    let note = plain_reason(note.trim_start_matches([':', ',', ';', ' ']));
+    let status = match held {
+        true => Status::Completed,
+        false => Status::Skipped,
     };
-    LogEvent::statement(condition.trim(), Some(status))
+    let text = text.get(..word.len() + end)?.trim();
+    Some((LogEvent::statement(text, Some(status)), Some(note)))
 }
 
 /// Whether words say that a condition held or that its body ran, and the rest.
@@ -553,15 +507,10 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn statement(text: &str) -> (LogEvent, Option<&str>) {
-    let (left, status, note) = match marked(text)
-        .or_else(|| written(text))
-        .or_else(|| worded(text))
-    {
-        Some((left, status, note)) => (left, Some(status), note),
-        None => (text, None, None),
-    };
-    (LogEvent::statement(left, status), note)
+fn statement(text: &str) -> Option<Event<'_>> {
+    let found = marked(text).or_else(|| written(text));
+    let (left, status, note) = found.or_else(|| worded(text))?;
+    Some((LogEvent::statement(left, Some(status)), note))
 }
 
 /// The first mark outside of brackets: what stands before it, what it says, and what stands behind.
@@ -634,6 +583,32 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     (named || is_keyword).then_some((left, status, note))
 }
 
+/// Begins the first of the older markers: what such a file is known by.
+pub(super) const POSITION: &str = "[Position]";
+
+/// `[Position] Statement 3: let research = …`, `[Success] …`, `[Binding] …`: the older markers, as the documents have a VM
+/// narrate (sqlite-earlier.md, postgres.md). What has no number speaks of the last position.
+pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<Told<'t>> {
+    let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let rest = rest.trim();
+    let (event, note) = match word {
+        "Position" => {
+            let rest = rest.strip_prefix("Statement").unwrap_or(rest);
+            let found = integer(rest.trim_start());
+            *position = found.and_then(|(number, _)| u32::try_from(number).ok());
+            let said = found.map_or("", |(_, said)| said.trim_start_matches(':').trim());
+            (LogEvent::statement(said, Some(Status::Executing)), None)
+        }
+        "Success" => (LogEvent::statement("", Some(Status::Completed)), Some(rest)),
+        "Error" | "Failure" => (LogEvent::statement("", Some(Status::Failed)), Some(rest)),
+        "Binding" => (LogEvent::Note, Some(rest)),
+        _ => return None,
+    };
+    // Without a position there is nothing that could have succeeded.
+    let event = position.map_or(LogEvent::Note, |_| event);
+    Some(Told::of(*position, event, note))
+}
+
 /// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
 fn trailer(line: &str) -> Option<Told<'_>> {
     let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
@@ -672,12 +647,15 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
     found
 }
 
+/// What stands behind the first of these words that a text begins with.
+fn begins<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    words.iter().find_map(|word| text.strip_prefix(word))
+}
+
 /// `gate:name`: what stands behind one of these words and a colon.
 fn keyed<'t>(text: &'t str, keys: &[&str]) -> Option<&'t str> {
-    let rest = keys
-        .iter()
-        .find_map(|key| text.strip_prefix(key)?.strip_prefix(':'))?;
-    Some(rest.trim_start()).filter(|rest| !rest.is_empty())
+    let rest = begins(text, keys)?.strip_prefix(':')?.trim_start();
+    Some(rest).filter(|rest| !rest.is_empty())
 }
 
 /// `2/5 rest`: a number, how many there may be, and the rest.
@@ -698,4 +676,23 @@ fn integer(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at_checked(digits)?;
     Some((number.parse().ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_an_example_of_its_own_which_the_documents_show() {
+        let documents = include_str!("../../../../docs/formats.md");
+        for (at, (example, ..)) in KINDS.iter().enumerate() {
+            let (_, _, rest) = numbered(example).unwrap();
+            let (frame, rest) = frame(rest);
+            let reads = |(_, read, when): &Kind| {
+                (*when != Framed || frame.is_some()) && read(rest).is_some()
+            };
+            assert_eq!(KINDS.iter().position(reads), Some(at), "{example}");
+            assert!(documents.contains(&format!("`{example}`")), "{example}");
+        }
+    }
 }

@@ -5,12 +5,12 @@
 //! use prosescope_core::decode::compact_log;
 //! use prosescope_core::model::{LogEvent, RunStatus};
 //! let (log, issues) = compact_log::parse("# run:r1 p.prose\n1→ plan ✓\n---end 2026-02-13T10:57:50-05:00\n");
-//! assert_eq!((log.run.as_deref(), log.status, issues.len()), (Some("r1"), Some(RunStatus::Completed), 0));
+//! assert_eq!((log.head.run.as_deref(), log.status, issues.len()), (Some("r1"), Some(RunStatus::Completed), 0));
 //! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
 //! ```
 //!
 //! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` reads a line, `narration` the older markers, `headings` a log that has no marks, `file` a whole text:
+//! `line` has the table of the kinds of lines, and the older markers, `headings` a log that has no marks, `file` a whole text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place
@@ -33,7 +33,6 @@
 mod file;
 mod headings;
 mod line;
-mod narration;
 #[cfg(test)]
 mod tests;
 pub(crate) mod words;

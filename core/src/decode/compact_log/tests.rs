@@ -177,10 +177,7 @@ fn every_kind_of_line_is_read() {
             "7→ if (f(x) > (2)) → true",
             "7 completed if (f(x) > (2)) held",
         ),
-        (
-            "7→ if x > 3 skip (small)",
-            "7 skipped if x > 3 not held (small)",
-        ),
+        ("7→ if x > 3 skip (small)", "7 skipped if x > 3 (small)"),
         ("7→ else not executed", "7 skipped else not held"),
         (
             "7→ else if(false) skipped",
@@ -191,8 +188,8 @@ fn every_kind_of_line_is_read() {
             "7 completed else held (no plan)",
         ),
         (
-            "7→ option \"slow\" not taken",
-            "7 skipped option \"slow\" not held",
+            "7→ option \"slow\": not taken",
+            "7 text option \"slow\": not taken",
         ),
         ("7b→ #2 if: false", "7b#2 skipped if not held"),
         ("7→ if: no tests yet", "7 text if: no tests yet"),
@@ -208,6 +205,7 @@ fn every_kind_of_line_is_read() {
             "5→ research retry:2/3 slow",
             "5 retry 2 research of 3 (slow)",
         ),
+        ("5→ retry_fetch retry:2/3", "5 retry 2 retry_fetch of 3"),
         (
             "5→ ⊘ deferred (no key)",
             "5 skipped  deferred (deferred (no key))",
@@ -317,25 +315,28 @@ fn the_header_is_read_as_far_as_it_goes() {
     );
     assert_eq!(
         (
-            log.run.as_deref(),
-            log.program.as_deref(),
-            log.root.as_deref()
+            log.head.run.as_deref(),
+            log.head.program.as_deref(),
+            log.head.facts.as_slice(),
         ),
-        (Some("r1"), Some("p.prose"), Some("research/deep"))
-    );
-    assert_eq!(
-        log.upstream.iter().map(|id| &**id).collect::<Vec<_>>(),
-        ["a-1", "b-2"]
+        (
+            Some("r1"),
+            Some("p.prose"),
+            &[
+                ("upstream".into(), "a-1, b-2".into()),
+                ("root".into(), "research/deep".into()),
+            ][..],
+        )
     );
     assert_eq!(log.lines.iter().map(|l| l.line).collect::<Vec<_>>(), [6, 7]);
 
     let log = read("# run:20260213-064959- p.prose\n");
     assert_eq!(
-        (log.run.as_deref(), log.lines.len()),
+        (log.head.run.as_deref(), log.lines.len()),
         (Some("20260213-064959-"), 0)
     );
     let log = read("# run:r\nprogram: p.prose\n");
-    assert_eq!(log.program.as_deref(), Some("p.prose"));
+    assert_eq!(log.head.program.as_deref(), Some("p.prose"));
     // The header written again is no second run.
     assert_eq!(
         all("# run:r p\n1→ a ✓\n# run:r p\n"),
@@ -405,7 +406,7 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
         let at = |at: &Option<crate::time::Stamp>| at.as_ref().map(|at| at.to_string());
         assert_eq!(log.status, status, "{text}");
         assert_eq!(
-            (at(&log.started).as_deref(), at(&log.ended).as_deref()),
+            (at(&log.head.started).as_deref(), at(&log.ended).as_deref()),
             (started, ended),
             "{text}"
         );
@@ -419,8 +420,11 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
     }
     let log =
         read("---\nsystem: scout\nerror: searcher.NoResults\n---\n\n3→ searcher ✗ NoResults\n");
-    assert_eq!(log.program.as_deref(), Some("scout"));
-    assert_eq!(log.facts, [("error".into(), "searcher.NoResults".into())]);
+    assert_eq!(log.head.program.as_deref(), Some("scout"));
+    assert_eq!(
+        log.head.facts,
+        [("error".into(), "searcher.NoResults".into())]
+    );
     assert_eq!(log.lines[0].line, 6);
 }
 
@@ -493,7 +497,7 @@ fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
         log.lines.iter().map(words).collect::<Vec<_>>()[0],
         "12 completed encrypt"
     );
-    assert_eq!((log.lines[0].line, log.run), (7, None));
+    assert_eq!((log.lines[0].line, log.head.run), (7, None));
     assert_eq!(issues[0].rule, "log-sealed");
     let armored = "-----BEGIN AGE ENCRYPTED FILE-----\nYWdl\n-----END AGE ENCRYPTED FILE-----\n12→ encrypt ✓\n";
     assert!(looks_like(armored));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compare::relative;
 use super::tree::Tree;
-use crate::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER, Read};
+use crate::decode::binding_md::{self, FIRST_PART, Head, LONGEST_HEADER};
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
 use crate::source::FileEntry;
@@ -160,9 +160,8 @@ pub fn head_of(
         let bytes = first(most)?;
         let whole = bytes.len() < most || bytes.len() as u64 >= len || most >= LONGEST_HEADER;
         match binding_md::parse(&bytes, whole, base) {
-            Read::Done(head) => return Some(head),
-            Read::More if whole => return Some(Head::default()),
-            Read::More => most = most.saturating_mul(8).min(LONGEST_HEADER),
+            None if !whole => most = most.saturating_mul(8).min(LONGEST_HEADER),
+            head => return Some(head.unwrap_or_default()),
         }
     }
 }

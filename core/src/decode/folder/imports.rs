@@ -22,34 +22,33 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
         return;
     };
     let log = tree.first_rows("x_imports.jsonl", bytes_a_row(schema::IMPORTS), &log);
-    let mut at: BTreeMap<Text, usize> = BTreeMap::new();
-    let imports = &mut run.imports;
-    let issues = jsonl::lines(log, |_, mut object| {
-        let import = fields::import(&mut object);
-        let known = at.get(&import.alias).and_then(|at| imports.get_mut(*at));
-        match known {
-            Some(known) => *known = import,
-            None => {
-                at.insert(Text::clone(&import.alias), imports.len());
-                imports.push(import);
-            }
-        }
-        Ok(())
-    });
+    let (imports, issues) = imports(log);
+    run.imports.extend(imports);
     tree.issues_of("x_imports.jsonl", issues);
 }
 
 /// The import of a handle, as the text of an `x_imports.jsonl` says; its last line counts.
 pub fn import_row(log: &str, alias: &str) -> Option<Import> {
-    let mut found = None;
-    jsonl::lines(log, |_, mut object| {
+    let mut all = imports(log).0.into_iter();
+    all.find(|import| *import.alias == *alias)
+}
+
+/// The imports of a log, each in the place of its handle's first line.
+fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
+    let mut imports: Vec<Import> = Vec::new();
+    let mut places: BTreeMap<Text, usize> = BTreeMap::new();
+    let issues = jsonl::lines(log, |_, mut object| {
         let import = fields::import(&mut object);
-        if *import.alias == *alias {
-            found = Some(import);
+        let place = places
+            .entry(Text::clone(&import.alias))
+            .or_insert(imports.len());
+        match imports.get_mut(*place) {
+            Some(known) => *known = import,
+            None => imports.push(import),
         }
         Ok(())
     });
-    found
+    (imports, issues)
 }
 
 /// Adds the nested runs of `imports/{handle}--{slug}/`. What lies below them is opened as a run of its own.

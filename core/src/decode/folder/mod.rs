@@ -33,7 +33,6 @@ mod state;
 mod tests;
 mod tree;
 
-use crate::decode::dotenv::parse_masked;
 use crate::decode::memory_md;
 use crate::decode::text::lossy;
 use crate::issue::Issue;
@@ -53,9 +52,6 @@ pub use journal::as_written;
 pub(crate) use program::is_program_name;
 pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
-
-/// Bytes of `.prose/.env` that are read.
-const ENV_MOST: usize = 64 << 10;
 
 /// Decodes the run folder at `root` (its path inside the source, empty for the source itself). Never fails: a folder
 /// without anything of a run gives a run without anything.
@@ -86,7 +82,6 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     imports::rows(&mut tree, &mut run);
     imports::read(&mut tree, &mut run);
     gates::read(&mut tree, &mut run);
-    settings(source, &tree.root, &mut run);
     run.files = files::list(&tree);
     run.touched = tree.touched();
     if form == FolderForm::Bare && !run.files.is_empty() {
@@ -100,7 +95,7 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
 }
 
 /// Adds what lies beside a run's `state.db`: its files, its program where the database has none, nested runs, its
-/// state file, and the settings above it.
+/// and its state file.
 pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     let mut tree = Tree::new(source, root);
     run.root = tree.root.as_str().into();
@@ -146,7 +141,6 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
             .hint("The database's rows are shown as the bindings, these as files."),
         );
     }
-    settings(source, &tree.root, run);
     run.issues.extend(tree.finish());
 }
 
@@ -254,32 +248,4 @@ pub fn segment(
     let len = usize::try_from(file.len).unwrap_or(usize::MAX);
     let read = memory_md::segment(&lossy(&source.read(&file.path, 0, len)?).0);
     Ok(Some(read.numbered(number)))
-}
-
-/// Reads `.prose/.env`, two levels above `.prose/runs/{id}/`, where it is inside the source.
-fn settings(source: &dyn Source, root: &str, run: &mut Run) {
-    let Some(prose) = root
-        .strip_suffix('/')
-        .and_then(|dir| match dir.rsplit_once('/') {
-            Some(("runs", _)) => Some(""),
-            Some((runs, _)) => runs.strip_suffix("/runs"),
-            None => None,
-        })
-    else {
-        return;
-    };
-    let path = if prose.is_empty() {
-        ".env".to_owned()
-    } else {
-        format!("{prose}/.env")
-    };
-    if source.file(&path).is_none() {
-        return;
-    }
-    if let Ok(bytes) = source.read(&path, 0, ENV_MOST) {
-        let (pairs, issues) = parse_masked(&lossy(&bytes).0);
-        run.env = pairs;
-        run.issues
-            .extend(issues.into_iter().map(|issue| issue.at_file(path.clone())));
-    }
 }

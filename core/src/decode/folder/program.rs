@@ -51,35 +51,24 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let path = tree.relative(file);
     if own.is_none() && by_name.is_none() && others.len() > 1 {
         let names: Vec<&str> = others.iter().take(5).map(|f| tree.relative(f)).collect();
-        tree.issue(
-            Issue::info(
-                "several-programs",
-                format!("the folder holds several programs: {}", names.join(", ")),
-            )
-            .at_file(path)
-            .hint("None is called program.prose; the first is taken for the run's."),
-        );
+        let message = format!("the folder holds several programs: {}", names.join(", "));
+        let issue = Issue::info("several-programs", message).at_file(path);
+        tree.issue(issue.hint("None is called program.prose; the first is taken for the run's."));
     }
     let mut source = tree.text(file, MOST_BYTES);
     if source.as_deref().is_some_and(is_sealed) {
         source = None;
+        let message = format!("{path} is not readable: it is encrypted");
+        let issue = Issue::warning("program-encrypted", message).at_file(path);
         tree.issue(
-            Issue::warning(
-                "program-encrypted",
-                format!("{path} is not readable: it is encrypted"),
-            )
-            .at_file(path)
-            .hint("Nothing can be tied to its lines; the file itself shows it as it is."),
+            issue.hint("Nothing can be tied to its lines; the file itself shows it as it is."),
         );
     }
     let source = source.as_deref().map(|text| {
         let first = program::first_lines(text);
         if first.len() < text.len() {
-            tree.issue(
-                Issue::warning("file-cut", program::cut())
-                    .at_file(path)
-                    .hint("Open the file itself for the rest."),
-            );
+            let issue = Issue::warning("file-cut", program::cut()).at_file(path);
+            tree.issue(issue.hint("Open the file itself for the rest."));
         }
         tree.held += bytes_of_program(first);
         first.into()

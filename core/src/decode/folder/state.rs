@@ -5,31 +5,14 @@ use serde_json::Value;
 use super::files::is_state_name;
 use super::tree::Tree;
 use crate::decode::sealed::is_sealed;
-use crate::decode::state_md::header::{header_key, run_status};
 use crate::decode::state_md::{self, lines};
 use crate::decode::{compact_log, head, receipts};
 use crate::issue::Issue;
-use crate::model::{CompactLog, FolderForm, Form, Recorded, Run, RunStatus};
+use crate::model::{CompactLog, FolderForm, Form, Recorded, Run, RunHead};
 use crate::source::FileEntry;
-use crate::time::Stamp;
 
 /// Bytes of `run.json` that are read.
 const RECORD_MOST: usize = 1 << 20;
-/// Keys of it that are shown beside those that mean something.
-const MOST_FACTS: usize = 50;
-/// Keys of it by what they mean.
-const PROGRAM: &[&str] = &["program"];
-const STARTED: &[&str] = &["started", "started_at", "created_at"];
-const ENDED: &[&str] = &[
-    "updated",
-    "updated_at",
-    "completed",
-    "completed_at",
-    "ended",
-    "ended_at",
-    "finished_at",
-];
-
 /// Bytes of a state file that are read.
 pub const STATE_FILE_MOST: usize = 8 << 20;
 
@@ -88,6 +71,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
         },
     };
     let mut issues = Vec::new();
+    let foreign = |what| Issue::warning("state-file-foreign", format!("the state file {what}"));
+    let shown = "It is shown as text; what ran is told from the bindings.";
+    let bare = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r']);
+    let is_json = bare.starts_with('{');
     match form {
         FolderForm::StateMd => {
             let (file, found) = state_md::parse(text);
@@ -112,21 +99,11 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                 run.state_file = Some(file);
             }
         }
-        FolderForm::Foreign | FolderForm::Bare
-            if text
-                .trim_start_matches(['\u{feff}', ' ', '\n', '\r'])
-                .starts_with('{') =>
-        {
-            issues.push(
-                Issue::warning("state-file-foreign", "the state file is JSON")
-                    .hint("It is shown as text; what ran is told from the bindings."),
-            );
+        FolderForm::Foreign | FolderForm::Bare if is_json => {
+            issues.push(foreign("is JSON").hint(shown));
         }
         FolderForm::Foreign | FolderForm::Bare if text.trim().is_empty() => {
-            issues.push(
-                Issue::warning("state-file-foreign", "the state file is empty")
-                    .hint("What ran is told from the bindings."),
-            );
+            issues.push(foreign("is empty").hint("What ran is told from the bindings."));
         }
         // A log, or a text, in words of its own: its head is read, and headings that say how a statement stands.
         FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
@@ -138,13 +115,10 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             match form {
                 FolderForm::VmLog if has_events => {}
                 FolderForm::VmLog => issues.push(recognised("a VM log")),
-                _ => issues.push(
-                    Issue::warning(
-                        "state-file-foreign",
-                        "the state file has none of the known forms",
-                    )
-                    .hint("Its lines are shown as remarks in the trace."),
-                ),
+                _ => {
+                    let issue = foreign("has none of the known forms");
+                    issues.push(issue.hint("Its lines are shown as remarks in the trace."));
+                }
             }
         }
     }
@@ -169,16 +143,17 @@ fn remarks(run: &mut Run) {
 fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     let (mut log, issues) = compact_log::parse(text);
     log.file = name.into();
-    if let Some(id) = &log.run {
-        run.id = id.clone();
-    }
-    run.program.path = log.program.clone().or_else(|| log.root.clone());
     run.status = log.status.clone();
-    run.started = log.started.clone();
-    run.updated = log.ended.clone();
-    run.facts.extend(log.facts.iter().cloned());
+    let ended = log.ended.clone();
+    told(
+        run,
+        RunHead {
+            ended,
+            ..log.head.clone()
+        },
+    );
     // A head that names another end than the trailer does is a claim of its own.
-    let other = log.head.clone().filter(|head| {
+    let other = log.head.status.clone().filter(|head| {
         head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
     });
     if let Some(status) = other {
@@ -189,27 +164,36 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     issues
 }
 
+/// Takes what a head says that nothing before it said.
+fn told(run: &mut Run, head: RunHead) {
+    if run.id.is_empty() {
+        run.id = head.run.unwrap_or_default();
+    }
+    let root = head.facts.iter().find(|(key, _)| &**key == "root");
+    let program = head.program.or(root.map(|(_, root)| root.clone()));
+    run.program.path = run.program.path.take().or(program);
+    run.state_mode = run.state_mode.take().or(head.mode);
+    run.started = run.started.take().or(head.started);
+    run.updated = run.updated.take().or(head.ended);
+    run.facts.extend(head.facts);
+}
+
 /// The head of form D: `# Run State — {id}` and its bold keys.
 fn run_state(run: &mut Run, text: &str) {
+    let mut head = RunHead::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for line in text.lines().map(str::trim).take(60) {
         if let Some((1, title)) = lines::heading(line) {
             let title = title.get("run state".len()..).unwrap_or_default();
-            let id = title.trim_start_matches([' ', '-', '–', '—', ':']);
-            run.id = id.into();
+            head.take("run", title.trim_start_matches([' ', '-', '–', '—', ':']));
         } else if line.starts_with("## ") {
             break;
-        } else if let Some(head::Pair { key, value, .. }) = head::pair(line) {
-            match header_key(key).unwrap_or(&*key.to_lowercase()) {
-                "program" if run.program.path.is_none() => run.program.path = Some(value.into()),
-                "status" if run.status.is_none() => run.status = Some(run_status(value)),
-                "state backend" => run.state_mode = Some(value.into()),
-                "started" => run.started = Some(Stamp::parse(value)),
-                "updated" | "completed" => run.updated = Some(Stamp::parse(value)),
-                _ => {}
-            }
+        } else if let Some(pair) = head::pair(line) {
+            head.take(pair.key, pair.value);
         }
     }
+    run.status = head.status.take();
+    told(run, head);
 }
 
 /// What `run.json` says of the receipts.
@@ -232,58 +216,29 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
             return None;
         }
     };
-    let get = |keys: &[&str]| {
-        let found = keys.iter().find_map(|key| record.get(*key)?.as_str());
-        found.filter(|text| !text.trim().is_empty())
-    };
-    let id = get(&["run_id"])?;
-    if run.id.is_empty() {
-        run.id = id.into();
-    } else if *run.id != *id {
+    let text = |key: &str| record.get(key).and_then(Value::as_str);
+    let id = text("run_id").filter(|id| !id.trim().is_empty())?;
+    if !run.id.is_empty() && *run.id != *id {
         let message = format!("run.json speaks of run {id}, the state file of {}", run.id);
         let issue = Issue::warning("another-run", message).at_file("run.json");
         tree.issue(issue.hint("The state file's id is shown."));
     }
-    if run.program.path.is_none() {
-        run.program.path = get(PROGRAM).map(Into::into);
-    }
-    if run.state_mode.is_none() {
-        run.state_mode = get(&["state_backend"]).map(Into::into);
-    }
-    if run.started.is_none() {
-        run.started = get(STARTED).map(Stamp::parse);
-    }
-    let at = get(ENDED).map(Stamp::parse);
-    if run.updated.is_none() {
-        run.updated.clone_from(&at);
-    }
-    if let Some(status) = get(&["status"]) {
-        let status = RunStatus::parse(status);
-        run.recorded.push(Recorded {
-            file: "run.json".into(),
-            status,
-            at,
-        });
-    }
-    let told = ["run_id", "status", "v"]
-        .iter()
-        .chain(PROGRAM)
-        .chain(STARTED)
-        .chain(ENDED);
-    let told: Vec<&str> = told.copied().collect();
-    let others = record
-        .iter()
-        .filter(|(key, _)| !told.contains(&key.as_str()));
-    for (key, value) in others.take(MOST_FACTS) {
-        let value = match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
+    let mut head = RunHead::default();
+    for (key, value) in record.iter().filter(|(key, _)| *key != "v") {
+        match value {
+            Value::String(text) => head.take_or_keep(key, text),
+            Value::Null => head.take(key, ""),
+            other => head.take_or_keep(key, &other.to_string()),
         };
-        run.facts.push((key.as_str().into(), value.as_str().into()));
     }
+    if let Some(status) = head.status.take() {
+        let (file, at) = ("run.json".into(), head.ended.clone());
+        run.recorded.push(Recorded { file, status, at });
+    }
+    told(run, head);
     Some(Anchor {
         count: record.get("receipt_count").and_then(Value::as_i64),
-        head: get(&["ledger_head"]).map(str::to_owned),
+        head: text("ledger_head").map(str::to_owned),
     })
 }
 

@@ -120,28 +120,18 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
     events.sort_by_key(|e| e.id);
     // A question of its own, and only where our writer was: the documents' logs never had triggers.
     if events.iter().any(is_sealed)
-        && let Ok(Some(issue)) = unguarded(reader)
+        && let Ok(gone) = reader.db.unguarded()
+        && !gone.is_empty()
     {
-        reader.notes.add(issue);
+        let message = format!(
+            "the log has sealed rows, but not the triggers that keep them from being changed: {}",
+            gone.join(", ")
+        );
+        let issue = Issue::warning("audit-unguarded", message)
+            .hint("Somebody dropped them, or the tables were made by another tool: compare the log with a noted head.");
+        reader.notes.add(issue.at_table(schema::GATE_AUDIT_LOG));
     }
     events
-}
-
-/// Says so when what keeps the log append-only is gone, or is not what it was (errata G7).
-fn unguarded(reader: &Reader<'_>) -> Result<Option<Issue>, DecodeError> {
-    let gone = reader.db.unguarded()?;
-    if gone.is_empty() {
-        return Ok(None);
-    }
-    let message = format!(
-        "the log has sealed rows, but not the triggers that keep them from being changed: {}",
-        gone.join(", ")
-    );
-    Ok(Some(
-        Issue::warning("audit-unguarded", message)
-            .at_table(schema::GATE_AUDIT_LOG)
-            .hint("Somebody dropped them, or the tables were made by another tool: compare the log with a noted head."),
-    ))
 }
 
 /// Why a text is not JSON.

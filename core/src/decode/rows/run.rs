@@ -92,28 +92,20 @@ pub(super) fn read_run(
         .filter(|(i, _)| *i != chosen)
         .filter_map(|(_, r)| r.id.as_deref().map(str::to_owned))
         .collect();
-    if rows.len() > 1 {
+    let count = rows.len();
+    if count > 1 {
         let id = rows.get(chosen).and_then(|row| row.id.as_deref());
         let which = match wanted {
             Some(_) => "the one that was asked for",
             None if id == Some(folder) => "the one that its folder is named after",
             None => "the one that started last",
         };
-        reader.notes.add(
-            Issue::warning(
-                "several-runs",
-                format!(
-                    "this database holds {} runs; {which} is shown",
-                    rows.len()
-                ),
-            )
-            .at_table(schema::RUN)
-            .hint(
-                "Executions and bindings name no run in the documents' schema: they are shown with this one.",
-            ),
-        );
+        let message = format!("this database holds {count} runs; {which} is shown");
+        let issue = Issue::warning("several-runs", message).at_table(schema::RUN);
+        reader.notes.add(issue.hint(
+            "Executions and bindings name no run in the documents' schema: they are shown with this one.",
+        ));
     }
-    let count = rows.len();
     let Some(row) = rows.into_iter().nth(chosen) else {
         return Ok(others);
     };
@@ -171,41 +163,34 @@ fn read_source(reader: &mut Reader<'_>, into: &mut Program, at: i64) {
             bytes.extend_from_slice(piece);
             true
         });
+    let mut note = |issue: Issue| {
+        let issue = issue.at_row(schema::RUN, at);
+        reader.notes.add(issue.at_column("program_source"));
+    };
+    let cut = |message: String| {
+        let issue = Issue::warning("long-text", message);
+        issue.hint("The rest is under files and tables.")
+    };
     if bytes.len() > PROGRAM {
         bytes.truncate(PROGRAM);
-        reader.notes.add(
-            Issue::warning(
-                "long-text",
-                "the program takes more than 4 MB; the rest is not shown",
-            )
-            .at_row(schema::RUN, at)
-            .at_column("program_source")
-            .hint("The rest is under files and tables."),
-        );
+        let message = "the program takes more than 4 MB; the rest is not shown";
+        note(cut(message.to_owned()));
     }
-    match read {
-        Ok(()) if !bytes.is_empty() => {
-            let text = String::from_utf8_lossy(whole_characters(&bytes));
-            let first = program::first_lines(&text);
-            if first.len() < text.len() {
-                reader.notes.add(
-                    Issue::warning("long-text", program::cut())
-                        .at_row(schema::RUN, at)
-                        .at_column("program_source")
-                        .hint("The rest is under files and tables."),
-                );
-            }
-            reader.held += bytes_of_program(first);
-            into.source = Some(first.into());
-            into.source_from = Some("run.program_source".into());
-        }
-        Ok(()) => {}
-        Err(error) => reader.notes.add(
-            not_read(&error, format!("the program cannot be read: {error}"))
-                .at_row(schema::RUN, at)
-                .at_column("program_source"),
-        ),
+    if let Err(error) = read {
+        let message = format!("the program cannot be read: {error}");
+        return note(not_read(&error, message));
     }
+    if bytes.is_empty() {
+        return;
+    }
+    let text = String::from_utf8_lossy(whole_characters(&bytes));
+    let first = program::first_lines(&text);
+    if first.len() < text.len() {
+        note(cut(program::cut()));
+    }
+    reader.held += bytes_of_program(first);
+    into.source = Some(first.into());
+    into.source_from = Some("run.program_source".into());
 }
 
 /// Reads the imports.

@@ -191,13 +191,9 @@ impl<'a> Reader<'a> {
         if !self.seen.title && level == 1 {
             self.seen.title = true;
             if !name.to_lowercase().starts_with("execution state") {
-                self.issue(Issue::warning(
-                    "state-file-title",
-                    format!(
-                        "the title is \u{201c}{}\u{201d}, not \u{201c}Execution State\u{201d}",
-                        short(name, SHOWN)
-                    ),
-                ));
+                let name = short(name, SHOWN);
+                let what = format!("the title is “{name}”, not “Execution State”");
+                self.issue(Issue::warning("state-file-title", what));
             }
             return true;
         }
@@ -237,16 +233,8 @@ impl<'a> Reader<'a> {
                 Some(Part::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };
-            self.issue(
-                Issue::info(
-                    "extra-section",
-                    format!(
-                        "no document has the section \u{201c}{}\u{201d}",
-                        short(name, SHOWN)
-                    ),
-                )
-                .hint("It is kept and shown as text."),
-            );
+            let what = format!("no document has the section “{}”", short(name, SHOWN));
+            self.issue(Issue::info("extra-section", what).hint("It is kept and shown as text."));
             let at = self.kept_at(heading);
             self.section = Section::Extra(at, part);
         }

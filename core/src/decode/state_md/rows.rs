@@ -27,13 +27,9 @@ impl Reader<'_> {
         if matches!(self.section, Section::Index | Section::Bindings)
             && !headings.iter().any(framed)
         {
-            self.issue(
-                Issue::info(
-                    "index-without-frames",
-                    "the index of bindings has no column Execution ID",
-                )
-                .hint("Frames are taken from the names of the files."),
-            );
+            let what = "the index of bindings has no column Execution ID";
+            let issue = Issue::info("index-without-frames", what);
+            self.issue(issue.hint("Frames are taken from the names of the files."));
         }
     }
 
@@ -115,13 +111,8 @@ impl Reader<'_> {
             return true;
         }
         let Some(Ok(Some(execution_id))) = id else {
-            self.issue(
-                Issue::warning(
-                    "unreadable-frame",
-                    "a row of the call stack has an execution id that is no number",
-                )
-                .hint("It is kept as text."),
-            );
+            let what = "a row of the call stack has an execution id that is no number";
+            self.issue(Issue::warning("unreadable-frame", what).hint("It is kept as text."));
             return false;
         };
         let frame = CallFrame {

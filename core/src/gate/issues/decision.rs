@@ -19,112 +19,54 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
     if let (Some(by), Ok(allow)) = (&gate.resolved_by, Allow::parse(gate.allow.as_deref()))
         && let Err(refusal) = allow.check(by, acting_for.as_deref())
     {
-        issues.push(
-            gate.warned(
-                "gate-decided-by-stranger",
-                &format!("was {word} by “{by}”: {refusal}"),
-                "resolved_by",
-            )
-            .hint("Names are claims; the documents' own commands do not look at allow."),
-        );
+        let what = format!("was {word} by “{by}”: {refusal}");
+        let issue = gate.warned("gate-decided-by-stranger", &what, "resolved_by");
+        let hint = "Names are claims; the documents' own commands do not look at allow.";
+        issues.push(issue.hint(hint));
     }
     let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
     let resolved = gate.resolved.as_ref().and_then(Stamp::millis);
     if let (Some(deadline), Some(resolved)) = (deadline, resolved)
         && resolved > deadline
     {
-        issues.push(
-            gate.warned(
-                "gate-decided-late",
-                &format!(
-                    "was {word} at {}, past its deadline {}",
-                    Stamp::At(resolved),
-                    Stamp::At(deadline)
-                ),
-                "resolved_at",
-            )
-            .hint("Past its deadline a gate can only time out."),
-        );
+        let (then, due) = (Stamp::At(resolved), Stamp::At(deadline));
+        let what = format!("was {word} at {then}, past its deadline {due}");
+        let issue = gate.warned("gate-decided-late", &what, "resolved_at");
+        issues.push(issue.hint("Past its deadline a gate can only time out."));
     }
 }
 
 /// Whether the log resolves the gate once (errata G3, G10).
 pub(super) fn twice(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
     if let [first, .., last] = resolving {
-        let then: Vec<String> = resolving
-            .iter()
-            .take(6)
-            .map(|event| format!("{} (row {})", event.kind.word(), event.id))
-            .collect();
-        issues.push(
-            Issue::warning(
-                "gate-resolved-twice",
-                format!(
-                    "the log resolves gate {} {} times: {}",
-                    gate.id,
-                    resolving.len(),
-                    then.join(", ")
-                ),
-            )
-            .at_row(
-                LOG,
-                if first.kind == last.kind {
-                    last.id
-                } else {
-                    first.id
-                },
-            )
-            .hint("A gate has one resolution: what its own row says."),
-        );
+        let then = resolving.iter().take(6);
+        let then = then.map(|event| format!("{} (row {})", event.kind.word(), event.id));
+        let (times, then) = (resolving.len(), then.collect::<Vec<_>>().join(", "));
+        let what = format!("the log resolves gate {} {times} times: {then}", gate.id);
+        let at = if first.kind == last.kind { last } else { first };
+        let issue = Issue::warning("gate-resolved-twice", what).at_row(LOG, at.id);
+        issues.push(issue.hint("A gate has one resolution: what its own row says."));
     }
 }
 
 /// Whether a log that nobody sealed tells of the same resolution.
-pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<Issue>) {
-    let same = |event: &&AuditEvent| event.kind.word() == gate.status.word();
+pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue> {
+    let (id, own) = (&gate.id, gate.status.word());
     let Some(last) = resolving.last() else {
-        if gate.status.is_decided() {
-            issues.push(
-                Issue::info(
-                    "gate-not-logged",
-                    format!(
-                        "gate {} is {}, and the log does not say so",
-                        gate.id,
-                        gate.status.word()
-                    ),
-                )
-                .at_table(GATES)
-                .hint("The documents' own commands decide without logging."),
-            );
-        }
-        return;
+        let what = format!("gate {id} is {own}, and the log does not say so");
+        let issue = Issue::info("gate-not-logged", what).at_table(GATES);
+        let hint = "The documents' own commands decide without logging.";
+        return gate.status.is_decided().then(|| issue.hint(hint));
     };
-    if gate.status == GateStatus::Pending {
-        issues.push(
-            Issue::warning(
-                "gate-log-ahead",
-                format!(
-                    "gate {} is pending, and the log says {}",
-                    gate.id,
-                    last.kind.word()
-                ),
-            )
-            .at_row(LOG, last.id)
-            .hint("The log is written first: the writer stopped before it changed the gate."),
-        );
-    } else if !matches!(gate.status, GateStatus::Other(_)) && !resolving.iter().any(same) {
-        issues.push(
-            Issue::warning(
-                "gate-log-disagrees",
-                format!(
-                    "gate {} is {}, and the log says {}",
-                    gate.id,
-                    gate.status.word(),
-                    last.kind.word()
-                ),
-            )
-            .at_row(LOG, last.id)
-            .hint("The gate's own row is believed."),
-        );
-    }
+    let (rule, hint) = match gate.status {
+        GateStatus::Other(_) => return None,
+        GateStatus::Pending => (
+            "gate-log-ahead",
+            "The log is written first: the writer stopped before it changed the gate.",
+        ),
+        _ if resolving.iter().any(|event| event.kind.word() == own) => return None,
+        _ => ("gate-log-disagrees", "The gate's own row is believed."),
+    };
+    let what = format!("gate {id} is {own}, and the log says {}", last.kind.word());
+    Some(Issue::warning(rule, what).at_row(LOG, last.id).hint(hint))
 }

@@ -13,7 +13,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use super::canonical::key_twice;
+use super::canonical::twice;
 use super::lifecycle::History;
 use super::sealed;
 use crate::issue::Issue;
@@ -21,10 +21,6 @@ use crate::model::{AuditEvent, AuditKind, Gate};
 
 const GATES: &str = "gates";
 const LOG: &str = "gate_audit_log";
-
-/// What to do about JSON in which a key is there twice.
-const TWICE: &str =
-    "Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it.";
 
 /// What contradicts what in gates and their log. Nothing is left out because of it: the gates table wins.
 pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
@@ -49,38 +45,19 @@ pub fn issues(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
         let counts =
             |event: &&AuditEvent| event.kind == AuditKind::Created || event.kind.resolves();
         if !history.of(gate).filter(counts).any(sealed::is_sealed) {
-            decision::agreement(gate, &resolving, &mut issues);
+            issues.extend(decision::agreement(gate, &resolving));
         }
     }
-    for (gate, why) in gates.iter().filter_map(|gate| {
-        let why = key_twice(gate.metadata.as_deref()?)?;
-        Some((gate, why))
-    }) {
-        let what = format!(
-            "gate {}: its metadata can be read in two ways: {why}",
-            gate.id
-        );
-        issues.push(
-            Issue::error("json-key-twice", what)
-                .at_table(GATES)
-                .at_column("metadata")
-                .hint(TWICE),
-        );
-    }
-    for (event, why) in log.iter().filter_map(|event| {
-        let why = key_twice(event.metadata.as_deref()?)?;
-        Some((event, why))
-    }) {
-        let what = format!(
-            "row {}: its metadata can be read in two ways: {why}",
-            event.id
-        );
-        issues.push(
-            Issue::error("json-key-twice", what)
-                .at_row(LOG, event.id)
-                .hint(TWICE),
-        );
-    }
+    issues.extend(gates.iter().filter_map(|gate| {
+        let what = format!("gate {}: its metadata", gate.id);
+        let issue = twice(&what, gate.metadata.as_deref())?;
+        Some(issue.at_table(GATES).at_column("metadata"))
+    }));
+    issues.extend(log.iter().filter_map(|event| {
+        let what = format!("row {}: its metadata", event.id);
+        let issue = twice(&what, event.metadata.as_deref())?;
+        Some(issue.at_row(LOG, event.id))
+    }));
     let known: BTreeSet<&str> = gates.iter().map(|gate| &*gate.id).collect();
     for (id, rows) in history.gates() {
         let Some(first) = rows.first().filter(|_| !known.contains(id)) else {

@@ -12,24 +12,16 @@ pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
     match Allow::parse(gate.allow.as_deref()) {
         // What is no JSON was reported where it was read.
         Ok(_) | Err(AllowError::NotJson(_)) => {}
-        Err(error) => issues.push(
-            gate.warned(
-                "gate-allow-unreadable",
-                &format!("admits nobody: {error}"),
-                "allow",
-            )
-            .hint("It is refused until it is mended."),
-        ),
+        Err(error) => {
+            let what = format!("admits nobody: {error}");
+            let issue = gate.warned("gate-allow-unreadable", &what, "allow");
+            issues.push(issue.hint("It is refused until it is mended."));
+        }
     }
     if let Some(Stamp::Odd(text)) = &gate.timeout_at {
-        issues.push(
-            gate.warned(
-                "gate-deadline-unreadable",
-                &format!("has the deadline “{text}”, which is no time"),
-                "timeout_at",
-            )
-            .hint("It is shown without a deadline."),
-        );
+        let what = format!("has the deadline “{text}”, which is no time");
+        let issue = gate.warned("gate-deadline-unreadable", &what, "timeout_at");
+        issues.push(issue.hint("It is shown without a deadline."));
     }
     let Some(text) = &gate.timeout else { return };
     let timeout = match Timeout::parse(text) {
@@ -44,25 +36,17 @@ pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
     let Some(due) = created.and_then(|from| timeout.deadline(from).ok()) else {
         return;
     };
+    let (given, due_at) = (timeout.as_str().trim(), Stamp::At(due));
     match &gate.timeout_at {
         None if gate.status == GateStatus::Pending => {
-            let what = format!(
-                "has a timeout of {} and no deadline; it would be {}",
-                timeout.as_str().trim(),
-                Stamp::At(due)
-            );
-            issues.push(
-                gate.warned("gate-deadline-missing", &what, "timeout_at")
-                    .hint("The documents' queries will never time it out."),
-            );
+            let what = format!("has a timeout of {given} and no deadline; it would be {due_at}");
+            let issue = gate.warned("gate-deadline-missing", &what, "timeout_at");
+            issues.push(issue.hint("The documents' queries will never time it out."));
         }
         Some(Stamp::At(recorded)) if recorded.saturating_sub(due).saturating_abs() > SLACK_MS => {
-            let what = format!(
-                "has the deadline {}, but its timeout of {} ends at {}",
-                Stamp::At(*recorded),
-                timeout.as_str().trim(),
-                Stamp::At(due)
-            );
+            let recorded = Stamp::At(*recorded);
+            let what =
+                format!("has the deadline {recorded}, but its timeout of {given} ends at {due_at}");
             let mut issue = gate.warned("gate-deadline-differs", &what, "timeout_at");
             issue.severity = Severity::Info;
             issues.push(issue.hint("The recorded deadline counts."));

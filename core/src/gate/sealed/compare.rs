@@ -3,34 +3,27 @@ use serde_json::{Map, Value};
 use super::{Recorded, SHOWN, Sealed, changed};
 use crate::gate::{columns, prompt_hash};
 use crate::issue::Issue;
-use crate::model::{Gate, GateStatus};
+use crate::model::{Gate, GateStatus, Text};
 use crate::text::cut;
 use crate::time::Stamp;
 
 impl Recorded<'_> {
     /// Compares a gate with its sealed rows.
     pub(super) fn compare(&self, gate: &Gate, issues: &mut Vec<Issue>) {
-        if let Some(created) = self.created.first() {
-            created_as(gate, created, issues);
-        } else if let Some(adopted) = self.adopted.last() {
-            created_as(gate, adopted, issues);
+        if let Some(created) = self.created.first().or(self.adopted.last()) {
+            Against::of(gate, created.event.id, issues).created(created);
         }
         match self.decided.last() {
-            Some(decided) => decided_as(gate, decided, issues),
+            Some(decided) => Against::of(gate, decided.event.id, issues).decided(decided),
             // A decision without a sealed row is told as a whole.
             None if self.created.is_empty() || gate.status.is_decided() => return,
             None => {
-                let mut against = Against {
-                    gate,
-                    row: self.created.first().map_or(0, |row| row.event.id),
-                    issues,
-                };
-                if gate.status != GateStatus::Pending {
-                    against.differs("status", Some(gate.status.word()), Some("pending"));
+                let row = self.created.first().map_or(0, |row| row.event.id);
+                let mut against = Against::of(gate, row, issues);
+                against.same("status", Some(GateStatus::Pending.word()));
+                for column in ["resolved_by", "resolution_comment", "resolved_at"] {
+                    against.same(column, None);
                 }
-                against.text("resolved_by", gate.resolved_by.as_deref(), None);
-                against.text("resolution_comment", gate.comment.as_deref(), None);
-                against.time("resolved_at", gate.resolved.as_ref(), None);
             }
         }
         self.metadata(gate, issues);
@@ -73,90 +66,6 @@ impl Recorded<'_> {
     }
 }
 
-fn created_as(gate: &Gate, created: &Sealed<'_>, issues: &mut Vec<Issue>) {
-    let said = &created.metadata;
-    let mut against = Against {
-        gate,
-        row: created.event.id,
-        issues,
-    };
-    let list = gate.allow.as_deref().map(serde_json::from_str::<Value>);
-    let list = list.and_then(Result::ok);
-    if let Some(then) = said.get(columns::ALLOW).filter(|then| then.is_array())
-        && list.as_ref() != Some(then)
-    {
-        let then = then.to_string();
-        against.differs("allow", gate.allow.as_deref(), Some(&then));
-    }
-    if let Some(then) = said.get(columns::PROMPT_HASH).and_then(Value::as_str) {
-        against.hash("prompt", gate.prompt.as_deref(), Some(then));
-    }
-    // The row of an override is not the one of a creation: it names its time.
-    let adopted = said.get(columns::CREATED_AT);
-    let adopted = adopted.map(|at| at.as_str().map(Stamp::parse));
-    let then = adopted.unwrap_or_else(|| created.event.timestamp.clone());
-    against.time("created_at", gate.created.as_ref(), then.as_ref());
-    // Rows that were sealed before `columns` was recorded do not cover these.
-    let Some(then) = columns::Columns::of(said) else {
-        return;
-    };
-    let number = |id: Option<i64>| id.map(|id| id.to_string());
-    if then.execution_id.is_none() || then.execution_id != gate.source_execution_id {
-        let (now, before) = (number(gate.execution_id), number(then.execution_id));
-        against.text("execution_id", now.as_deref(), before.as_deref());
-    }
-    against.text("timeout", gate.timeout.as_deref(), then.timeout.as_deref());
-    against.time(
-        "timeout_at",
-        gate.timeout_at.as_ref(),
-        then.timeout_at.as_ref(),
-    );
-    against.hash(
-        "on_reject",
-        gate.on_reject.as_deref(),
-        then.on_reject.as_deref(),
-    );
-}
-
-fn decided_as(gate: &Gate, decided: &Sealed<'_>, issues: &mut Vec<Issue>) {
-    let event = decided.event;
-    let mut against = Against {
-        gate,
-        row: event.id,
-        issues,
-    };
-    if gate.status.word() != event.kind.word() {
-        against.differs("status", Some(gate.status.word()), Some(event.kind.word()));
-    }
-    against.text(
-        "resolved_by",
-        gate.resolved_by.as_deref(),
-        event.principal.as_deref(),
-    );
-    against.text(
-        "resolution_comment",
-        gate.comment.as_deref(),
-        event.comment.as_deref(),
-    );
-    against.time(
-        "resolved_at",
-        gate.resolved.as_ref(),
-        event.timestamp.as_ref(),
-    );
-    // What a decision repeats of the gate; rows that were sealed before `columns` was recorded cover these only here.
-    let said = |key: &str| decided.metadata.get(key).and_then(Value::as_str);
-    if let Some(then) = said("timeout_at") {
-        against.time(
-            "timeout_at",
-            gate.timeout_at.as_ref(),
-            Some(&Stamp::parse(then)),
-        );
-    }
-    if let Some(then) = said("on_reject") {
-        against.text("on_reject", gate.on_reject.as_deref(), Some(then));
-    }
-}
-
 /// A gate against one row of its log.
 struct Against<'a> {
     gate: &'a Gate,
@@ -164,40 +73,115 @@ struct Against<'a> {
     issues: &'a mut Vec<Issue>,
 }
 
-impl Against<'_> {
-    fn text(&mut self, column: &str, now: Option<&str>, then: Option<&str>) {
-        let written = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        if written(now) != written(then) {
-            self.differs(column, now, then);
+impl<'a> Against<'a> {
+    fn of(gate: &'a Gate, row: i64, issues: &'a mut Vec<Issue>) -> Against<'a> {
+        Against { gate, row, issues }
+    }
+
+    fn created(&mut self, created: &Sealed<'_>) {
+        let said = &created.metadata;
+        let list = self
+            .gate
+            .allow
+            .as_deref()
+            .map(serde_json::from_str::<Value>);
+        let list = list.and_then(Result::ok);
+        if let Some(then) = said.get(columns::ALLOW).filter(|then| then.is_array())
+            && list.as_ref() != Some(then)
+        {
+            self.differs("allow", self.now("allow"), Some(&then.to_string()));
+        }
+        if let Some(then) = said.get(columns::PROMPT_HASH).and_then(Value::as_str) {
+            self.hash("prompt", Some(then));
+        }
+        // The row of an override is not the one of a creation: it names its time.
+        match said.get(columns::CREATED_AT) {
+            Some(adopted) => self.same("created_at", adopted.as_str()),
+            None => self.time("created_at", created.event.timestamp.as_ref()),
+        }
+        // Rows that were sealed before `columns` was recorded do not cover these.
+        let Some(then) = columns::Columns::of(said) else {
+            return;
+        };
+        if then.execution_id.is_none() || then.execution_id != self.gate.source_execution_id {
+            let before = then.execution_id.map(|id| id.to_string());
+            self.same("execution_id", before.as_deref());
+        }
+        self.same("timeout", then.timeout.as_deref());
+        self.time("timeout_at", then.timeout_at.as_ref());
+        self.hash("on_reject", then.on_reject.as_deref());
+    }
+
+    fn decided(&mut self, decided: &Sealed<'_>) {
+        let event = decided.event;
+        self.same("status", Some(event.kind.word()));
+        self.same("resolved_by", event.principal.as_deref());
+        self.same("resolution_comment", event.comment.as_deref());
+        self.time("resolved_at", event.timestamp.as_ref());
+        // What a decision repeats of the gate; rows that were sealed before `columns` was recorded cover these only here.
+        for column in ["timeout_at", "on_reject"] {
+            let said = decided.metadata.get(column).and_then(Value::as_str);
+            if said.is_some() {
+                self.same(column, said);
+            }
         }
     }
 
-    fn time(&mut self, column: &str, now: Option<&Stamp>, then: Option<&Stamp>) {
-        if now != then {
-            let text = |at: Option<&Stamp>| at.map(ToString::to_string);
-            self.differs(column, text(now).as_deref(), text(then).as_deref());
+    /// What stands in a column of the gate.
+    fn now(&self, column: &str) -> Option<String> {
+        let gate = self.gate;
+        let text = |text: &Option<Text>| text.as_deref().map(str::to_owned);
+        let time = |at: &Option<Stamp>| at.as_ref().map(ToString::to_string);
+        match column {
+            "allow" => text(&gate.allow),
+            "created_at" => time(&gate.created),
+            "execution_id" => gate.execution_id.map(|id| id.to_string()),
+            "on_reject" => text(&gate.on_reject),
+            "prompt" => text(&gate.prompt),
+            "resolution_comment" => text(&gate.comment),
+            "resolved_at" => time(&gate.resolved),
+            "resolved_by" => text(&gate.resolved_by),
+            "timeout" => text(&gate.timeout),
+            "timeout_at" => time(&gate.timeout_at),
+            _ => Some(gate.status.word().to_owned()),
         }
     }
 
-    fn hash(&mut self, column: &str, now: Option<&str>, then: Option<&str>) {
+    /// Compares a column; a time as the instant that it is, however it was written.
+    fn same(&mut self, column: &str, then: Option<&str>) {
+        let then = match column.ends_with("_at") {
+            true => then.map(|at| Stamp::parse(at).to_string()),
+            false => then.map(str::to_owned),
+        };
+        let written = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let now = self.now(column);
+        if written(&now) != written(&then) {
+            self.differs(column, now, then.as_deref());
+        }
+    }
+
+    fn time(&mut self, column: &str, then: Option<&Stamp>) {
+        self.same(column, then.map(ToString::to_string).as_deref());
+    }
+
+    /// Compares a column of which the row records a hash.
+    fn hash(&mut self, column: &str, then: Option<&str>) {
+        let now = self.now(column);
         let now = now.filter(|text| !text.is_empty() || then.is_some());
-        if now.map(prompt_hash).as_deref() != then {
+        if now.as_deref().map(prompt_hash).as_deref() != then {
             let what = format!("has another {column} than when it was created");
             self.issues
                 .push(changed(&self.gate.id, column, &what, self.row));
         }
     }
 
-    fn differs(&mut self, column: &str, now: Option<&str>, then: Option<&str>) {
+    fn differs(&mut self, column: &str, now: Option<String>, then: Option<&str>) {
         let shown = |text: Option<&str>| match text.filter(|text| !text.is_empty()) {
             Some(text) => format!("“{}”", cut(text, SHOWN)),
             None => "nothing".to_owned(),
         };
-        let what = format!(
-            "has {column} {}, and its sealed row records {}",
-            shown(now),
-            shown(then)
-        );
+        let (now, then) = (shown(now.as_deref()), shown(then));
+        let what = format!("has {column} {now}, and its sealed row records {then}");
         self.issues
             .push(changed(&self.gate.id, column, &what, self.row));
     }

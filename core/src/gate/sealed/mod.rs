@@ -51,23 +51,17 @@ pub(crate) fn contradictions(gates: &[Gate], log: &[AuditEvent]) -> Vec<Issue> {
     for event in rows {
         let of = recorded.entry((&event.run_id, &event.gate_id)).or_default();
         let sealed = sealed_metadata(event).map(|metadata| Sealed { event, metadata });
-        match (
-            sealed,
-            event.kind == AuditKind::Created,
-            event.kind.resolves(),
-        ) {
-            (Some(sealed), created, decided) => {
-                of.first.get_or_insert(event.id);
-                if created {
-                    of.created.push(sealed);
-                } else if creation::adopts(event, &sealed.metadata) {
-                    of.adopted.push(sealed);
-                } else if decided {
-                    of.decided.push(sealed);
-                }
-            }
-            (None, _, true) => of.unsealed.push(event),
-            (None, ..) => {}
+        let Some(sealed) = sealed else {
+            of.unsealed.extend(event.kind.resolves().then_some(event));
+            continue;
+        };
+        of.first.get_or_insert(event.id);
+        if event.kind == AuditKind::Created {
+            of.created.push(sealed);
+        } else if creation::adopts(event, &sealed.metadata) {
+            of.adopted.push(sealed);
+        } else if event.kind.resolves() {
+            of.decided.push(sealed);
         }
     }
     let mut by_id: BTreeMap<&str, Vec<&Gate>> = BTreeMap::new();
@@ -124,31 +118,24 @@ fn sealed_metadata(event: &AuditEvent) -> Option<Map<String, Value>> {
 
 fn removed(id: &str, run: &str, row: i64, others: &[&Gate]) -> Issue {
     if let Some(other) = others.first() {
-        let of = other
-            .run_id
-            .as_deref()
-            .map_or("no run".to_owned(), |of| format!("run {}", cut(of, SHOWN)));
+        let of = other.run_id.as_deref();
+        let of = of.map_or("no run".to_owned(), |of| format!("run {}", cut(of, SHOWN)));
         let what = format!("is of {of}, but was recorded in run {}", cut(run, SHOWN));
         return changed(id, "run_id", &what, row);
     }
-    Issue::error(
-        "gate-removed",
-        format!("gate {id} has no row, but row {row} of the log, which is sealed, records it"),
-    )
-    .at_row(LOG, row)
-    .hint(
+    let what =
+        format!("gate {id} has no row, but row {row} of the log, which is sealed, records it");
+    Issue::error("gate-removed", what).at_row(LOG, row).hint(
         "Its row was deleted or renamed: do not go on past that gate before you know its decision.",
     )
 }
 
 fn changed(id: &str, column: &str, what: &str, row: i64) -> Issue {
-    Issue::error(
-        "gate-changed",
-        format!("gate {id} {what} (row {row} of the log)"),
-    )
-    .at_table(GATES)
-    .at_column(column)
-    .hint("The gate was changed without the log: ask whether its decision stands.")
+    let what = format!("gate {id} {what} (row {row} of the log)");
+    let issue = Issue::error("gate-changed", what)
+        .at_table(GATES)
+        .at_column(column);
+    issue.hint("The gate was changed without the log: ask whether its decision stands.")
 }
 
 impl Recorded<'_> {
@@ -170,38 +157,24 @@ impl Recorded<'_> {
         if self.created.is_empty() && self.adopted.is_empty() {
             return;
         }
+        let unsealed = |what: String| Issue::warning("gate-decision-unsealed", what);
         for event in &self.unsealed {
-            issues.push(
-                Issue::warning(
-                    "gate-decision-unsealed",
-                    format!(
-                        "row {} of the log says that gate {id} was {}, and carries no seal",
-                        event.id,
-                        event.kind.word()
-                    ),
-                )
-                .at_row(LOG, event.id)
-                .hint("`prosescope` seals each decision of this gate: another tool wrote this one. Ask who decided."),
-            );
+            let (row, word) = (event.id, event.kind.word());
+            let what =
+                format!("row {row} of the log says that gate {id} was {word}, and carries no seal");
+            issues.push(unsealed(what).at_row(LOG, row).hint(
+                "`prosescope` seals each decision of this gate: another tool wrote this one. Ask who decided.",
+            ));
         }
-        let decided = |gate: &&&Gate| gate.status.is_decided();
-        if let (true, true, Some(gate)) = (
-            self.decided.is_empty(),
-            self.unsealed.is_empty(),
-            gates.iter().find(decided),
-        ) {
-            issues.push(
-                Issue::warning(
-                    "gate-decision-unsealed",
-                    format!(
-                        "gate {id} is {}, and no row of the log records a decision",
-                        gate.status.word()
-                    ),
-                )
-                .at_table(GATES)
-                .at_column("status")
-                .hint("`prosescope` seals each decision of this gate: another tool decided it. Ask who did."),
-            );
+        let told = !self.decided.is_empty() || !self.unsealed.is_empty();
+        let decided = gates.iter().find(|gate| gate.status.is_decided());
+        if let Some(gate) = decided.filter(|_| !told) {
+            let word = gate.status.word();
+            let what = format!("gate {id} is {word}, and no row of the log records a decision");
+            let issue = unsealed(what).at_table(GATES).at_column("status");
+            issues.push(issue.hint(
+                "`prosescope` seals each decision of this gate: another tool decided it. Ask who did.",
+            ));
         }
     }
 }

@@ -49,7 +49,6 @@ pub(super) fn overview_of(
     let is_there = |b: &&Binding| b.value != ValueAt::Missing;
     let has_attachment = |b: &&Binding| b.attachment.is_some();
     let is_timed = |e: &Execution| e.started.is_some() || e.completed.is_some();
-    let env = run.env.iter();
     let mut view = Overview {
         run: match run.form {
             // No run has given it an id: it is called by its file.
@@ -82,7 +81,6 @@ pub(super) fn overview_of(
         files: run.files.len() as u32,
         issues: session.issue_counts(),
         unread: session.unread(),
-        env: env.map(|(k, v)| (k.to_string(), v.to_string())).collect(),
         facts: recorded_facts(run),
         other_runs: session.other_runs.clone(),
         statements_in_program: runnable_statements(session),
@@ -253,22 +251,17 @@ pub(in crate::session) fn run_status(verdict: &Verdict) -> &str {
 fn recorded_facts(run: &Run) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     let mut add = |key: &str, value: &str| facts.push((key.to_owned(), short(value, FACT)));
-    if let Some(log) = &run.log {
-        log.root.iter().for_each(|root| add("root", root));
-        if !log.upstream.is_empty() {
-            add("upstream", &log.upstream.join(", "));
+    if let Some(file) = &run.state_file {
+        for (key, value) in file.extra.iter().take(FACTS) {
+            add(key, value);
         }
     }
-    let head = run.state_file.iter().flat_map(|file| &file.extra);
-    head.take(FACTS).for_each(|(key, value)| add(key, value));
     if let (Some(mode), Form::Folder { .. }) = (&run.state_mode, &run.form) {
         add("state backend", mode);
     }
-    let own = run
-        .facts
-        .iter()
-        .filter(|(key, _)| **key != *"state_backend");
-    own.take(FACTS).for_each(|(key, value)| add(key, value));
+    for (key, value) in run.facts.iter().take(FACTS) {
+        add(key, value);
+    }
     facts
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::mounts::is_remote;
 use super::{Facts, Tool};
 use crate::program::{Listing, StatementKind};
+use crate::text::counted;
 
 /// Statements from which on a conversation alone is too small a place (sqlite.md, "Complexity ceiling").
 const SMALL: usize = 30;
@@ -114,64 +115,44 @@ pub(super) fn recommend(facts: &Facts) -> Recommendation {
 fn questions(facts: &Facts) -> Vec<Answer> {
     let program = facts.program.as_ref();
     let small = program.map(|p| p.statements < SMALL && p.parallels == 0);
+    let size = program.map(|p| {
+        let parallels = match p.parallels {
+            0 => "nothing in parallel".to_owned(),
+            n => counted(n as u64, "parallel", "parallels"),
+        };
+        format!("{} has {} statements and {parallels}", p.name, p.statements)
+    });
     let wide = program.and_then(|p| p.widest).map(|n| n > BRANCHES);
+    let width = program.map(|p| match p.widest {
+        None => "how many branches there are is only known when it runs".to_owned(),
+        Some(n) => format!("{} has {n} branches at most", p.name),
+    });
     let largest = facts.stores.iter().max_by_key(|store| store.bytes);
-    let large = largest.is_some_and(|store| store.bytes > LARGE);
+    let large = largest.filter(|store| store.bytes > LARGE);
+    let held = large.map(|store| {
+        let megabytes = store.bytes / 1_000_000;
+        format!("{} holds {megabytes} MB already", store.name)
+    });
+    let ask = |question: &str, yes, then: &str, because: Option<String>, unless: &str| Answer {
+        question: question.to_owned(),
+        yes,
+        then: then.to_owned(),
+        because: because.unwrap_or_else(|| unless.to_owned()),
+    };
+    let unlooked = "no program was looked at (--program FILE)";
     let unknown = "nothing here says so; only you know";
+    let unlarge = "no run here is that large; how fast they write is not recorded";
+    let few = "fewer than 30 statements and nothing in parallel?";
+    let network = "do dashboards or other tools query the state over the network?";
+    let shared = "do several machines or people share one run?";
+    let branches = "do more than 5 branches write at once?";
+    let outputs = "do outputs exceed 1 GB, or writes 100 a minute?";
     vec![
-        Answer {
-            question: "fewer than 30 statements and nothing in parallel?".to_owned(),
-            yes: small,
-            then: "in-context".to_owned(),
-            because: program.map_or_else(
-                || "no program was looked at (--program FILE)".to_owned(),
-                |p| {
-                    let parallels = match p.parallels {
-                        0 => "nothing in parallel".to_owned(),
-                        1 => "1 parallel".to_owned(),
-                        n => format!("{n} parallels"),
-                    };
-                    format!("{} has {} statements and {parallels}", p.name, p.statements)
-                },
-            ),
-        },
-        Answer {
-            question: "do dashboards or other tools query the state over the network?".to_owned(),
-            yes: None,
-            then: "postgres".to_owned(),
-            because: unknown.to_owned(),
-        },
-        Answer {
-            question: "do several machines or people share one run?".to_owned(),
-            yes: None,
-            then: "postgres".to_owned(),
-            because: unknown.to_owned(),
-        },
-        Answer {
-            question: "do more than 5 branches write at once?".to_owned(),
-            yes: wide,
-            then: "postgres".to_owned(),
-            because: match program {
-                None => "no program was looked at (--program FILE)".to_owned(),
-                Some(p) => p.widest.map_or_else(
-                    || "how many branches there are is only known when it runs".to_owned(),
-                    |n| format!("{} has {n} branches at most", p.name),
-                ),
-            },
-        },
-        Answer {
-            question: "do outputs exceed 1 GB, or writes 100 a minute?".to_owned(),
-            yes: large.then_some(true),
-            then: "postgres".to_owned(),
-            because: match largest.filter(|_| large) {
-                Some(store) => format!(
-                    "{} holds {} MB already",
-                    store.name,
-                    store.bytes / 1_000_000
-                ),
-                None => "no run here is that large; how fast they write is not recorded".to_owned(),
-            },
-        },
+        ask(few, small, "in-context", size, unlooked),
+        ask(network, None, "postgres", None, unknown),
+        ask(shared, None, "postgres", None, unknown),
+        ask(branches, wide, "postgres", width, unlooked),
+        ask(outputs, large.map(|_| true), "postgres", held, unlarge),
     ]
 }
 

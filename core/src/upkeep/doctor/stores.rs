@@ -2,6 +2,7 @@ use super::mounts::is_remote;
 use super::{Check, DatabaseFacts, Facts, State, StoreFacts};
 use crate::check::rule;
 use crate::issue::Severity;
+use crate::text::counted;
 
 /// What is wrong with each run's store; what is right is said in one line.
 pub(super) fn checks(facts: &Facts) -> Vec<Check> {
@@ -125,10 +126,7 @@ fn summary(facts: &Facts, troubles: usize) -> Check {
         .filter_map(|s| s.database.as_ref())
         .collect();
     let wal = databases.iter().filter(|db| db.wal_mode).count();
-    let mut parts = vec![match facts.stores.len() {
-        1 => "1 store".to_owned(),
-        n => format!("{n} stores"),
-    }];
+    let mut parts = vec![counted(facts.stores.len() as u64, "store", "stores")];
     if !databases.is_empty() {
         parts.push(format!(
             "{} with a rollback journal, {wal} in WAL mode",

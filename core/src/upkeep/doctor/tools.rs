@@ -1,4 +1,5 @@
 use super::{Check, Facts, Tool};
+use crate::text::counted;
 
 /// The first SQLite without the WAL-reset bug (reliability.md, "WAL is not the default").
 const WAL_SOUND: [u32; 3] = [3, 51, 3];
@@ -88,10 +89,7 @@ fn psql(facts: &Facts) -> Check {
 }
 
 fn are(n: usize) -> String {
-    match n {
-        1 => "1 database here is".to_owned(),
-        n => format!("{n} databases here are"),
-    }
+    counted(n as u64, "database here is", "databases here are")
 }
 
 /// Whether a version has the bug; `None` when it is not one.

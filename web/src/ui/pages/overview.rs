@@ -100,12 +100,6 @@ fn Answer(overview: Overview) -> impl IntoView {
             });
             view! { <h2>"What its own record says"</h2><table class="plain-table">{pairs.collect_view()}</table> }
         })}
-        {(!overview.env.is_empty()).then(|| {
-            let pairs = overview.env.iter().map(|(key, value)| view! {
-                <tr><th scope="row"><code>{key.clone()}</code></th><td><code>{value.clone()}</code></td></tr>
-            });
-            view! { <h2>"Settings beside the run"</h2><table class="plain-table">{pairs.collect_view()}</table> }
-        })}
         {(!overview.other_runs.is_empty()).then(|| view! {
             <h2>"Other runs in the same database"</h2>
             <p class="chips">{overview.other_runs.iter().map(|id| view! { <code>{id.clone()}</code>" " }).collect_view()}</p>
