@@ -239,8 +239,7 @@ impl TiedBy {
 }
 
 pub use arguments::{Expression, items};
-pub use log::{LogMark, LogTies};
-pub(crate) use log::{fits, is_counted};
+pub(crate) use log::{counts, fits};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::Within;

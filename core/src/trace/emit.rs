@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use typed_index_collections::TiVec;
 
-use super::lower::Beside;
 use super::rows::{self, Ledger, NONE, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Slot, What};
@@ -125,31 +124,22 @@ impl<'a, 'e> Emit<'a, 'e> {
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
-        let lowered = rows.are_lowered();
         let mut aliases = Vec::new();
         let mut pos = self.next_row.get(inst.first as usize).copied();
-        while let Some(row) = pos.and_then(|pos| rows.get(pos)).filter(|_| !lowered) {
+        while let Some(row) = pos.and_then(|pos| rows.get(pos)) {
             aliases.push(row.id);
             pos = pos.and_then(|pos| self.next_row.get(pos as usize).copied());
         }
         aliases.shrink_to_fit();
-        let beside = rows.beside(inst.last);
-        if let Some(said) = beside.and_then(|beside| beside.status.clone()) {
-            status = said;
-        }
         let text = match text.trim().is_empty() {
             true => self.any_text(inst.first).unwrap_or(text),
             false => text,
-        };
-        let text = match rows.beside(inst.first) {
-            Some(first) => self.told_text(inst, first),
-            None => text,
         };
         let meta = rows.meta(inst.first);
         let frame = matches!(inst.kind, Kind::Frame(_))
             || (matches!(inst.kind, Kind::Branch(_))
                 && (meta.is_some_and(|m| m.block.is_some())
-                    || (beside.is_none() && matches!(words::read(&text).lead, Lead::Do(_)))));
+                    || matches!(words::read(&text).lead, Lead::Do(_))));
         down.frames = down.frames.saturating_add(u32::from(frame));
         let kind = match inst.kind {
             Kind::Statement => NodeKind::Statement,
@@ -190,18 +180,13 @@ impl<'a, 'e> Emit<'a, 'e> {
             .program
             .and_then(|program| program.get(inst.stmt))
             .map(|statement| statement.line);
-        let id = match rows.beside(inst.first) {
-            Some(first) => first.id,
-            None => first.map(|row| row.id),
-        };
-        let row = |pos: u32| (!lowered).then(|| rows.place(pos));
         Node {
-            id,
+            id: first.map(|row| row.id),
             aliases,
             kind,
             text,
             recovered: status == NodeStatus::Completed && (inst.failed || inst.attempts > 1),
-            derived: lost || beside.is_some_and(|beside| beside.derived),
+            derived: lost,
             status,
             parent: None,
             level: 0,
@@ -211,12 +196,10 @@ impl<'a, 'e> Emit<'a, 'e> {
             line,
             attempts: inst.attempts,
             max: (inst.max != NONE).then_some(inst.max),
-            inferred: inst.inferred
-                || self.placed.contains(&at)
-                || beside.is_some_and(|beside| beside.inferred),
-            first_row: row(inst.first),
-            last_row: row(inst.last),
-            state_line: beside.and_then(|beside| beside.line),
+            inferred: inst.inferred || self.placed.contains(&at),
+            first_row: Some(rows.place(inst.first)),
+            last_row: Some(rows.place(inst.last)),
+            state_line: None,
         }
     }
 
@@ -232,18 +215,6 @@ impl<'a, 'e> Emit<'a, 'e> {
             .map(|row| row.text.clone())
     }
 
-    /// The text of an instance that lines tell of: its statement's where the tie is sure, else the first words, else the
-    /// statement's, else what it is called.
-    fn told_text(&self, inst: &Inst<'a>, first: &Beside) -> Text {
-        let statement = self.program.and_then(|program| program.get(inst.stmt));
-        match (statement, self.any_text(inst.first)) {
-            (Some(statement), None) => statement.text.as_str().into(),
-            (Some(statement), _) if !inst.guessed => statement.text.as_str().into(),
-            (_, Some(words)) => words,
-            (None, None) => first.label.clone(),
-        }
-    }
-
     /// The gates table wins over the row (trace.md 7).
     fn gate_status(&mut self, at: u32, inst: &Inst<'a>, status: &mut NodeStatus) {
         let id = self.rows.id(inst.first);
@@ -253,7 +224,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             .get(&at)
             .and_then(|gate| self.run.gates.get(*gate))
         else {
-            if inst.open && !self.rows.are_lowered() {
+            if inst.open {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
@@ -267,7 +238,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             return;
         };
         let said = std::mem::replace(status, gates::status(gate));
-        if !inst.open && status.is_open() && !self.rows.are_lowered() {
+        if !inst.open && status.is_open() {
             self.ledger.note(Severity::Warning, "gate-disagrees", || {
                 rows::at(
                     id,
@@ -319,22 +290,16 @@ impl<'a, 'e> Emit<'a, 'e> {
         let Some(gate) = self.run.gates.get(at) else {
             return derived(NodeKind::Statement, Text::from(""), NodeStatus::Pending);
         };
-        if !self.rows.are_lowered() {
-            self.ledger
-                .note(Severity::Warning, "gate-without-execution", || {
-                    rows::at(
-                        0,
-                        format!("no execution row speaks of gate {}", gate.id),
-                        "It is shown at the end.",
-                    )
-                    .at_table("gates")
-                });
-        }
-        let kind = NodeKind::Gate {
-            gate: gate.id.clone(),
-        };
-        let text = Text::from(format!("approve {}:", gate.id));
-        derived(kind, text, gates::status(gate))
+        self.ledger
+            .note(Severity::Warning, "gate-without-execution", || {
+                rows::at(
+                    0,
+                    format!("no execution row speaks of gate {}", gate.id),
+                    "It is shown at the end.",
+                )
+                .at_table("gates")
+            });
+        gates::alone(gate)
     }
 
     fn name(&mut self, name: &'a str, shared: Option<&Text>) -> Text {

@@ -33,6 +33,7 @@
 //!   ended by the gate that was turned down last.
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
+mod align;
 mod arena;
 mod caught;
 mod claims;
@@ -58,9 +59,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
+use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Listing, StatementKind, TiedBy, scan};
-use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
 use lower::state::Told;
@@ -105,7 +105,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         &mut ties::Ties::new(program, &run.executions),
         gates::by_row(run),
     );
-    let (nodes, _) = tree::build(run, program, &rows, instances, &mut ledger);
+    let nodes = tree::build(run, program, &rows, instances, &mut ledger);
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
     trace
         .issues
@@ -157,8 +157,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
         unmarked: lowered.unmarked,
         ..Stale::default()
     };
-    let records = (&*lowered.records, &*lowered.beside);
-    let (mut nodes, nodes_of) = built(run, program, records, &mut ledger);
+    let (mut nodes, node_of) = lowered.story.finish(run, program, &mut ledger);
     let claims = claims::of(run, &facts, &nodes, &stale);
     let silence = match ending(&claims) {
         Some(status) if status.is_finished() => Silence::Over(status),
@@ -168,15 +167,14 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
     explain_cause(run, log, &mut trace);
-    let lines = nodes_of.iter().zip(&lowered.beside);
-    trace.told = lines
-        .filter_map(|(node, beside)| Some(((*node)?, beside.line?)))
+    let told = lowered.told.iter();
+    trace.told = told
+        .filter_map(|(at, line)| Some((at.node(&node_of)?, *line)))
         .collect();
     trace.told.sort_unstable();
     trace.told.dedup();
-    let node_of = |pos: u32| *nodes_of.get(pos as usize)?;
     let remarks = lowered.remarks.iter().map(|(after, line)| {
-        let after = after.and_then(node_of);
+        let after = after.and_then(|after| after.node(&node_of));
         (
             after.map(|node| round_before(log, *line, &trace.nodes, node)),
             *line,
@@ -238,8 +236,8 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
     told.believe_gates(run);
     let stale = lower::disk::compare(run, &mut told, &mut ledger);
-    let (records, beside) = lower::state::lower(run, &told);
-    let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
+    let story = lower::state::lower(run, &told);
+    let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
         // What else the program has is not known.
         true => verdict::recorded(run),
@@ -270,19 +268,6 @@ fn quoted(run: &Run) -> String {
     sources
         .into_iter()
         .fold(String::new(), |all, source| all + source + "\n")
-}
-
-/// The tree of records that are no rows; and the node of each.
-fn built(
-    run: &Run,
-    program: Option<&Listing>,
-    (records, beside): (&[Execution], &[Beside]),
-    ledger: &mut Ledger,
-) -> (Nodes, Vec<Option<NodeId>>) {
-    let rows = rows::Rows::lowered(records, beside);
-    let mut ties = ties::Ties::new(program, &[]);
-    let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
-    tree::build(run, program, &rows, instances, ledger)
 }
 
 /// What is believed of how the run ended, or where it is.

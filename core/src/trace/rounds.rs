@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NodeStatus;
-use super::lower::Round;
 use super::rows::{self, Ledger, Rows};
 use super::sweep::{Inst, Kind};
 use super::tree::{Budget, Slot, What};
-use crate::issue::{Issue, Severity};
+use crate::issue::Severity;
 use crate::model::Status;
 
 /// Makes rounds and puts the loops' children into them. Returns the children whose round is a guess.
@@ -31,9 +30,7 @@ pub(super) fn place<'a>(
             let number = meta
                 .and_then(|meta| meta.iteration)
                 .and_then(|n| u32::try_from(n).ok());
-            if let Some(round) = rows.beside(pos).and_then(|beside| beside.round) {
-                passing.begin(at, round, slots);
-            } else if row.status == Status::Iteration {
+            if row.status == Status::Iteration {
                 passing.mark(at, row.id, number, slots, ledger);
             } else if meta.is_some_and(|meta| meta.in_place) {
                 passing.counted = number.unwrap_or(0);
@@ -46,41 +43,25 @@ pub(super) fn place<'a>(
     let mut guessed = BTreeSet::new();
     for (at, passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
-        let begun = passing.begun.map_or(0, |round| round.n);
-        let highest = passing.last.unwrap_or(0).max(passing.counted).max(begun);
+        let highest = passing.last.unwrap_or(0).max(passing.counted);
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
             ledger.note(Severity::Warning, "round-number", || {
                 let hint = "Both are shown as recorded; one of them is wrong.";
-                match rows.beside(inst.first) {
-                    None => rows::at(
-                        id,
-                        format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
-                        hint,
-                    ),
-                    Some(_) => Issue::info(
-                        "",
-                        format!("a loop counts {highest} rounds, but its maximum is {max}"),
-                    )
-                    .hint(hint),
-                }
+                rows::at(
+                    id,
+                    format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
+                    hint,
+                )
             });
         }
         if inst.in_place && passing.last.is_none() {
             in_place(at, inst, &passing, rows, list, slots, budget, ledger);
             guessed.extend(passing.children);
-        } else if passing.begun.is_some()
-            || !passing.children.is_empty() && (!rows.are_lowered() || passing.last.is_some())
-        {
-            // Of a loop that is told by no round nobody knows in which one something ran.
-            let last = rows.get(inst.last).map(|row| &row.status);
-            let status = match last {
-                _ if inst.open => NodeStatus::Started,
-                // Nothing marks the end of a round of which the beginning is marked, but that the loop was left.
-                Some(Status::Exited | Status::Completed) if passing.begun.is_some() => {
-                    NodeStatus::Completed
-                }
-                _ => NodeStatus::CutOff,
+        } else if !passing.children.is_empty() {
+            let status = match inst.open {
+                true => NodeStatus::Started,
+                false => NodeStatus::CutOff,
             };
             passing.close(at, passing.next(), status, slots);
         }
@@ -95,30 +76,13 @@ struct Passing {
     children: Vec<u32>,
     /// The number of the last round that ended.
     last: Option<u32>,
-    /// The number of the round that began, where beginnings are marked.
-    begun: Option<Round>,
     /// `current_iteration` of the in-place dialect.
     counted: u32,
 }
 
 impl Passing {
     fn next(&self) -> u32 {
-        let begun = self.begun.map(|round| round.n);
-        begun.unwrap_or_else(|| self.last.unwrap_or(0).saturating_add(1))
-    }
-
-    /// A record that a round begins: the one before it is over.
-    fn begin(&mut self, at: u32, round: Round, slots: &mut Vec<Slot<'_>>) {
-        if self.begun.is_some_and(|begun| begun.n == round.n) {
-            return;
-        }
-        if self.begun.is_some() || !self.children.is_empty() {
-            let before = self.next();
-            self.close(at, before, NodeStatus::Completed, slots);
-            self.children.clear();
-            self.last = Some(before);
-        }
-        self.begun = Some(round);
+        self.last.unwrap_or(0).saturating_add(1)
     }
 
     /// An `iteration` row: it ends a round.
@@ -150,7 +114,6 @@ impl Passing {
         self.close(at, n, NodeStatus::Completed, slots);
         self.children.clear();
         self.last = Some(n);
-        self.begun = None;
     }
 
     fn close(&self, at: u32, n: u32, status: NodeStatus, slots: &mut Vec<Slot<'_>>) {
@@ -160,7 +123,7 @@ impl Passing {
             what: What::Round {
                 n,
                 status,
-                derived: self.begun.is_some_and(|round| round.derived),
+                derived: false,
             },
         });
         for child in &self.children {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::emit::Emit;
 use super::rows::{self, Ledger, NONE, Rows};
 use super::sweep::{Inst, Instances, Kind};
-use super::{NodeId, NodeStatus, Nodes, gates, parents, preorder, rounds};
+use super::{NodeStatus, Nodes, gates, parents, preorder, rounds};
 use crate::issue::Severity;
 use crate::model::{Run, Text};
 use crate::program::Listing;
@@ -46,14 +46,14 @@ impl Budget {
     }
 }
 
-/// Builds the nodes in preorder; also, of records that are no rows, the node of each by its position.
+/// Builds the nodes in preorder.
 pub(super) fn build<'a>(
     run: &'a Run,
     program: Option<&Listing>,
     rows: &Rows<'a>,
     mut instances: Instances<'a>,
     ledger: &mut Ledger,
-) -> (Nodes, Vec<Option<NodeId>>) {
+) -> Nodes {
     let ties = gates::tie(run, rows, &mut instances.list, &instances.of_row);
     parents::settle(rows, &mut instances, ledger);
     let Instances { list, of_row, .. } = instances;
@@ -76,24 +76,7 @@ pub(super) fn build<'a>(
         preorder::order(&parents)
     };
     let mut emit = Emit::new(run, program, rows, &list, &of_row, &ties, &placed, ledger);
-    let nodes = emit.all(&slots, &order);
-    let nodes_of = match rows.are_lowered() {
-        true => nodes_of_rows(&of_row, &order),
-        false => Vec::new(),
-    };
-    (nodes, nodes_of)
-}
-
-/// The node of each record, by its position.
-fn nodes_of_rows(of_row: &[u32], order: &[u32]) -> Vec<Option<NodeId>> {
-    let mut node_of = vec![None; order.len()];
-    for (node, slot) in order.iter().enumerate() {
-        if let Some(place) = node_of.get_mut(*slot as usize) {
-            *place = Some(NodeId::from(node));
-        }
-    }
-    let nodes = of_row.iter().map(|slot| *node_of.get(*slot as usize)?);
-    nodes.collect()
+    emit.all(&slots, &order)
 }
 
 /// Branches that a parallel announced and no row speaks of (trace.md 4).

@@ -1,10 +1,33 @@
 //! What a line says of the statement that it speaks of.
 
 use crate::model::{LogEvent, LogLine};
-use crate::program::{LogMark, StatementKind as Kind};
+use crate::program::StatementKind as Kind;
+
+/// What a line says. What it does not say stays empty.
+pub(super) struct Mark<'l> {
+    /// `3` of `3→` and of `3a→`.
+    pub(super) number: Option<u32>,
+    /// `a` of `3a→`; the letter of a line in a frame is its call's.
+    branch: Option<&'l str>,
+    /// What it must be, where the line says so.
+    pub(super) kind: Option<Kind>,
+    /// A name, or words: `plan`; of `block:implement#1` the block, of `gate:fast_tests` the gate.
+    pub(super) label: &'l str,
+}
+
+impl Mark<'_> {
+    /// Which branch of a parallel it is, from 0.
+    pub(super) fn letter(&self) -> Option<usize> {
+        let [letter] = self.branch?.trim().as_bytes() else {
+            return None;
+        };
+        let nth = letter.to_ascii_lowercase().checked_sub(b'a')?;
+        Some(usize::from(nth))
+    }
+}
 
 /// What a line says; `None` for what speaks of no statement.
-pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
+pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
         LogEvent::Statement { text, .. } if is_input(line) => (Some(Kind::Input), text),
@@ -15,16 +38,13 @@ pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
         LogEvent::Gate { gate, .. } => (Some(Kind::Gate), gate),
         LogEvent::Leave { .. } | LogEvent::Trailer { .. } | LogEvent::Note => return None,
     };
-    Some(LogMark {
+    Some(Mark {
         number: line.number,
-        branch: line.branch.as_deref(),
-        // A line of a frame says nothing of what its number means.
-        block: line.frame.map(|_| ""),
+        branch: line.branch.as_deref().filter(|_| line.frame.is_none()),
         kind,
         label,
     })
 }
-
 /// What a condition belongs to: `else` has none of its own.
 fn condition(text: &str) -> Option<Kind> {
     Some(match text.starts_with("else") {
