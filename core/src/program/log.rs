@@ -32,9 +32,11 @@ impl Listing {
     }
 
     /// The statements that bind a name; else those that refer to it: an agent, a block, a program.
-    pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (&[u32], TiedBy) {
+    pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
         let name = label.trim().to_lowercase();
-        let bound = self.keys().bound(self, &name);
+        let bound = self.index().named(&name).iter().copied();
+        let bound = bound.filter(|at| self.get(*at).is_some_and(|s| !s.kind.is_declaration()));
+        let bound: Vec<u32> = bound.collect();
         if !bound.is_empty() && kind != Some(Kind::Do) {
             return (bound, TiedBy::Name);
         }
@@ -44,14 +46,19 @@ impl Listing {
         };
         let mut referring = kinds
             .iter()
-            .map(|kind| self.keys().referring(self, *kind, &name));
+            .map(|kind| self.index().referring(*kind, &name));
         let found = referring.find(|list| !list.is_empty());
-        (found.unwrap_or_default(), TiedBy::Target)
+        (found.unwrap_or_default().to_vec(), TiedBy::Target)
     }
 
     /// The statements that a text speaks of, in order, and by what it does.
     pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy) {
-        let found = self.keys().find(self, text.trim());
+        let found = self.index().find(self, text.trim());
+        // The words may be those in quotes.
+        let found = match found.statements.is_empty() {
+            true => self.index().find(self, &format!("\"{}\"", text.trim())),
+            false => found,
+        };
         (found.statements, found.by)
     }
 }

@@ -8,7 +8,6 @@ mod arguments;
 mod declared;
 mod flow;
 mod head;
-mod keys;
 mod lex;
 mod line;
 mod log;

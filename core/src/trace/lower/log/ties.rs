@@ -189,7 +189,7 @@ impl<'f, 'a> Program<'f, 'a> {
             return Vec::new();
         }
         let (named, by) = listing.called(mark.label, mark.kind);
-        let fitting = named.iter().copied().filter(|at| {
+        let fitting = named.into_iter().filter(|at| {
             let own = listing.get(*at);
             own.is_some_and(|own| fits(mark.kind, own))
         });
