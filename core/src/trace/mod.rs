@@ -1,22 +1,20 @@
 //! From records to what happened (design: trace.md, one-fold.md; cases: golden/trace.json and real.json).
 //!
 //! ```text
-//! execution rows ───────────────────┐
-//! a compact log    ──► lower/log    ├─► records in order ──► instances ──► parents, branches, rounds, frames ──► meaning
+//! execution rows   ──► sweep, emit  ┐
+//! a compact log    ──► lower/log    ├─► a story: what happened, in order, and what each lies in ──► nodes ──► meaning
 //! a state.md, disk ──► lower/state  ┘
 //! ```
-//!
-//! There is one fold. A form that has no rows is lowered to records first; lowering parses and names, the fold decides.
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 //!
 //! | step | module | rules of trace.md |
 //! |---|---|---|
-//! | files to records | `lower` | one-fold.md, rules 1, 2, 6 |
+//! | files to a story | `lower`, `align` | one-fold.md, rules 1, 2, 6 |
 //! | what a missing end means | `silence` | 7, 10 |
 //! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
-//! | parents, rounds, branches, gates to slots | `tree`, `parents`, `rounds`, `gates` | 4, 5, 11 |
-//! | slots to nodes in preorder | `preorder`, `emit` | 6, 7 |
+//! | parents, rounds, gates | `emit`, `parents`, `rounds`, `gates` | 4, 5, 11 |
+//! | a story to nodes in preorder | `story`, `preorder` | 6, 7 |
 //! | what it means | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
 //!
 //! Where the rules are silent, this reads as follows:
@@ -47,9 +45,9 @@ mod rounds;
 mod rows;
 mod shape;
 mod silence;
+mod story;
 mod sweep;
 mod ties;
-mod tree;
 mod verdict;
 mod ways;
 mod words;
@@ -105,7 +103,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         &mut ties::Ties::new(program, &run.executions),
         gates::by_row(run),
     );
-    let nodes = tree::build(run, program, &rows, instances, &mut ledger);
+    let nodes = emit::nodes(run, program, &rows, instances, &mut ledger);
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
     trace
         .issues

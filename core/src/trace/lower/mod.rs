@@ -4,7 +4,6 @@ pub(super) mod disk;
 pub(super) mod facts;
 pub(super) mod log;
 pub(crate) mod state;
-pub(super) mod story;
 
 use crate::program::{Tie, TiedBy};
 

@@ -6,7 +6,7 @@ use super::{Lowering, said};
 use crate::model::{LogEvent, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
-use crate::trace::lower::story::{At, Happening, Place};
+use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// The frames that were entered.

@@ -20,12 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::disk;
 use super::facts::Facts;
-use super::story::{At, Happening, Place, Story};
 use super::tied;
 use crate::issue::{Issue, Severity};
 use crate::model::{CompactLog, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::rows::Ledger;
+use crate::trace::story::{At, Happening, Place, Story};
 use crate::trace::{NodeKind, NodeStatus};
 use ahead::Ahead;
 use frames::Frames;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{Key, Lowering};
 use crate::model::{LogEvent, LogLine, Text};
 use crate::program::{StatementKind, Tie};
-use crate::trace::lower::story::{At, Happening, Place};
+use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Branches that are listed though nothing but their name is known.

@@ -5,7 +5,7 @@ use crate::model::words::says_deferred;
 use crate::model::{GateStatus, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
-use crate::trace::lower::story::{At, Happening, Place};
+use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {

@@ -6,8 +6,8 @@ use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::emit::word;
 use crate::trace::gates::status as gate_status;
 use crate::trace::lower::facts::Fact;
-use crate::trace::lower::story::{At, Happening, Place};
 use crate::trace::lower::tied;
+use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Rounds that are listed though nothing but their number is known.

@@ -25,13 +25,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::disk::{self, Written};
 use super::facts::Facts;
-use super::story::{At, Place, Story};
 use crate::gate::visit;
 use crate::model::{Gate, Run, Status, Text};
 use crate::program::{Listing, StatementKind};
 use crate::trace::NodeStatus;
 use crate::trace::gates::status as gate_status;
 use crate::trace::rows::Ledger;
+use crate::trace::story::{At, Place, Story};
 use frames::Frames;
 use sections::Unplaced;
 

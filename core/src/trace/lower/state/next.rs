@@ -4,8 +4,8 @@ use super::Lowering;
 use crate::program::{StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::lower::facts::Facts;
-use crate::trace::lower::story::Happening;
 use crate::trace::lower::tied;
+use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 
 /// The statement after the last at the top of the program that ran. `status` says how a statement's record stands;

@@ -7,7 +7,7 @@ use crate::decode::state_md::read::ACTIVE;
 use crate::model::Text;
 use crate::model::words::leading_status;
 use crate::trace::emit::word;
-use crate::trace::lower::story::Happening;
+use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 use crate::trace::{NodeKind, NodeStatus};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::Lowering;
 use crate::model::{BindingKind, Text};
 use crate::program::TiedBy;
-use crate::trace::lower::story::{At, Happening};
 use crate::trace::lower::{disk, tied};
+use crate::trace::story::{At, Happening};
 use crate::trace::{NodeKind, NodeStatus};
 
 /// Statements of a frame that are looked at for the one that comes after a written one.

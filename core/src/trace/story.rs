@@ -6,7 +6,7 @@ use crate::issue::{Issue, Severity};
 use crate::model::{Run, Text};
 use crate::program::{Listing, Tie};
 use crate::trace::emit::derived;
-use crate::trace::rows::{Ledger, NONE};
+use crate::trace::rows::{self, Ledger, NONE};
 use crate::trace::words::leaves_branches;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
 
@@ -18,6 +18,10 @@ const MOST_ANNOUNCED: usize = 10_000;
 pub(in crate::trace) struct At(u32);
 
 impl At {
+    pub(in crate::trace) fn new(place: u32) -> At {
+        At(place)
+    }
+
     /// Its node, among those of all.
     pub(in crate::trace) fn node(self, of: &[Option<NodeId>]) -> Option<NodeId> {
         of.get(self.0 as usize).copied().flatten()
@@ -59,6 +63,24 @@ pub(in crate::trace) struct Happening {
     /// Of a loop, the round that is under way, and the number of the last.
     pub(in crate::trace) round: Place,
     pub(in crate::trace) rounds: u32,
+    pub(in crate::trace) rows: Recorded,
+}
+
+/// What rows record beside.
+#[derive(Debug, Clone, Default)]
+pub(in crate::trace) struct Recorded {
+    /// The ids of all but its first row.
+    pub(in crate::trace) aliases: Vec<i64>,
+    /// The places of its first row, and of its last.
+    pub(in crate::trace) ends: Option<(u32, u32)>,
+    /// Its depth.
+    pub(in crate::trace) depth: Option<i64>,
+    /// A branch that is the call of a block.
+    pub(in crate::trace) calls: bool,
+    /// A parallel that may go on without all of its branches, where that is recorded.
+    pub(in crate::trace) drops: Option<bool>,
+    /// Ended by force, whatever was open in it.
+    pub(in crate::trace) cuts: bool,
 }
 
 impl Happening {
@@ -81,6 +103,7 @@ impl Happening {
             parent: None,
             round: None,
             rounds: 0,
+            rows: Recorded::default(),
         }
     }
 }
@@ -108,9 +131,10 @@ impl Story {
         self.push(parent, new)
     }
 
-    fn push(&mut self, parent: Place, mut new: Happening) -> At {
+    /// Adds the next thing, which lies directly in another.
+    pub(in crate::trace) fn push(&mut self, parent: Place, mut new: Happening) -> At {
         new.parent = parent;
-        new.failed = new.status == NodeStatus::Failed;
+        new.failed |= new.status == NodeStatus::Failed;
         let again = u32::from(new.status == NodeStatus::Retry);
         new.attempts = new.attempts.max(1 + again);
         self.list.push(new);
@@ -192,22 +216,41 @@ impl Story {
         }
     }
 
-    /// The nodes, in preorder; and the node of each thing.
+    /// The nodes, in preorder; and the node of each thing. The gates are tied by their names.
     pub(in crate::trace) fn finish(
         mut self,
         run: &Run,
         program: Option<&Listing>,
         ledger: &mut Ledger,
     ) -> (Nodes, Vec<Option<NodeId>>) {
-        self.announce(ledger);
         let mut names: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
         for (at, own) in (0..).zip(&self.list) {
             if let NodeKind::Gate { gate } = &own.kind {
                 names.entry(gate).or_default().push_back(at);
             }
-            note_rounds(own, ledger);
         }
         let gates = gates::by_name(run, names, gates::Ties::of_all(run));
+        for own in &self.list {
+            note_rounds(own, ledger);
+        }
+        for (at, gate) in &gates.of_inst {
+            let gate = run.gates.get(*gate).map(gates::status);
+            if let (Some(own), Some(status)) = (self.get_mut(At(*at)), gate) {
+                own.status = status;
+            }
+        }
+        self.nodes(run, program, &gates, ledger)
+    }
+
+    /// The nodes, in preorder, with the gates that nothing tells of behind them; and the node of each thing.
+    pub(in crate::trace) fn nodes(
+        mut self,
+        run: &Run,
+        program: Option<&Listing>,
+        gates: &gates::Ties,
+        ledger: &mut Ledger,
+    ) -> (Nodes, Vec<Option<NodeId>>) {
+        self.announce(ledger);
         let mut order: Vec<(u32, bool, u32)> = (0..self.list.len() as u32)
             .map(|at| match self.early.get(&At(at)) {
                 Some(later) => (later.0, false, at),
@@ -229,8 +272,7 @@ impl Story {
         }
         let mut node_of: Vec<Option<NodeId>> = vec![None; order.len()];
         let mut nodes = Nodes::with_capacity(order.len());
-        // The frames around each node, itself included, and whether its parallel went on without it.
-        let mut above: Vec<(u32, bool)> = Vec::with_capacity(order.len());
+        let mut above: Vec<Above> = Vec::with_capacity(order.len());
         for new in preorder::order(&parents) {
             let Some((_, _, at)) = order.get(new as usize) else {
                 continue;
@@ -239,26 +281,10 @@ impl Story {
                 continue;
             };
             let parent = own.parent.and_then(|at| at.node(&node_of));
-            let (mut frames, lost) = parent
-                .and_then(|parent| above.get(usize::from(parent)).copied())
-                .unwrap_or_default();
-            let gate = gates.of_inst.get(at).and_then(|gate| run.gates.get(*gate));
-            let mut node = node(own, program);
-            if let NodeKind::Frame { depth, .. } = &mut node.kind {
-                frames += 1;
-                *depth = frames;
-            }
-            let around = parent.and_then(|parent| nodes.get(parent));
-            let is_lost = node.status.is_open()
-                && (lost || around.is_some_and(|around| leaves(around, &node)));
-            if let Some(gate) = gate {
-                node.status = gates::status(gate);
-            }
-            if is_lost {
-                (node.status, node.derived) = (NodeStatus::Abandoned, true);
-            }
+            let outer = parent.and_then(|parent| above.get(usize::from(parent)));
+            let (mut node, inner) = node(own, program, outer.copied().unwrap_or_default(), ledger);
             node.parent = parent;
-            above.push((frames, is_lost));
+            above.push(inner);
             let id = nodes.push_and_get_key(node);
             if let Some(slot) = node_of.get_mut(*at as usize) {
                 *slot = Some(id);
@@ -273,6 +299,9 @@ impl Story {
 
     /// Branches that a parallel announced and no line speaks of.
     fn announce(&mut self, ledger: &mut Ledger) {
+        if self.list.iter().all(|own| own.announced.is_empty()) {
+            return;
+        }
         let mut seen: BTreeSet<(At, Text)> = BTreeSet::new();
         for own in &self.list {
             if let (NodeKind::Branch { branch }, Some(parent)) = (&own.kind, own.parent) {
@@ -291,9 +320,17 @@ impl Story {
                     continue;
                 }
                 if left == 0 {
-                    ledger.note(Severity::Info, "branches-not-listed", || {
-                        let message = "a parallel announces more branches than are listed";
-                        Issue::info("", message).hint("No line speaks of them.")
+                    let id = self.get(at).and_then(|own| own.id);
+                    ledger.note(Severity::Info, "branches-not-listed", || match id {
+                        Some(id) => rows::at(
+                            id,
+                            format!("execution {id} announces more branches than are listed"),
+                            "No row speaks of them.",
+                        ),
+                        None => {
+                            Issue::info("", "a parallel announces more branches than are listed")
+                                .hint("No line speaks of them.")
+                        }
                     });
                     return;
                 }
@@ -323,30 +360,60 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
     }
 }
 
-/// Whether a parallel that is over went on without a branch.
-fn leaves(parallel: &Node, branch: &Node) -> bool {
-    parallel.kind == NodeKind::Parallel
-        && matches!(branch.kind, NodeKind::Branch { .. })
-        && !parallel.status.is_open()
-        && leaves_branches(&parallel.text)
+/// What something hands down to what lies in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    /// Frames on the way, itself included.
+    frames: u32,
+    /// In a branch that its parallel went on without, or ended by force.
+    dropped: bool,
+    /// A parallel that is over and may go on without all of its branches.
+    drops: bool,
 }
 
-fn node(own: &mut Happening, program: Option<&Listing>) -> Node {
+/// The node of a thing.
+fn node(
+    own: &mut Happening,
+    program: Option<&Listing>,
+    above: Above,
+    ledger: &mut Ledger,
+) -> (Node, Above) {
     let statement = own.tie.zip(program);
     let statement = statement.and_then(|(tie, program)| program.get(tie.statement));
     let guessed = own.tie.is_some_and(|tie| tie.guessed);
     let words = std::mem::take(&mut own.text);
-    // Its statement's where the tie is sure, else the first words.
+    // Of lines, the statement's where the tie is sure, else the first words.
     let text = match statement {
+        _ if own.rows.ends.is_some() => words,
         Some(statement) if !guessed || words.trim().is_empty() => statement.text.as_str().into(),
         None if words.trim().is_empty() => std::mem::take(&mut own.label),
         _ => words,
     };
     let by = own.tie.map(|tie| tie.by).filter(|_| !own.by_place);
     let tried = own.failed || own.attempts > 1;
-    Node {
+    let is_branch = matches!(own.kind, NodeKind::Branch { .. });
+    let is_frame = own.kind.is_frame() || own.rows.calls;
+    let frames = above.frames.saturating_add(u32::from(is_frame));
+    if let NodeKind::Frame { depth, .. } = &mut own.kind {
+        *depth = frames;
+        note_depth(own.id, own.rows.depth, frames, own.parent, ledger);
+    }
+    let open = own.status.is_open();
+    let dropped = open && (above.dropped || above.drops && is_branch);
+    let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
+    let below = Above {
+        frames,
+        dropped: dropped || own.rows.cuts,
+        drops: own.kind == NodeKind::Parallel && !open && drops(),
+    };
+    let status = match dropped {
+        true => NodeStatus::Abandoned,
+        false => own.status.clone(),
+    };
+    let node = Node {
         id: own.id,
-        recovered: own.status == NodeStatus::Completed && tried,
+        aliases: std::mem::take(&mut own.rows.aliases),
+        recovered: status == NodeStatus::Completed && tried,
         line: statement.map(|statement| statement.line),
         line_guessed: statement.is_some() && guessed,
         line_by: by.filter(|_| statement.is_some()),
@@ -354,7 +421,31 @@ fn node(own: &mut Happening, program: Option<&Listing>) -> Node {
         max: own.max,
         inferred: own.inferred,
         state_line: own.line,
-        derived: own.derived,
-        ..derived(own.kind.clone(), text, own.status.clone())
-    }
+        first_row: own.rows.ends.map(|(first, _)| first),
+        last_row: own.rows.ends.map(|(_, last)| last),
+        derived: own.derived || dropped,
+        ..derived(own.kind.clone(), text, status)
+    };
+    (node, below)
+}
+
+/// The writer's depth is only compared (trace.md 6).
+fn note_depth(
+    id: Option<i64>,
+    said: Option<i64>,
+    counted: u32,
+    parent: Place,
+    ledger: &mut Ledger,
+) {
+    let (Some(id), Some(depth)) = (id, said.filter(|said| *said != i64::from(counted))) else {
+        return;
+    };
+    let hint = match parent {
+        None => "Its row names no parent, so it lies at the root.",
+        Some(_) => "Depth is counted along the parents; the recorded number is only compared.",
+    };
+    ledger.note(Severity::Warning, "depth-mismatch", || {
+        let message = format!("execution {id} says depth {depth}, but {counted} is counted");
+        rows::at(id, message, hint)
+    });
 }
