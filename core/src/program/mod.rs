@@ -212,8 +212,6 @@ pub enum TiedBy {
     Beginning,
     /// It has a text in quotes that begins so, or one with its `{names}` filled in.
     Quoted,
-    /// It shares the most words.
-    Words,
     /// It is of that kind.
     Kind,
     /// The index names it, and the text says nothing else.
@@ -230,7 +228,6 @@ impl TiedBy {
             TiedBy::Target => "the line refers to the same agent or block",
             TiedBy::Beginning => "the text is shortened",
             TiedBy::Quoted => "only the quoted text is alike",
-            TiedBy::Words => "the text is reworded",
             TiedBy::Kind => "the line is of the same kind",
             TiedBy::Index => "only the index names it",
         }

@@ -7,23 +7,10 @@ use crate::program::StatementKind as Kind;
 pub(super) struct Mark<'l> {
     /// `3` of `3→` and of `3a→`.
     pub(super) number: Option<u32>,
-    /// `a` of `3a→`; the letter of a line in a frame is its call's.
-    branch: Option<&'l str>,
     /// What it must be, where the line says so.
     pub(super) kind: Option<Kind>,
     /// A name, or words: `plan`; of `block:implement#1` the block, of `gate:fast_tests` the gate.
     pub(super) label: &'l str,
-}
-
-impl Mark<'_> {
-    /// Which branch of a parallel it is, from 0.
-    pub(super) fn letter(&self) -> Option<usize> {
-        let [letter] = self.branch?.trim().as_bytes() else {
-            return None;
-        };
-        let nth = letter.to_ascii_lowercase().checked_sub(b'a')?;
-        Some(usize::from(nth))
-    }
 }
 
 /// What a line says; `None` for what speaks of no statement.
@@ -40,7 +27,6 @@ pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
     };
     Some(Mark {
         number: line.number,
-        branch: line.branch.as_deref().filter(|_| line.frame.is_none()),
         kind,
         label,
     })
@@ -64,7 +50,7 @@ fn words(text: &str) -> (Option<Kind>, &str) {
         "if" | "elif" | "else" | "choice" | "option" if !rest.starts_with(['_', '-']) => {
             (Some(Kind::If), "")
         }
-        _ => (None, of_several(text).map_or(text, |(name, _)| name)),
+        _ => (None, name(text)),
     }
 }
 
@@ -74,8 +60,15 @@ fn is_input(line: &LogLine) -> bool {
         .is_some_and(|tag| tag.eq_ignore_ascii_case("input"))
 }
 
-/// `reviewer (final)`: a name, and which of the statements of that name.
-pub(super) fn of_several(text: &str) -> Option<(&str, &str)> {
-    let (name, which) = text.strip_suffix(')')?.split_once(" (")?;
-    (!name.contains([' ', '\t'])).then_some((name, which))
+/// `reviewer (final)`: a name, and a remark.
+fn name(text: &str) -> &str {
+    let name = text
+        .strip_suffix(')')
+        .and_then(|text| text.split_once(" ("));
+    let name = name.map_or(text, |(name, _)| name);
+    if name.contains([' ', '\t']) {
+        text
+    } else {
+        name
+    }
 }

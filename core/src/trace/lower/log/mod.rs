@@ -15,6 +15,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod ties;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
