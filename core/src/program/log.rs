@@ -34,7 +34,7 @@ impl Listing {
     /// The statements that bind a name; else those that refer to it: an agent, a block, a program.
     pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
         let name = label.trim().to_lowercase();
-        let bound = self.index().named(&name).iter().copied();
+        let bound = self.index().named(self, &name).iter().copied();
         let bound = bound.filter(|at| self.get(*at).is_some_and(|s| !s.kind.is_declaration()));
         let bound: Vec<u32> = bound.collect();
         if !bound.is_empty() && kind != Some(Kind::Do) {
@@ -46,7 +46,7 @@ impl Listing {
         };
         let mut referring = kinds
             .iter()
-            .map(|kind| self.index().referring(*kind, &name));
+            .map(|kind| self.index().referring(self, *kind, &name));
         let found = referring.find(|list| !list.is_empty());
         (found.unwrap_or_default().to_vec(), TiedBy::Target)
     }

@@ -1,6 +1,8 @@
 //! What statements can be found by: their text, its beginning, names, targets, quoted texts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement, StatementKind as Kind, TiedBy};
@@ -31,8 +33,15 @@ enum Feature {
 /// The statements of a listing by what texts have in common with them.
 #[derive(Debug, Clone, Default)]
 pub(in crate::program) struct Index {
-    by: BTreeMap<(Feature, String), Vec<u32>>,
+    heads: Features,
+    /// What only reworded or cut texts ask for is made when one does.
+    others: OnceLock<Features>,
+    /// Statements whose very text is nobody else's, and begins nobody else's: its hash, and the statement; sorted.
+    sure: Vec<(u64, u32)>,
 }
+
+/// Statements in order of the program, by what texts have in common with them.
+type Features = BTreeMap<(Feature, String), Vec<u32>>;
 
 /// What a text was found to speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,48 +82,62 @@ impl Found {
 impl Index {
     pub(super) fn new(listing: &Listing) -> Index {
         let mut index = Index::default();
+        let mut plain = Vec::with_capacity(listing.statements.len());
         for (id, statement) in (0..).zip(&listing.statements) {
-            let head = Row::new(&statement.text);
+            let text = statement.text.as_str();
+            let head = Row::new(text);
+            plain.push(!head.lone && !text.contains('\n') && !text.trim_start().starts_with('#'));
             if let Some(right) = head.right.filter(|right| !right.is_empty()) {
-                index.add(Feature::Right, right, id);
+                add(&mut index.heads, Feature::Right, right, id);
             }
-            let whole = whole(listing, id, statement, &head.canonical);
-            index.add(Feature::Whole, whole, id);
-            index.add(Feature::Head, head.canonical, id);
-            if let Some(name) = &statement.name {
-                index.add(Feature::Name, name.to_lowercase(), id);
-            }
-            if let Some(target) = &statement.target {
-                let feature = Feature::Target(statement.kind);
-                index.add(feature, target.to_lowercase(), id);
-            }
-            for text in texts_of(listing, id, statement) {
-                let literal = text.split('{').next().unwrap_or_default();
-                index.add(Feature::Quoted, literal.to_owned(), id);
-            }
+            add(&mut index.heads, Feature::Head, head.canonical, id);
         }
+        let heads = index.heads.iter();
+        let heads = heads.take_while(|((feature, _), _)| *feature == Feature::Head);
+        let alone = heads.filter_map(|((_, head), ids)| {
+            let others = index.begin(listing, Feature::Head, head).nth(1).is_some()
+                || index.begin(listing, Feature::Right, head).next().is_some();
+            let id = ids.first().filter(|_| !others && !head.is_empty())?;
+            let text = listing.get(*id).map_or("", |own| &own.text);
+            (plain.get(*id as usize) == Some(&true)).then(|| (hash(text), *id))
+        });
+        index.sure = alone.collect();
+        index.sure.sort_unstable();
         index
     }
 
-    fn add(&mut self, feature: Feature, text: String, id: u32) {
-        let ids = self.by.entry((feature, text)).or_default();
-        if ids.last() != Some(&id) {
-            ids.push(id);
+    /// The statement whose very text this is, and that of no other: what [`Index::find`] would find, at once.
+    pub(super) fn sure(&self, listing: &Listing, text: &str) -> Option<u32> {
+        let hash = hash(text);
+        let from = self.sure.partition_point(|(other, _)| *other < hash);
+        let same = self.sure.get(from..)?.iter();
+        same.take_while(|(other, _)| *other == hash)
+            .map(|(_, id)| *id)
+            .find(|id| listing.get(*id).is_some_and(|own| own.text == text))
+    }
+
+    fn features(&self, listing: &Listing, feature: Feature) -> &Features {
+        match feature {
+            Feature::Head | Feature::Right => &self.heads,
+            _ => self.others.get_or_init(|| others(listing)),
         }
     }
 
-    fn of(&self, feature: Feature, text: &str) -> &[u32] {
-        let ids = self.by.get(&(feature, text.to_owned()));
+    fn of(&self, listing: &Listing, feature: Feature, text: &str) -> &[u32] {
+        let features = self.features(listing, feature);
+        let ids = features.get(&(feature, text.to_owned()));
         ids.map_or(&[], Vec::as_slice)
     }
 
     /// The statements that have a text which begins so, with that text.
     fn begin<'i>(
         &'i self,
+        listing: &Listing,
         feature: Feature,
         text: &'i str,
     ) -> impl Iterator<Item = (&'i str, u32)> + 'i {
-        let rest = self.by.range((feature, text.to_owned())..);
+        let features = self.features(listing, feature);
+        let rest = features.range((feature, text.to_owned())..);
         let found = rest.take_while(move |((of, own), _)| *of == feature && own.starts_with(text));
         let each = found.flat_map(|((_, own), ids)| ids.iter().map(|id| (own.as_str(), *id)));
         each.take(MOST)
@@ -127,10 +150,10 @@ impl Index {
             return Found::default();
         }
         let found = self
-            .by_text(&row)
+            .by_text(listing, &row)
             .or_else(|| self.by_name(listing, &row))
             .or_else(|| self.by_target(listing, &row))
-            .or_else(|| self.by_beginning(&row))
+            .or_else(|| self.by_beginning(listing, &row))
             .or_else(|| self.by_quoted(listing, &row))
             .unwrap_or_default();
         Found {
@@ -140,17 +163,17 @@ impl Index {
     }
 
     /// The same text, with or without the name that it is bound to.
-    fn by_text(&self, row: &Row<'_>) -> Option<Found> {
-        let with_name = self.of(Feature::Head, &row.canonical);
+    fn by_text(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let with_name = self.of(listing, Feature::Head, &row.canonical);
         let mut statements = with_name.to_vec();
         // A word alone is rather the name of what is bound than the value of something else.
         if !row.lone {
-            statements.extend(self.of(Feature::Right, &row.canonical));
+            statements.extend(self.of(listing, Feature::Right, &row.canonical));
         }
         // More lines than the head tell equals apart.
         if row.whole.len() > row.canonical.len() && statements.len() > 1 {
             let whole = clip(&row.whole, LIMIT);
-            let same = self.begin(Feature::Whole, whole).map(|(_, id)| id);
+            let same = self.begin(listing, Feature::Whole, whole).map(|(_, id)| id);
             let same: BTreeSet<u32> = same.collect();
             if statements.iter().any(|id| same.contains(id)) {
                 statements.retain(|id| same.contains(id));
@@ -160,7 +183,7 @@ impl Index {
         let mut beginning = row.canonical.clone();
         beginning.push_str(if row.colon { " :" } else { "" });
         let longer = |feature| {
-            let mut all = self.begin(feature, &beginning);
+            let mut all = self.begin(listing, feature, &beginning);
             all.any(|(own, _)| own.len() > row.canonical.len())
         };
         let exact = !row.lone && !longer(Feature::Head) && !longer(Feature::Right);
@@ -175,7 +198,7 @@ impl Index {
     fn by_name(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let kind_of = |id: u32| listing.get(id).map(|own| own.kind);
         if let Some(branch) = &row.branch {
-            let all = self.of(Feature::Name, branch).iter().copied();
+            let all = self.of(listing, Feature::Name, branch).iter().copied();
             let branches = all.filter(|id| {
                 let outer = listing.enclosing(*id).next();
                 outer.and_then(kind_of) == Some(Kind::Parallel)
@@ -183,12 +206,15 @@ impl Index {
             return Found::some(branches.take(MOST).collect(), true, TiedBy::Name);
         }
         let declares = row.kind.is_some_and(Kind::is_declaration);
-        let all = self.of(Feature::Name, row.name.as_ref()?).iter().copied();
+        let all = self
+            .of(listing, Feature::Name, row.name.as_ref()?)
+            .iter()
+            .copied();
         let all = all.filter(|id| kind_of(*id).is_some_and(Kind::is_declaration) == declares);
         let all: Vec<u32> = all.take(MOST).collect();
         let same_kind = |id: &u32| row.kind.is_none() || kind_of(*id) == row.kind;
         let begins: Vec<u32> = self
-            .begin(Feature::Head, &row.canonical)
+            .begin(listing, Feature::Head, &row.canonical)
             .map(|(_, id)| id)
             .filter(|id| all.binary_search(id).is_ok())
             .collect();
@@ -216,7 +242,9 @@ impl Index {
             Some(Kind::Call) | None => &[Kind::Do, Kind::Call, Kind::Session, Kind::Resume],
             Some(kind) => std::slice::from_ref(kind),
         };
-        let mut all = kinds.iter().map(|kind| self.referring(*kind, target));
+        let mut all = kinds
+            .iter()
+            .map(|kind| self.referring(listing, *kind, target));
         let all = all.find(|all| !all.is_empty())?;
         let mut all: Vec<u32> = all.iter().copied().take(MOST).collect();
         let same = |id: &u32| {
@@ -231,12 +259,12 @@ impl Index {
 
     /// A text that was shortened: with its last word whole if it can be (`do process` is rather `do process(x)` than
     /// `do process_all(x)`).
-    fn by_beginning(&self, row: &Row<'_>) -> Option<Found> {
+    fn by_beginning(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         if row.canonical.len() < 3 {
             return None;
         }
         let whole = clip(&row.whole, LIMIT);
-        let all: Vec<(&str, u32)> = self.begin(Feature::Whole, whole).collect();
+        let all: Vec<(&str, u32)> = self.begin(listing, Feature::Whole, whole).collect();
         let ends = |(own, _): &&(&str, u32)| {
             let next = own.get(whole.len()..).and_then(|own| own.chars().next());
             next.is_none_or(|sign| !sign.is_alphanumeric() && !"_-.".contains(sign))
@@ -263,12 +291,12 @@ impl Index {
             texts.into_iter().flatten().any(|own| is(&own))
         };
         let may_be = |own: &str| own == text || row.cut && own.starts_with(text.as_str());
-        let longer = self.begin(Feature::Quoted, text).map(|(_, id)| id);
+        let longer = self.begin(listing, Feature::Quoted, text).map(|(_, id)| id);
         let longer = longer.take(SEVERAL).filter(|id| is_like(id, &may_be));
         let mut statements: Vec<u32> = longer.collect();
         if statements.is_empty() {
             let fills = |own: &str| own.contains('{') && fills(own, text, row.cut);
-            let shorter = self.shorter(text).iter().copied();
+            let shorter = self.shorter(listing, text).iter().copied();
             let shorter = shorter.take(SEVERAL).filter(|id| is_like(id, &fills));
             statements.extend(shorter);
         }
@@ -280,11 +308,13 @@ impl Index {
     }
 
     /// The statements with the longest literal beginning that a text begins with.
-    fn shorter(&self, text: &str) -> &[u32] {
+    fn shorter(&self, listing: &Listing, text: &str) -> &[u32] {
+        let features = self.features(listing, Feature::Quoted);
         let mut part = text;
         for _ in 0..32 {
             let upto = (Feature::Quoted, part.to_owned());
-            let Some(((Feature::Quoted, literal), ids)) = self.by.range(..=upto).next_back() else {
+            let Some(((Feature::Quoted, literal), ids)) = features.range(..=upto).next_back()
+            else {
                 break;
             };
             if text.starts_with(literal.as_str()) {
@@ -301,14 +331,55 @@ impl Index {
     }
 
     /// The statements that bind or declare a name in lower case.
-    pub(in crate::program) fn named(&self, name: &str) -> &[u32] {
-        self.of(Feature::Name, name)
+    pub(in crate::program) fn named(&self, listing: &Listing, name: &str) -> &[u32] {
+        self.of(listing, Feature::Name, name)
     }
 
     /// The statements of a kind that refer to a name in lower case.
-    pub(in crate::program) fn referring(&self, kind: Kind, name: &str) -> &[u32] {
-        self.of(Feature::Target(kind), name)
+    pub(in crate::program) fn referring(
+        &self,
+        listing: &Listing,
+        kind: Kind,
+        name: &str,
+    ) -> &[u32] {
+        self.of(listing, Feature::Target(kind), name)
     }
+}
+
+/// The same for the same text, on every machine.
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn add(features: &mut Features, feature: Feature, text: String, id: u32) {
+    let ids = features.entry((feature, text)).or_default();
+    if ids.last() != Some(&id) {
+        ids.push(id);
+    }
+}
+
+/// What texts may have in common with statements beside their heads.
+fn others(listing: &Listing) -> Features {
+    let mut others = Features::new();
+    for (id, statement) in (0..).zip(&listing.statements) {
+        let head = Row::new(&statement.text).canonical;
+        let whole = whole(listing, id, statement, &head);
+        add(&mut others, Feature::Whole, whole, id);
+        if let Some(name) = &statement.name {
+            add(&mut others, Feature::Name, name.to_lowercase(), id);
+        }
+        if let Some(target) = &statement.target {
+            let feature = Feature::Target(statement.kind);
+            add(&mut others, feature, target.to_lowercase(), id);
+        }
+        for text in texts_of(listing, id, statement) {
+            let literal = text.split('{').next().unwrap_or_default();
+            add(&mut others, Feature::Quoted, literal.to_owned(), id);
+        }
+    }
+    others
 }
 
 /// A statement's head and its properties.

@@ -99,9 +99,13 @@ impl Ties<'_> {
             let Some(index) = index.filter(|index| asked.insert((*index, text))) else {
                 continue;
             };
+            let counted = &self.listing.ready().counted;
+            if let Some(sure) = self.listing.index().sure(self.listing, text) {
+                self.learned.take(counted, index, &[sure]);
+                continue;
+            }
             let found = self.find(text);
             if found.exact {
-                let counted = &self.listing.ready().counted;
                 self.learned.take(counted, index, &found.statements);
             }
         }
@@ -120,6 +124,13 @@ impl Ties<'_> {
         index: Option<i64>,
         within: Option<Within>,
     ) -> Option<Tie> {
+        if let Some(statement) = self.listing.index().sure(self.listing, text) {
+            return Some(Tie {
+                statement,
+                guessed: false,
+                by: TiedBy::Text,
+            });
+        }
         let found = self.find(text);
         choose(self.listing, &self.learned, &found, index, within)
     }
