@@ -1,11 +1,11 @@
 //! What statements can be found by: their text, its beginning, names, targets, quoted texts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
-use crate::program::{LineRole, Listing, Statement, StatementKind as Kind, TiedBy};
+use super::features::{add, fills, hash, others, texts_of};
+use crate::program::row::{LIMIT, Row, clip};
+use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
 /// Of more statements than this that a text may speak of, only so many are looked at.
 const MOST: usize = 4096;
@@ -15,7 +15,7 @@ const SEVERAL: usize = 64;
 
 /// What a text may have in common with a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Feature {
+pub(super) enum Feature {
     /// The head.
     Head,
     /// The head without `x =` before it, or what stands behind its colon.
@@ -41,7 +41,7 @@ pub(in crate::program) struct Index {
 }
 
 /// Statements in order of the program, by what texts have in common with them.
-type Features = BTreeMap<(Feature, String), Vec<u32>>;
+pub(super) type Features = BTreeMap<(Feature, String), Vec<u32>>;
 
 /// What a text was found to speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -344,98 +344,4 @@ impl Index {
     ) -> &[u32] {
         self.of(listing, Feature::Target(kind), name)
     }
-}
-
-/// The same for the same text, on every machine.
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-fn add(features: &mut Features, feature: Feature, text: String, id: u32) {
-    let ids = features.entry((feature, text)).or_default();
-    if ids.last() != Some(&id) {
-        ids.push(id);
-    }
-}
-
-/// What texts may have in common with statements beside their heads.
-fn others(listing: &Listing) -> Features {
-    let mut others = Features::new();
-    for (id, statement) in (0..).zip(&listing.statements) {
-        let head = Row::new(&statement.text).canonical;
-        let whole = whole(listing, id, statement, &head);
-        add(&mut others, Feature::Whole, whole, id);
-        if let Some(name) = &statement.name {
-            add(&mut others, Feature::Name, name.to_lowercase(), id);
-        }
-        if let Some(target) = &statement.target {
-            let feature = Feature::Target(statement.kind);
-            add(&mut others, feature, target.to_lowercase(), id);
-        }
-        for text in texts_of(listing, id, statement) {
-            let literal = text.split('{').next().unwrap_or_default();
-            add(&mut others, Feature::Quoted, literal.to_owned(), id);
-        }
-    }
-    others
-}
-
-/// A statement's head and its properties.
-fn whole(listing: &Listing, id: u32, statement: &Statement, head: &str) -> String {
-    let mut whole = head.to_owned();
-    let below = listing.lines.get(statement.line as usize..);
-    let own = below.unwrap_or_default().iter().take_while(|line| {
-        let role = matches!(line.role, LineRole::Property | LineRole::Continuation);
-        role && line.statement == Some(id)
-    });
-    for line in own {
-        if whole.len() > LIMIT {
-            break;
-        }
-        append(&mut whole, &line.text);
-    }
-    whole.truncate(clip(&whole, LIMIT).len());
-    whole
-}
-
-/// The quoted texts of a statement: of its head, what it asks for, and what a head opens and goes on below it.
-fn texts_of(listing: &Listing, id: u32, statement: &Statement) -> Vec<String> {
-    let mut texts = quoted_in(&statement.text);
-    for key in ["prompt", "description", "message", "condition"] {
-        if let Some(value) = statement.property(key) {
-            texts.push(inner_text(clip(value, LIMIT)));
-        }
-    }
-    let opened = statement.text.matches("\"\"\"").count() % 2 == 1;
-    let whole = opened.then(|| listing.own_text(id)).unwrap_or_default();
-    if let Some(text) = whole.split("\"\"\"").nth(1) {
-        texts.push(inner_text(clip(text, LIMIT)));
-    }
-    texts.retain(|text| !text.is_empty());
-    texts
-}
-
-/// Whether `text` is `pattern` with something in place of every `{…}`; of a text that was cut, as far as it goes.
-fn fills(pattern: &str, text: &str, cut: bool) -> bool {
-    let mut rest = text;
-    let last = pattern.matches('{').count();
-    for (at, part) in pattern.split('{').enumerate() {
-        let literal = match at {
-            0 => part,
-            _ => part.split_once('}').map_or("", |(_, after)| after),
-        };
-        if at == last && at > 0 && !cut {
-            // The last name takes all that is before the end.
-            return rest.ends_with(literal);
-        }
-        match rest.find(literal) {
-            Some(found) if at > 0 || found == 0 => {
-                rest = rest.get(found + literal.len()..).unwrap_or_default();
-            }
-            _ => return false,
-        }
-    }
-    rest.is_empty() || cut
 }

@@ -13,6 +13,7 @@
 //! Anything else is a guess and says so.
 
 mod counting;
+mod features;
 mod index;
 #[cfg(test)]
 mod tests;
