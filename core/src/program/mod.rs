@@ -8,7 +8,6 @@ mod arguments;
 mod declared;
 mod flow;
 mod head;
-mod keys;
 mod lex;
 mod line;
 mod log;
@@ -215,8 +214,6 @@ pub enum TiedBy {
     Beginning,
     /// It has a text in quotes that begins so, or one with its `{names}` filled in.
     Quoted,
-    /// It shares the most words.
-    Words,
     /// It is of that kind.
     Kind,
     /// The index names it, and the text says nothing else.
@@ -233,7 +230,6 @@ impl TiedBy {
             TiedBy::Target => "the line refers to the same agent or block",
             TiedBy::Beginning => "the text is shortened",
             TiedBy::Quoted => "only the quoted text is alike",
-            TiedBy::Words => "the text is reworded",
             TiedBy::Kind => "the line is of the same kind",
             TiedBy::Index => "only the index names it",
         }
@@ -241,8 +237,7 @@ impl TiedBy {
 }
 
 pub use arguments::{Expression, items};
-pub use log::{LogMark, LogTies};
-pub(crate) use log::{fits, is_counted};
+pub(crate) use log::{counts, fits};
 pub use scan::{classify, scan};
 pub use tie::Ties;
 pub(crate) use tie::Within;

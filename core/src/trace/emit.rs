@@ -1,246 +1,137 @@
-//! From slots to nodes: what each says, in the order in which a tree is read.
+//! From instances to a story: what each says, as rows record it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use typed_index_collections::TiVec;
-
-use super::lower::Beside;
 use super::rows::{self, Ledger, NONE, Rows};
-use super::sweep::{Inst, Kind};
-use super::tree::{Slot, What};
+use super::story::{At, Happening, Recorded, Story};
+use super::sweep::{Inst, Instances, Kind};
 use super::words::{self, Lead};
-use super::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
+use super::{Node, NodeKind, NodeStatus, Nodes, gates, parents, rounds};
 use crate::issue::Severity;
 use crate::model::{Run, Status, Text};
-use crate::program::Listing;
+use crate::program::{Listing, Tie};
 
-/// Makes nodes.
-pub(super) struct Emit<'a, 'e> {
+/// Tells of what rows record.
+struct Emit<'a, 'e> {
     run: &'a Run,
-    program: Option<&'e Listing>,
     rows: &'e Rows<'a>,
-    list: &'e [Inst<'a>],
     gates: &'e gates::Ties,
-    placed: &'e BTreeSet<u32>,
-    names: BTreeMap<&'a str, Text>,
-    round_names: BTreeMap<u32, Text>,
     next_row: Vec<u32>,
     ledger: &'e mut Ledger,
 }
 
-/// What a node hands down to those below it.
-#[derive(Clone, Copy, Default)]
-struct Above {
-    /// Frames on the way, itself included.
-    frames: u32,
-    /// In a branch that its parallel went on without.
-    dropped: bool,
-    /// A parallel that is over and may go on without all of its branches.
-    drops: bool,
-    /// Ended by force, whatever was open in it.
-    cuts: bool,
+/// The nodes of what rows record, in preorder.
+pub(super) fn nodes<'a>(
+    run: &'a Run,
+    program: Option<&Listing>,
+    rows: &Rows<'a>,
+    mut instances: Instances<'a>,
+    ledger: &mut Ledger,
+) -> Nodes {
+    let gates = gates::tie(run, rows, &mut instances.list, &instances.of_row);
+    parents::settle(rows, &mut instances, ledger);
+    let Instances { list, of_row, .. } = instances;
+    let mut emit = Emit {
+        run,
+        rows,
+        gates: &gates,
+        next_row: next_rows(&of_row),
+        ledger,
+    };
+    let mut story = Story::default();
+    for (at, inst) in (0..).zip(&list) {
+        let told = emit.inst(at, inst);
+        let parent = (inst.parent != NONE).then(|| At::new(inst.parent));
+        story.push(parent, told);
+    }
+    rounds::place(rows, &list, &of_row, &mut story, ledger);
+    for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
+        ledger.note(Severity::Warning, "gate-without-execution", || {
+            let message = format!("no execution row speaks of gate {}", gate.id);
+            rows::at(0, message, "It is shown at the end.").at_table("gates")
+        });
+    }
+    story.nodes(run, program, &gates, ledger).0
 }
 
-impl<'a, 'e> Emit<'a, 'e> {
-    #[expect(clippy::too_many_arguments, reason = "all that the fold knows")]
-    pub(super) fn new(
-        run: &'a Run,
-        program: Option<&'e Listing>,
-        rows: &'e Rows<'a>,
-        list: &'e [Inst<'a>],
-        of_row: &[u32],
-        gates: &'e gates::Ties,
-        placed: &'e BTreeSet<u32>,
-        ledger: &'e mut Ledger,
-    ) -> Emit<'a, 'e> {
-        Emit {
-            run,
-            program,
-            rows,
-            list,
-            gates,
-            placed,
-            names: BTreeMap::new(),
-            round_names: BTreeMap::new(),
-            next_row: next_rows(of_row),
-            ledger,
-        }
-    }
-
-    /// The nodes of these slots, in this order.
-    pub(super) fn all(&mut self, slots: &[Slot<'a>], order: &[u32]) -> Nodes {
-        let mut place = vec![None; slots.len()];
-        let mut above: TiVec<NodeId, Above> = TiVec::with_capacity(order.len());
-        let mut nodes = Nodes::with_capacity(order.len());
-        for old in order {
-            let Some(slot) = slots.get(*old as usize) else {
-                continue;
-            };
-            let parent = place.get(slot.parent as usize).copied().flatten();
-            let mut down = parent
-                .and_then(|parent| above.get(parent))
-                .copied()
-                .unwrap_or_default();
-            let mut node = match &slot.what {
-                What::Inst(at) => self.inst(*at, &mut down),
-                What::Round { n, status, derived } => {
-                    let mut node = self.round(*n);
-                    node.status = status.clone();
-                    node.derived = *derived;
-                    node
-                }
-                What::Announced { name, over } => {
-                    let status = match over {
-                        true => NodeStatus::Skipped,
-                        false => NodeStatus::Pending,
-                    };
-                    let kind = NodeKind::Branch {
-                        branch: (*name).clone(),
-                    };
-                    derived(kind, (*name).clone(), status)
-                }
-                What::Gate(at) => self.gate(*at),
-            };
-            node.parent = parent;
-            above.push(down);
-            let id = nodes.push_and_get_key(node);
-            if let Some(place) = place.get_mut(*old as usize) {
-                *place = Some(id);
-            }
-        }
-        preorder::measure(&mut nodes);
-        nodes
-    }
-
-    fn inst(&mut self, at: u32, down: &mut Above) -> Node {
-        let Some(inst) = self.list.get(at as usize) else {
-            return derived(NodeKind::Statement, Text::from(""), NodeStatus::Pending);
-        };
+impl<'a> Emit<'a, '_> {
+    fn inst(&mut self, at: u32, inst: &Inst<'a>) -> Happening {
         let rows = self.rows;
         let (first, last) = (rows.get(inst.first), rows.get(inst.last));
-        let text = first.map_or_else(|| Text::from(""), |row| row.text.clone());
         let mut status = last.map_or(NodeStatus::Pending, |row| match &row.status {
             // Our writer leaves this word, with a time, where the end of what an execution lies in cut it off; a folder's
             // log says `executing`. The documents' own `started` rows have no times (errata X14).
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
-        let lowered = rows.are_lowered();
-        let mut aliases = Vec::new();
-        let mut pos = self.next_row.get(inst.first as usize).copied();
-        while let Some(row) = pos.and_then(|pos| rows.get(pos)).filter(|_| !lowered) {
-            aliases.push(row.id);
-            pos = pos.and_then(|pos| self.next_row.get(pos as usize).copied());
-        }
+        let next = |pos: &u32| {
+            let next = self.next_row.get(*pos as usize).copied();
+            next.filter(|pos| *pos != NONE)
+        };
+        let all = || std::iter::successors(Some(inst.first), next);
+        let texts = all().filter_map(|pos| rows.get(pos)).map(|row| &row.text);
+        let mut texts = texts.chain(first.map(|row| &row.text));
+        let text = texts.find(|text| !text.trim().is_empty());
+        let text = text.or(first.map(|row| &row.text)).cloned();
+        let text = text.unwrap_or_else(|| Text::from(""));
+        let mut aliases: Vec<i64> = all().skip(1).map(|pos| rows.id(pos)).collect();
         aliases.shrink_to_fit();
-        let beside = rows.beside(inst.last);
-        if let Some(said) = beside.and_then(|beside| beside.status.clone()) {
-            status = said;
+        let mut announced = Vec::new();
+        if inst.kind == Kind::Parallel {
+            let metas = all().filter_map(|pos| rows.meta(pos));
+            announced = metas
+                .flat_map(|meta| meta.branches.iter().cloned())
+                .collect();
         }
-        let text = match text.trim().is_empty() {
-            true => self.any_text(inst.first).unwrap_or(text),
-            false => text,
-        };
-        let text = match rows.beside(inst.first) {
-            Some(first) => self.told_text(inst, first),
-            None => text,
-        };
         let meta = rows.meta(inst.first);
-        let frame = matches!(inst.kind, Kind::Frame(_))
-            || (matches!(inst.kind, Kind::Branch(_))
-                && (meta.is_some_and(|m| m.block.is_some())
-                    || (beside.is_none() && matches!(words::read(&text).lead, Lead::Do(_)))));
-        down.frames = down.frames.saturating_add(u32::from(frame));
+        let named = |name: &str, shared: Option<&Text>| match shared {
+            Some(text) if **text == *name => text.clone(),
+            _ => Text::from(name),
+        };
         let kind = match inst.kind {
             Kind::Statement => NodeKind::Statement,
             Kind::Parallel => NodeKind::Parallel,
             Kind::Loop => NodeKind::Loop,
             Kind::Branch(name) => NodeKind::Branch {
-                branch: self.name(name, meta.and_then(|m| m.branch.as_ref())),
+                branch: named(name, meta.and_then(|m| m.branch.as_ref())),
             },
-            Kind::Frame(name) => {
-                self.compare_depth(inst, down.frames);
-                NodeKind::Frame {
-                    block: self.name(name, meta.and_then(|m| m.block.as_ref())),
-                    depth: down.frames,
-                }
-            }
+            Kind::Frame(name) => NodeKind::Frame {
+                block: named(name, meta.and_then(|m| m.block.as_ref())),
+                depth: 0,
+            },
             Kind::Gate(name) => {
                 self.gate_status(at, inst, &mut status);
                 NodeKind::Gate {
-                    gate: self.name(name, meta.and_then(|m| m.gate_id.as_ref())),
+                    gate: named(name, meta.and_then(|m| m.gate_id.as_ref())),
                 }
             }
         };
-        let branch = matches!(kind, NodeKind::Branch { .. });
-        let lost = inst.open && (down.dropped || down.cuts || (down.drops && branch));
-        if lost {
-            status = NodeStatus::Abandoned;
-        }
-        down.dropped = lost;
+        let calls = meta.is_some_and(|meta| meta.block.is_some())
+            || matches!(words::read(&text).lead, Lead::Do(_));
         let ended = rows.meta(inst.last).filter(|_| !inst.open);
-        down.cuts = ended.is_some_and(|meta| !meta.forced.is_empty());
-        down.drops = inst.kind == Kind::Parallel
-            && !inst.open
-            && match meta.and_then(|m| m.strategy.as_deref()) {
-                Some(strategy) => matches!(strategy, "first" | "any"),
-                None => words::leaves_branches(&text),
-            };
-        let line = self
-            .program
-            .and_then(|program| program.get(inst.stmt))
-            .map(|statement| statement.line);
-        let id = match rows.beside(inst.first) {
-            Some(first) => first.id,
-            None => first.map(|row| row.id),
-        };
-        let row = |pos: u32| (!lowered).then(|| rows.place(pos));
-        Node {
-            id,
+        let strategy = meta.and_then(|meta| meta.strategy.as_deref());
+        let recorded = Recorded {
             aliases,
-            kind,
+            ends: Some((rows.place(inst.first), rows.place(inst.last))),
+            depth: meta.and_then(|meta| meta.depth),
+            calls: calls && matches!(inst.kind, Kind::Branch(_)),
+            drops: strategy.map(|strategy| matches!(strategy, "first" | "any")),
+            cuts: ended.is_some_and(|meta| !meta.forced.is_empty()),
+        };
+        let tie = inst.by.map(|by| Tie {
+            statement: inst.stmt,
+            guessed: inst.guessed,
+            by,
+        });
+        Happening {
             text,
-            recovered: status == NodeStatus::Completed && (inst.failed || inst.attempts > 1),
-            derived: lost || beside.is_some_and(|beside| beside.derived),
-            status,
-            parent: None,
-            level: 0,
-            descendants: 0,
-            line_guessed: line.is_some() && inst.guessed,
-            line_by: inst.by.filter(|_| line.is_some()),
-            line,
+            tie,
+            id: first.map(|row| row.id),
             attempts: inst.attempts,
             max: (inst.max != NONE).then_some(inst.max),
-            inferred: inst.inferred
-                || self.placed.contains(&at)
-                || beside.is_some_and(|beside| beside.inferred),
-            first_row: row(inst.first),
-            last_row: row(inst.last),
-            state_line: beside.and_then(|beside| beside.line),
-        }
-    }
-
-    /// The first text that any row of an instance has.
-    fn any_text(&self, first: u32) -> Option<Text> {
-        let later = |pos: &u32| {
-            let next = self.next_row.get(*pos as usize).copied();
-            next.filter(|pos| *pos != NONE)
-        };
-        std::iter::successors(Some(first), later)
-            .filter_map(|pos| self.rows.get(pos))
-            .find(|row| !row.text.trim().is_empty())
-            .map(|row| row.text.clone())
-    }
-
-    /// The text of an instance that lines tell of: its statement's where the tie is sure, else the first words, else the
-    /// statement's, else what it is called.
-    fn told_text(&self, inst: &Inst<'a>, first: &Beside) -> Text {
-        let statement = self.program.and_then(|program| program.get(inst.stmt));
-        match (statement, self.any_text(inst.first)) {
-            (Some(statement), None) => statement.text.as_str().into(),
-            (Some(statement), _) if !inst.guessed => statement.text.as_str().into(),
-            (_, Some(words)) => words,
-            (None, None) => first.label.clone(),
+            inferred: inst.inferred,
+            announced,
+            failed: inst.failed,
+            rows: recorded,
+            ..Happening::new(kind, status)
         }
     }
 
@@ -253,7 +144,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             .get(&at)
             .and_then(|gate| self.run.gates.get(*gate))
         else {
-            if inst.open && !self.rows.are_lowered() {
+            if inst.open {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
@@ -267,7 +158,7 @@ impl<'a, 'e> Emit<'a, 'e> {
             return;
         };
         let said = std::mem::replace(status, gates::status(gate));
-        if !inst.open && status.is_open() && !self.rows.are_lowered() {
+        if !inst.open && status.is_open() {
             self.ledger.note(Severity::Warning, "gate-disagrees", || {
                 rows::at(
                     id,
@@ -280,71 +171,6 @@ impl<'a, 'e> Emit<'a, 'e> {
                     "The gates table is believed.",
                 )
             });
-        }
-    }
-
-    /// The writer's depth is only compared (trace.md 6).
-    fn compare_depth(&mut self, inst: &Inst<'a>, counted: u32) {
-        let Some(depth) = self.rows.meta(inst.first).and_then(|meta| meta.depth) else {
-            return;
-        };
-        if depth == i64::from(counted) {
-            return;
-        }
-        let row = self.rows.get(inst.first);
-        let id = self.rows.id(inst.first);
-        let hint = if row.is_some_and(|row| row.parent.is_none()) {
-            "Its row names no parent, so it lies at the root."
-        } else {
-            "Depth is counted along the parents; the recorded number is only compared."
-        };
-        self.ledger.note(Severity::Warning, "depth-mismatch", || {
-            let message = format!("execution {id} says depth {depth}, but {counted} is counted");
-            rows::at(id, message, hint)
-        });
-    }
-
-    fn round(&mut self, n: u32) -> Node {
-        let name = self
-            .round_names
-            .entry(n)
-            .or_insert_with(|| Text::from(format!("round {n}")))
-            .clone();
-        let mut node = derived(NodeKind::Round { n }, name, NodeStatus::Started);
-        node.derived = false;
-        node
-    }
-
-    fn gate(&mut self, at: usize) -> Node {
-        let Some(gate) = self.run.gates.get(at) else {
-            return derived(NodeKind::Statement, Text::from(""), NodeStatus::Pending);
-        };
-        if !self.rows.are_lowered() {
-            self.ledger
-                .note(Severity::Warning, "gate-without-execution", || {
-                    rows::at(
-                        0,
-                        format!("no execution row speaks of gate {}", gate.id),
-                        "It is shown at the end.",
-                    )
-                    .at_table("gates")
-                });
-        }
-        let kind = NodeKind::Gate {
-            gate: gate.id.clone(),
-        };
-        let text = Text::from(format!("approve {}:", gate.id));
-        derived(kind, text, gates::status(gate))
-    }
-
-    fn name(&mut self, name: &'a str, shared: Option<&Text>) -> Text {
-        match shared {
-            Some(text) if **text == *name => text.clone(),
-            _ => self
-                .names
-                .entry(name)
-                .or_insert_with(|| Text::from(name))
-                .clone(),
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::NodeStatus;
+use super::emit::derived;
 use super::rows::Rows;
 use super::sweep::{Inst, Kind};
+use super::{Node, NodeKind, NodeStatus};
 use crate::gate::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
 
@@ -44,6 +45,18 @@ pub(super) struct Ties {
     pub(super) alone: Vec<usize>,
 }
 
+impl Ties {
+    /// All gates, tied to nothing yet; those of other runs come last.
+    pub(super) fn of_all(run: &Run) -> Ties {
+        let mut alone: Vec<usize> = (0..run.gates.len()).collect();
+        alone.sort_by_key(|at| run.gates.get(*at).is_some_and(|gate| is_foreign(run, gate)));
+        Ties {
+            alone,
+            ..Ties::default()
+        }
+    }
+}
+
 /// Ties the gates table to instances: by `execution_id`, then by name, then by name without the visit. A row
 /// that waits and is named by a gate becomes a gate.
 pub(super) fn tie<'a>(
@@ -53,19 +66,17 @@ pub(super) fn tie<'a>(
     of_row: &[u32],
 ) -> Ties {
     let mut ties = Ties::default();
-    let mut by_name: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
+    let mut by_name_of: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
     for (at, inst) in insts.iter().enumerate() {
         if let Kind::Gate(name) = inst.kind {
-            by_name.entry(name).or_default().push_back(at as u32);
+            by_name_of.entry(name).or_default().push_back(at as u32);
         }
     }
-    let foreign =
-        |gate: &Gate| !run.id.is_empty() && gate.run_id.as_ref().is_some_and(|id| *id != run.id);
-    let mut left: Vec<usize> = (0..run.gates.len()).collect();
-    left.sort_by_key(|at| run.gates.get(*at).is_some_and(foreign));
+    let foreign = |gate: &Gate| is_foreign(run, gate);
+    let mut left = Ties::of_all(run).alone;
     left.retain(|at| {
         let Some((gate, inst_at)) = run.gates.get(*at).and_then(|gate| {
-            let pos = rows.find_row(gate.execution_id?)?;
+            let pos = rows.find(gate.execution_id?)?;
             Some((gate, *of_row.get(pos as usize)?))
         }) else {
             return true;
@@ -88,28 +99,50 @@ pub(super) fn tie<'a>(
         ties.of_inst.insert(inst_at, *at);
         false
     });
+    ties.alone = left;
+    by_name(run, by_name_of, ties)
+}
+
+/// Ties the gates that are left to those of a name, in order; then by their names without the visit.
+pub(super) fn by_name(run: &Run, mut names: BTreeMap<&str, VecDeque<u32>>, mut ties: Ties) -> Ties {
+    let Ties { of_inst, alone } = &mut ties;
     for by_base in [false, true] {
-        left.retain(|at| {
+        alone.retain(|at| {
             let Some(gate) = run.gates.get(*at) else {
                 return false;
             };
             let name = if by_base { visit(&gate.id).0 } else { &gate.id };
-            let free = by_name.get_mut(name).and_then(|insts| {
+            let free = names.get_mut(name).and_then(|insts| {
                 while let Some(inst) = insts.pop_front() {
-                    if !ties.of_inst.contains_key(&inst) {
+                    if !of_inst.contains_key(&inst) {
                         return Some(inst);
                     }
                 }
                 None
             });
             if let Some(inst) = free {
-                ties.of_inst.insert(inst, *at);
+                of_inst.insert(inst, *at);
             }
             free.is_none()
         });
     }
-    left.sort_unstable();
-    left.retain(|at| run.gates.get(*at).is_some_and(|gate| !foreign(gate)));
-    ties.alone = left;
+    alone.sort_unstable();
+    alone.retain(|at| {
+        run.gates
+            .get(*at)
+            .is_some_and(|gate| !is_foreign(run, gate))
+    });
     ties
+}
+
+fn is_foreign(run: &Run, gate: &Gate) -> bool {
+    !run.id.is_empty() && gate.run_id.as_ref().is_some_and(|id| *id != run.id)
+}
+
+/// The node of a gate that nothing else speaks of.
+pub(super) fn alone(gate: &Gate) -> Node {
+    let kind = NodeKind::Gate {
+        gate: gate.id.clone(),
+    };
+    derived(kind, format!("approve {}:", gate.id).into(), status(gate))
 }

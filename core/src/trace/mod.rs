@@ -1,22 +1,20 @@
 //! From records to what happened (design: trace.md, one-fold.md; cases: golden/trace.json and real.json).
 //!
 //! ```text
-//! execution rows ───────────────────┐
-//! a compact log    ──► lower/log    ├─► records in order ──► instances ──► parents, branches, rounds, frames ──► meaning
+//! execution rows   ──► sweep, emit  ┐
+//! a compact log    ──► lower/log    ├─► a story: what happened, in order, and what each lies in ──► nodes ──► meaning
 //! a state.md, disk ──► lower/state  ┘
 //! ```
-//!
-//! There is one fold. A form that has no rows is lowered to records first; lowering parses and names, the fold decides.
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 //!
 //! | step | module | rules of trace.md |
 //! |---|---|---|
-//! | files to records | `lower` | one-fold.md, rules 1, 2, 6 |
+//! | files to a story | `lower`, `align` | one-fold.md, rules 1, 2, 6 |
 //! | what a missing end means | `silence` | 7, 10 |
 //! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
-//! | parents, rounds, branches, gates to slots | `tree`, `parents`, `rounds`, `gates` | 4, 5, 11 |
-//! | slots to nodes in preorder | `preorder`, `emit` | 6, 7 |
+//! | parents, rounds, gates | `emit`, `parents`, `rounds`, `gates` | 4, 5, 11 |
+//! | a story to nodes in preorder | `story`, `preorder` | 6, 7 |
 //! | what it means | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
 //!
 //! Where the rules are silent, this reads as follows:
@@ -33,6 +31,7 @@
 //!   ended by the gate that was turned down last.
 //! - A status word that no document lists stands open while the run does, and is kept when it is over.
 
+mod align;
 mod arena;
 mod caught;
 mod claims;
@@ -46,9 +45,9 @@ mod rounds;
 mod rows;
 mod shape;
 mod silence;
+mod story;
 mod sweep;
 mod ties;
-mod tree;
 mod verdict;
 mod ways;
 mod words;
@@ -58,10 +57,9 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::issue::Issue;
-use crate::model::{CompactLog, Execution, Form, LogEvent, LogLine, Run, RunStatus, Text};
+use crate::model::{CompactLog, Form, LogEvent, LogLine, Run, RunStatus, Text};
 use crate::program::{Listing, Statement, StatementKind, TiedBy, scan};
 use crate::time::Stamp;
-use lower::Beside;
 use lower::disk::Stale;
 use lower::facts::Facts;
 use lower::state::Told;
@@ -106,7 +104,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
         &mut ties::Ties::new(program, &run.executions),
         gates::by_row(run),
     );
-    let (nodes, _) = tree::build(run, program, &rows, instances, &mut ledger);
+    let nodes = emit::nodes(run, program, &rows, instances, &mut ledger);
     let mut trace = finish::finish(run, program, nodes, verdict::recorded(run), now, ledger);
     trace
         .issues
@@ -158,8 +156,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
         unmarked: lowered.unmarked,
         ..Stale::default()
     };
-    let records = (&*lowered.records, &*lowered.beside);
-    let (mut nodes, nodes_of) = built(run, program, records, &mut ledger);
+    let (mut nodes, node_of) = lowered.story.finish(run, program, &mut ledger);
     let claims = claims::of(run, &facts, &nodes, &stale);
     let silence = match ending(&claims) {
         Some(status) if status.is_finished() => Silence::Over(status),
@@ -169,15 +166,14 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     silence::settle(&mut nodes, &silence);
     let mut trace = finish::finish(run, program, nodes, claims, now, ledger);
     explain_cause(run, log, &mut trace);
-    let lines = nodes_of.iter().zip(&lowered.beside);
-    trace.told = lines
-        .filter_map(|(node, beside)| Some(((*node)?, beside.line?)))
+    let told = lowered.told.iter();
+    trace.told = told
+        .filter_map(|(at, line)| Some((at.node(&node_of)?, *line)))
         .collect();
     trace.told.sort_unstable();
     trace.told.dedup();
-    let node_of = |pos: u32| *nodes_of.get(pos as usize)?;
     let remarks = lowered.remarks.iter().map(|(after, line)| {
-        let after = after.and_then(node_of);
+        let after = after.and_then(|after| after.node(&node_of));
         (
             after.map(|node| round_before(log, *line, &trace.nodes, node)),
             *line,
@@ -239,8 +235,8 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
     told.believe_gates(run);
     let stale = lower::disk::compare(run, &mut told, &mut ledger);
-    let (records, beside) = lower::state::lower(run, &told);
-    let (mut nodes, _) = built(run, Some(listing), (&records, &beside), &mut ledger);
+    let story = lower::state::lower(run, &told);
+    let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
         // What else the program has is not known.
         true => verdict::recorded(run),
@@ -271,19 +267,6 @@ fn quoted(run: &Run) -> String {
     sources
         .into_iter()
         .fold(String::new(), |all, source| all + source + "\n")
-}
-
-/// The tree of records that are no rows; and the node of each.
-fn built(
-    run: &Run,
-    program: Option<&Listing>,
-    (records, beside): (&[Execution], &[Beside]),
-    ledger: &mut Ledger,
-) -> (Nodes, Vec<Option<NodeId>>) {
-    let rows = rows::Rows::lowered(records, beside);
-    let mut ties = ties::Ties::new(program, &[]);
-    let instances = sweep::sweep(&rows, &mut ties, gates::ByRow::new());
-    tree::build(run, program, &rows, instances, ledger)
 }
 
 /// What is believed of how the run ended, or where it is.

@@ -2,23 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::NodeStatus;
-use super::lower::Round;
 use super::rows::{self, Ledger, Rows};
+use super::story::{At, Happening, Story};
 use super::sweep::{Inst, Kind};
-use super::tree::{Budget, Slot, What};
-use crate::issue::{Issue, Severity};
+use super::{NodeKind, NodeStatus};
+use crate::issue::Severity;
 use crate::model::Status;
 
-/// Makes rounds and puts the loops' children into them. Returns the children whose round is a guess.
-pub(super) fn place<'a>(
-    rows: &Rows<'a>,
-    list: &[Inst<'a>],
+/// Rounds that are listed though nothing but their number is known, beside as many as there are rows: a few bytes of
+/// metadata can count millions.
+const MOST: u32 = 10_000;
+
+/// Makes rounds and puts the loops' children into them: things have the places of their instances.
+pub(super) fn place(
+    rows: &Rows<'_>,
+    list: &[Inst<'_>],
     of_row: &[u32],
-    slots: &mut Vec<Slot<'a>>,
-    budget: &mut Budget,
+    story: &mut Story,
     ledger: &mut Ledger,
-) -> BTreeSet<u32> {
+) {
+    let mut budget = rows.len().saturating_add(MOST);
     let loop_at = |at: u32| list.get(at as usize).filter(|i| i.kind == Kind::Loop);
     let mut loops: BTreeMap<u32, Passing> = BTreeMap::new();
     for (pos, at) in (0..rows.len()).zip(of_row.iter().copied()) {
@@ -31,10 +34,8 @@ pub(super) fn place<'a>(
             let number = meta
                 .and_then(|meta| meta.iteration)
                 .and_then(|n| u32::try_from(n).ok());
-            if let Some(round) = rows.beside(pos).and_then(|beside| beside.round) {
-                passing.begin(at, round, slots);
-            } else if row.status == Status::Iteration {
-                passing.mark(at, row.id, number, slots, ledger);
+            if row.status == Status::Iteration {
+                passing.mark(at, row.id, number, story, ledger);
             } else if meta.is_some_and(|meta| meta.in_place) {
                 passing.counted = number.unwrap_or(0);
             }
@@ -43,49 +44,30 @@ pub(super) fn place<'a>(
             loops.entry(inst.parent).or_default().children.push(at);
         }
     }
-    let mut guessed = BTreeSet::new();
     for (at, passing) in loops {
         let Some(inst) = loop_at(at) else { continue };
-        let begun = passing.begun.map_or(0, |round| round.n);
-        let highest = passing.last.unwrap_or(0).max(passing.counted).max(begun);
+        let highest = passing.last.unwrap_or(0).max(passing.counted);
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
             ledger.note(Severity::Warning, "round-number", || {
                 let hint = "Both are shown as recorded; one of them is wrong.";
-                match rows.beside(inst.first) {
-                    None => rows::at(
-                        id,
-                        format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
-                        hint,
-                    ),
-                    Some(_) => Issue::info(
-                        "",
-                        format!("a loop counts {highest} rounds, but its maximum is {max}"),
-                    )
-                    .hint(hint),
-                }
+                rows::at(
+                    id,
+                    format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
+                    hint,
+                )
             });
         }
         if inst.in_place && passing.last.is_none() {
-            in_place(at, inst, &passing, rows, list, slots, budget, ledger);
-            guessed.extend(passing.children);
-        } else if passing.begun.is_some()
-            || !passing.children.is_empty() && (!rows.are_lowered() || passing.last.is_some())
-        {
-            // Of a loop that is told by no round nobody knows in which one something ran.
-            let last = rows.get(inst.last).map(|row| &row.status);
-            let status = match last {
-                _ if inst.open => NodeStatus::Started,
-                // Nothing marks the end of a round of which the beginning is marked, but that the loop was left.
-                Some(Status::Exited | Status::Completed) if passing.begun.is_some() => {
-                    NodeStatus::Completed
-                }
-                _ => NodeStatus::CutOff,
+            in_place(at, &passing, (rows, list), (story, &mut budget), ledger);
+        } else if !passing.children.is_empty() {
+            let status = match inst.open {
+                true => NodeStatus::Started,
+                false => NodeStatus::CutOff,
             };
-            passing.close(at, passing.next(), status, slots);
+            passing.close(at, passing.next(), status, story);
         }
     }
-    guessed
 }
 
 /// A loop while its rows go by.
@@ -95,30 +77,13 @@ struct Passing {
     children: Vec<u32>,
     /// The number of the last round that ended.
     last: Option<u32>,
-    /// The number of the round that began, where beginnings are marked.
-    begun: Option<Round>,
     /// `current_iteration` of the in-place dialect.
     counted: u32,
 }
 
 impl Passing {
     fn next(&self) -> u32 {
-        let begun = self.begun.map(|round| round.n);
-        begun.unwrap_or_else(|| self.last.unwrap_or(0).saturating_add(1))
-    }
-
-    /// A record that a round begins: the one before it is over.
-    fn begin(&mut self, at: u32, round: Round, slots: &mut Vec<Slot<'_>>) {
-        if self.begun.is_some_and(|begun| begun.n == round.n) {
-            return;
-        }
-        if self.begun.is_some() || !self.children.is_empty() {
-            let before = self.next();
-            self.close(at, before, NodeStatus::Completed, slots);
-            self.children.clear();
-            self.last = Some(before);
-        }
-        self.begun = Some(round);
+        self.last.unwrap_or(0).saturating_add(1)
     }
 
     /// An `iteration` row: it ends a round.
@@ -127,7 +92,7 @@ impl Passing {
         at: u32,
         row: i64,
         number: Option<u32>,
-        slots: &mut Vec<Slot<'_>>,
+        story: &mut Story,
         ledger: &mut Ledger,
     ) {
         let mut n = number.unwrap_or_else(|| self.next());
@@ -147,47 +112,46 @@ impl Passing {
             });
             n = self.next();
         }
-        self.close(at, n, NodeStatus::Completed, slots);
+        self.close(at, n, NodeStatus::Completed, story);
         self.children.clear();
         self.last = Some(n);
-        self.begun = None;
     }
 
-    fn close(&self, at: u32, n: u32, status: NodeStatus, slots: &mut Vec<Slot<'_>>) {
-        let round = slots.len() as u32;
-        slots.push(Slot {
-            parent: at,
-            what: What::Round {
-                n,
-                status,
-                derived: self.begun.is_some_and(|round| round.derived),
-            },
-        });
+    fn close(&self, at: u32, n: u32, status: NodeStatus, story: &mut Story) {
+        let round = add(at, n, status, false, story);
         for child in &self.children {
-            if let Some(slot) = slots.get_mut(*child as usize) {
-                slot.parent = round;
-            }
+            put(*child, round, story);
         }
+    }
+}
+
+/// Adds a round of a loop.
+fn add(at: u32, n: u32, status: NodeStatus, derived: bool, story: &mut Story) -> At {
+    let mut round = Happening::new(NodeKind::Round { n }, status);
+    round.text = format!("round {n}").into();
+    round.derived = derived;
+    story.push(Some(At::new(at)), round)
+}
+
+fn put(child: u32, round: At, story: &mut Story) {
+    if let Some(child) = story.get_mut(At::new(child)) {
+        child.parent = Some(round);
     }
 }
 
 /// In place one row stands for all rounds: their number is known, and nothing says where one ended. A statement
 /// that comes again under the loop begins another pass; the last pass is the last round, as rows that are
 /// updated show where the loop is now.
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the end of one loop over all of them"
-)]
-fn in_place<'a>(
+fn in_place(
     at: u32,
-    inst: &Inst<'a>,
     passing: &Passing,
-    rows: &Rows<'a>,
-    list: &[Inst<'a>],
-    slots: &mut Vec<Slot<'a>>,
-    budget: &mut Budget,
+    (rows, list): (&Rows<'_>, &[Inst<'_>]),
+    (story, budget): (&mut Story, &mut u32),
     ledger: &mut Ledger,
 ) {
+    let Some(inst) = list.get(at as usize) else {
+        return;
+    };
     let mut pass = 0u32;
     let mut seen: BTreeSet<(Option<i64>, &str)> = BTreeSet::new();
     let mut pass_of = Vec::with_capacity(passing.children.len());
@@ -208,7 +172,8 @@ fn in_place<'a>(
     let passes = if pass_of.is_empty() { 0 } else { pass + 1 };
     let total = passing.counted.max(passes);
     let empty = total - passes;
-    let listed = budget.take(empty);
+    let listed = empty.min(*budget);
+    *budget -= listed;
     if listed < empty {
         let id = rows.id(inst.first);
         ledger.note(Severity::Info, "rounds-not-listed", || {
@@ -227,24 +192,20 @@ fn in_place<'a>(
         Some(Status::Failed | Status::Skipped) => NodeStatus::CutOff,
         _ => NodeStatus::Completed,
     };
-    let base = slots.len() as u32 + listed;
+    let mut made = Vec::new();
     for n in (1..=listed).chain((0..passes).map(|pass| empty + 1 + pass)) {
-        slots.push(Slot {
-            parent: at,
-            what: What::Round {
-                n,
-                status: if n == total {
-                    end.clone()
-                } else {
-                    NodeStatus::Completed
-                },
-                derived: true,
-            },
-        });
+        let status = match n == total {
+            true => end.clone(),
+            false => NodeStatus::Completed,
+        };
+        made.push(add(at, n, status, true, story));
     }
     for (child, pass) in passing.children.iter().zip(pass_of) {
-        if let Some(slot) = slots.get_mut(*child as usize) {
-            slot.parent = base + pass;
+        if let Some(round) = made.get((listed + pass) as usize) {
+            put(*child, *round, story);
+        }
+        if let Some(child) = story.get_mut(At::new(*child)) {
+            child.inferred = true;
         }
     }
 }

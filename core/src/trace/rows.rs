@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::lower::Beside;
-use super::words::{self, Lead, Words};
 use crate::issue::{Issue, Severity};
 use crate::model::{Execution, Meta};
 
@@ -14,8 +12,6 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) struct Rows<'a> {
     list: &'a [Execution],
     order: Option<Vec<u32>>,
-    /// What records that are no rows say beside, one each.
-    beside: Option<&'a [Beside]>,
 }
 
 impl<'a> Rows<'a> {
@@ -33,53 +29,7 @@ impl<'a> Rows<'a> {
             order.sort_by_key(|at| list.get(*at as usize).map(|row| row.id));
             order
         });
-        Rows {
-            list,
-            order,
-            beside: None,
-        }
-    }
-
-    /// Records of a form that has no rows, in order.
-    pub(super) fn lowered(list: &'a [Execution], beside: &'a [Beside]) -> Rows<'a> {
-        Rows {
-            list,
-            order: None,
-            beside: Some(beside),
-        }
-    }
-
-    /// Whether these are records of a form that has no rows.
-    pub(super) fn are_lowered(&self) -> bool {
-        self.beside.is_some()
-    }
-
-    /// What a record says beside the columns of a row; `None` for a row.
-    pub(super) fn beside(&self, pos: u32) -> Option<&'a Beside> {
-        self.beside?.get(pos as usize)
-    }
-
-    /// What the text of a row says. Of a record it is known without.
-    pub(super) fn words(&self, pos: u32) -> Words<'a> {
-        let text = self.get(pos).map_or("", |row| &*row.text);
-        if self.beside(pos).is_none() {
-            return words::read(text);
-        }
-        let meta = self.meta(pos);
-        let lead = match meta {
-            Some(meta) if meta.gate_id.is_some() => Lead::Gate(""),
-            Some(meta) if meta.loop_id.is_some() => Lead::Loop,
-            Some(Meta {
-                branch: Some(branch),
-                ..
-            }) => Lead::Branch(branch),
-            Some(meta) if meta.parallel_id.is_some() => Lead::Parallel,
-            Some(Meta {
-                block: Some(block), ..
-            }) => Lead::Do(block),
-            _ => Lead::Plain,
-        };
-        Words { name: None, lead }
+        Rows { list, order }
     }
 
     pub(super) fn len(&self) -> u32 {
@@ -104,11 +54,6 @@ impl<'a> Rows<'a> {
 
     pub(super) fn meta(&self, pos: u32) -> Option<&'a Meta> {
         self.get(pos)?.meta.as_deref()
-    }
-
-    /// Position of the first row with an id that other tables name: records that are no rows have none.
-    pub(super) fn find_row(&self, id: i64) -> Option<u32> {
-        self.find(id).filter(|_| !self.are_lowered())
     }
 
     /// Position of the first row with that id.

@@ -3,9 +3,7 @@
 //! A keyword counts only in a shape that programs give it, so that prose outside of quotes (`use of …`, `for
 //! each …`) stays [`StatementKind::Other`].
 
-mod control;
-mod declare;
-mod work;
+mod shapes;
 
 use super::StatementKind as Kind;
 use super::lex::{Tok, Token, tokens_of_line};
@@ -162,35 +160,25 @@ impl Head {
 
     fn keyword(&mut self, line: Line<'_>) -> Option<Kind> {
         let kind = match line.word(0)? {
-            "session" => self.session(line),
-            "resume" => self.resume(line),
-            "do" => self.invoke(line),
-            "exec" => self.exec(line),
-            // A service is run by either word.
-            "call" | "run" => self.service(line),
+            "parallel" if line.word(1) == Some("for") => {
+                self.each(line, 2).then_some(Kind::Parallel)
+            }
             "return" => self.hand_back(line),
-            "throw" => self.throw(line),
-            "parallel" => self.parallel(line),
             "loop" => self.looping(line),
-            "while" => self.while_loop(line),
-            "repeat" => self.repeat(line),
+            "while" if line.is(1, Tok::Cond) => {
+                self.condition(line, 1);
+                self.properties.add("check", "while");
+                self.counter(line);
+                Some(Kind::Loop)
+            }
             "for" => self.each(line, 1).then_some(Kind::For),
-            "try" => (line.ends_at(1) || line.is(1, Tok::Open)).then_some(Kind::Try),
-            "catch" => self.catch(line),
-            "finally" => line.ends_at(1).then_some(Kind::Finally),
             "if" => self.condition(line, 1).then_some(Kind::If),
             "elif" => self.condition(line, 1).then_some(Kind::Elif),
             "else" if line.word(1) == Some("if") => self.condition(line, 2).then_some(Kind::Elif),
-            "else" => line.ends_at(1).then_some(Kind::Else),
             "choice" => self.condition(line, 1).then_some(Kind::Choice),
-            "option" => self.option(line),
-            "agent" => self.agent(line),
-            "block" => self.block(line),
-            "approve" | "gate" => self.gate(line),
             "use" | "import" => self.import(line),
-            "input" => self.input(line),
             "output" => self.output(line),
-            _ => None,
+            _ => self.shaped(line),
         };
         match kind {
             None | Some(Kind::Block | Kind::Do | Kind::Return) => {}

@@ -77,47 +77,20 @@ pub(super) struct Learned {
     asked: usize,
     /// Whether all of them agree.
     pub(super) agree: bool,
-    /// Whether the rows of a whole run were weighed: one row by itself makes nothing certain.
-    pub(super) whole: bool,
     /// The lowest and the highest index among them.
     span: Option<(i64, i64)>,
-    /// Ways that some row speaks against, sure or not: the statement there has another text.
-    refuted: [bool; COUNTINGS.len()],
-    /// Rows that had a word in that.
-    heard: usize,
 }
 
 impl Learned {
-    /// A row with that index is surely that statement.
-    pub(super) fn take(&mut self, counted: &Counted, index: i64, is: u32) {
+    /// A row with that index is one of these statements, in order.
+    pub(super) fn take(&mut self, counted: &Counted, index: i64, among: &[u32]) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
-            *vote += usize::from(counted.at(counting, index) == Some(is));
+            let at = counted.at(counting, index);
+            *vote += usize::from(at.is_some_and(|at| among.binary_search(&at).is_ok()));
         }
         let (low, high) = self.span.unwrap_or((index, index));
         self.span = Some((low.min(index), high.max(index)));
-    }
-
-    /// A row with that index has the text of these statements, in order, and of no other.
-    pub(super) fn hear(&mut self, counted: &Counted, index: i64, spoken_of: &[u32]) {
-        self.heard += 1;
-        for (refuted, counting) in self.refuted.iter_mut().zip(COUNTINGS) {
-            let at = counted.at(counting, index);
-            *refuted |= at.is_none_or(|at| spoken_of.binary_search(&at).is_err());
-        }
-    }
-
-    /// Whether rows were heard, and all of them may count lines.
-    pub(super) fn may_be_lines(&self) -> bool {
-        self.heard > 0 && self.refuted.first() == Some(&false)
-    }
-
-    /// The ways in which all rows may count, where lines are one of them; else every way.
-    pub(super) fn possible(&self) -> impl Iterator<Item = Counting> + Clone {
-        let lines = self.may_be_lines();
-        let ways = COUNTINGS.into_iter().zip(self.refuted);
-        ways.filter(move |(_, refuted)| !(lines && *refuted))
-            .map(|(counting, _)| counting)
     }
 
     /// Weighs what was taken.
@@ -129,7 +102,6 @@ impl Learned {
             .map(|(_, counting)| counting)
             .collect();
         self.agree = most == self.asked;
-        self.whole = true;
     }
 
     /// Whether an index may tell equals apart: all sure rows count alike, and they are several, or it lies between

@@ -1,7 +1,7 @@
 //! Ties rows and annotations to statements.
 //!
-//! The text decides first: the same text, a name, what it refers to, a beginning, a quoted text, common words, the
-//! kind. What a row ran in and its index decide between equals, and the index alone only where the text says nothing.
+//! The text decides first: the same text, a name, what it refers to, a beginning, a quoted text. What a row ran in and its
+//! index decide between equals, and the index alone only where the text says nothing.
 //!
 //! | a tie is certain when | |
 //! |---|---|
@@ -13,20 +13,22 @@
 //! Anything else is a guess and says so.
 
 mod counting;
+mod features;
+mod index;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::keys::{Found, Keys};
 use super::{Listing, Tie, TiedBy};
 use counting::{COUNTINGS, Counted, Learned};
+use index::{Found, Index};
 
 /// A listing made ready for ties.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
-    keys: Keys,
+    index: Index,
     counted: Counted,
 }
 
@@ -48,7 +50,7 @@ impl Listing {
     /// For the rows of a whole run use [`Listing::ties`], which learns how they count: one row's index alone makes
     /// nothing certain.
     pub fn tie(&self, text: &str, index: Option<i64>) -> Option<Tie> {
-        let found = self.ready().keys.find(self, text);
+        let found = self.index().find(self, text);
         choose(self, &Learned::default(), &found, index, None)
     }
 
@@ -59,19 +61,17 @@ impl Listing {
             found: BTreeMap::new(),
             same: BTreeSet::new(),
             learned: Learned::default(),
-            ranks: BTreeMap::new(),
-            last: 0,
         }
     }
 
     /// What its statements can be found by.
-    pub(super) fn keys(&self) -> &Keys {
-        &self.ready().keys
+    pub(super) fn index(&self) -> &Index {
+        &self.ready().index
     }
 
     fn ready(&self) -> &Ready {
         self.ready.get_or_init(|| Ready {
-            keys: Keys::new(self),
+            index: Index::new(self),
             counted: Counted::new(self),
         })
     }
@@ -89,45 +89,25 @@ pub struct Ties<'a> {
     /// What was found, each once: very many texts speak of the same.
     same: BTreeSet<Rc<Found>>,
     learned: Learned,
-    /// The different indices of a text that several statements have: as many as there are statements, in the
-    /// same order, they tell which is which.
-    ranks: BTreeMap<String, Vec<i64>>,
-    /// The statement that was surely tied last: rows mostly come in the order of the program.
-    last: u32,
 }
 
 impl Ties<'_> {
-    /// Learns from rows, given as text and index, how their indices count. Rows whose text is that of one
-    /// statement alone teach it.
+    /// Learns from rows, given as text and index, how their indices count. Rows that have the text of statements teach it.
     pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
         // The index first: numbers are compared faster than texts that begin alike.
         let mut asked: BTreeSet<(i64, &str)> = BTreeSet::new();
         for (text, index) in rows {
-            let Some(index) = index else { continue };
-            if !asked.insert((index, text)) {
+            let Some(index) = index.filter(|index| asked.insert((*index, text))) else {
                 continue;
-            }
+            };
             let counted = &self.listing.ready().counted;
-            if let Some(sure) = self.sure(text) {
-                self.learned.take(counted, index, sure);
-                self.learned.hear(counted, index, &[sure]);
+            if let Some(sure) = self.listing.index().sure(self.listing, text) {
+                self.learned.take(counted, index, &[sure]);
                 continue;
             }
             let found = self.find(text);
             if found.exact {
-                self.learned.hear(counted, index, &found.statements);
-            }
-            match found.statements.as_slice() {
-                [only] if found.is_sure() => {
-                    self.learned.take(counted, index, *only);
-                }
-                [] | [_] => {}
-                _ => {
-                    let ranks = self.ranks.entry(text.to_owned()).or_default();
-                    if let Err(at) = ranks.binary_search(&index) {
-                        ranks.insert(at, index);
-                    }
-                }
+                self.learned.take(counted, index, &found.statements);
             }
         }
         self.learned.weigh();
@@ -145,7 +125,7 @@ impl Ties<'_> {
         index: Option<i64>,
         within: Option<Within>,
     ) -> Option<Tie> {
-        if let Some(statement) = self.sure(text) {
+        if let Some(statement) = self.listing.index().sure(self.listing, text) {
             return Some(Tie {
                 statement,
                 guessed: false,
@@ -153,24 +133,7 @@ impl Ties<'_> {
             });
         }
         let found = self.find(text);
-        let tie = choose(self.listing, &self.learned, &found, index, within)?;
-        if tie.guessed
-            && let (Some(index), Some(ranks)) = (index, self.ranks.get(text))
-            && ranks.len() == found.statements.len()
-            && let Ok(rank) = ranks.binary_search(&index)
-            && let Some(statement) = found.statements.get(rank)
-            && within.is_none_or(|within| {
-                let outer = *statement > within.outer;
-                outer
-                    && (*statement <= within.last || self.listing.contains(within.last, *statement))
-            })
-        {
-            return Some(Tie {
-                statement: *statement,
-                ..tie
-            });
-        }
-        Some(tie)
+        choose(self.listing, &self.learned, &found, index, within)
     }
 
     /// Ties the next of several texts that come in the order of the program, as the lines of a state.md do:
@@ -181,7 +144,7 @@ impl Ties<'_> {
         let from = after.map_or(0, |after| all.partition_point(|id| *id <= after));
         Some(Tie {
             statement: *all.get(from).or(all.first())?,
-            guessed: !found.is_sure(),
+            guessed: found.sure().is_none(),
             by: found.by,
         })
     }
@@ -196,37 +159,30 @@ impl Ties<'_> {
     ) -> Option<Tie> {
         let found = self.find(text);
         let tie = self.tie_after(text, after)?;
-        if often < 2 || found.statements.len() != often {
-            return Some(tie);
-        }
-        Some(Tie {
-            statement: found.statements.get(nth).copied()?,
-            guessed: !found.exact,
-            by: found.by,
+        let in_place = found
+            .statements
+            .get(nth)
+            .filter(|_| often == found.statements.len());
+        Some(match in_place {
+            Some(statement) => Tie {
+                statement: *statement,
+                guessed: !found.exact,
+                by: found.by,
+            },
+            None => tie,
         })
     }
 
-    /// Whether the sure rows of the run say that indices are lines; without any, whether all others may say so.
+    /// Whether the sure rows of the run say that indices are lines.
     pub(crate) fn counts_lines(&self) -> bool {
-        match self.learned.best.first() {
-            Some(best) => *best == COUNTINGS[0],
-            None => self.learned.may_be_lines(),
-        }
-    }
-
-    /// The statement that a text is surely of, without asking what else it may speak of.
-    fn sure(&mut self, text: &str) -> Option<u32> {
-        let keys = &self.listing.ready().keys;
-        let sure = keys.sure(self.listing, text, self.last)?;
-        self.last = sure;
-        Some(sure)
+        self.learned.best.first() == Some(&COUNTINGS[0])
     }
 
     fn find(&mut self, text: &str) -> Rc<Found> {
         if let Some(found) = self.found.get(text) {
             return Rc::clone(found);
         }
-        let found = self.listing.ready().keys.find(self.listing, text);
+        let found = self.listing.index().find(self.listing, text);
         let found = match self.same.get(&found) {
             Some(same) => Rc::clone(same),
             None => Rc::new(found),
@@ -248,131 +204,73 @@ fn choose(
     within: Option<Within>,
 ) -> Option<Tie> {
     let all = found.statements.as_slice();
-    let tie = |statement: u32, sure: bool| Tie {
-        statement,
-        guessed: !sure,
-        by: found.by,
+    let tie = |statement: u32, sure: bool| {
+        Some(Tie {
+            statement,
+            guessed: !sure,
+            by: found.by,
+        })
     };
-    if found.is_sure()
-        && let [only] = all
-    {
-        return Some(tie(*only, true));
+    if let Some(only) = found.sure() {
+        return tie(only, true);
     }
     let hit = index.and_then(|index| hit(listing, learned, found, index));
-    let by_index = |statement: u32| Tie {
-        statement,
-        guessed: true,
-        by: TiedBy::Index,
-    };
-    let Some(first) = all.first() else {
+    if all.is_empty() {
         // The text says nothing.
-        return hit.map(|(statement, _)| by_index(statement));
-    };
-    let inside =
-        within.map(|within| (inside(listing, all, within.outer, within.last), within.sure));
-    let inside = inside.filter(|(list, _)| !list.is_empty());
-    if let Some((statement, sure)) = hit {
-        let spoken_of = all.binary_search(&statement).is_ok();
-        let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        return Some(match spoken_of {
-            // A word alone (`break`) may be a name; with its line it is the statement.
-            true => tie(
-                statement,
-                (found.exact || found.by == TiedBy::Text) && sure && there,
-            ),
-            false => by_index(statement),
+        let (statement, _) = hit?;
+        return Some(Tie {
+            statement,
+            guessed: true,
+            by: TiedBy::Index,
         });
+    }
+    let inside = within.map(|w| (inside(listing, all, w.outer, w.last), w.sure));
+    let inside = inside.filter(|(list, _)| !list.is_empty());
+    if let Some((statement, steady)) = hit {
+        let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
+        // A word alone (`break`) may be a name; with its line it is the statement.
+        let exact = found.exact || found.by == TiedBy::Text;
+        return tie(statement, exact && steady && there);
     }
     if let Some(([only], sure)) = inside {
-        let sure = found.exact && found.longer.is_none() && sure && index.is_none();
-        return Some(tie(*only, sure));
+        return tie(*only, found.exact && sure && index.is_none());
     }
     let list = inside.map_or(all, |(list, _)| list);
-    let nearest = nearest(listing, learned, found, list, index);
-    Some(tie(nearest.unwrap_or(*first), false))
+    let counting = learned.best.first().copied().zip(index);
+    let near = counting.map(|(counting, index)| listing.ready().counted.near(counting, index));
+    let nearest = match near {
+        Some(near) => list.iter().min_by_key(|id| id.abs_diff(near)),
+        None => list.iter().find(|id| Some(**id) == found.likeliest),
+    };
+    tie(*nearest.or(list.first())?, false)
 }
 
-/// The statement that an index names, and whether that may be relied on: one that the text speaks of; else one that
-/// the text may speak of, if the run is known to count so and the text is a weak witness.
+/// The statement that an index names, and whether that may be relied on: one that the text speaks of; where it says
+/// nothing, one of its kind.
 fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Option<(u32, bool)> {
     let counted = &listing.ready().counted;
-    let all = found.statements.as_slice();
-    let spoken_of = |statement: &u32| all.binary_search(statement).is_ok();
-    let any = learned
-        .possible()
-        .filter_map(|counting| counted.at(counting, index));
-    if learned.best.is_empty() {
-        let mut hits = COUNTINGS
-            .into_iter()
-            .filter_map(|counting| counted.at(counting, index));
-        return match all {
-            [] => hits.find(|statement| found.may_be(listing, *statement)),
-            _ => hits.find(spoken_of),
+    let may_be = |statement: &u32| match found.statements.as_slice() {
+        [] => {
+            let own = listing.get(*statement).map(|own| own.kind);
+            found.kind.is_none() || own == found.kind
         }
-        .map(|statement| {
-            (
-                statement,
-                learned.whole && is_line(counted, index, any, spoken_of),
-            )
-        });
+        all => all.binary_search(statement).is_ok(),
+    };
+    let ways: &[_] = match learned.best.as_slice() {
+        [] => &COUNTINGS,
+        best => best,
+    };
+    let mut named = ways.iter().map(|way| counted.at(*way, index));
+    if learned.best.is_empty() {
+        return Some((named.flatten().find(may_be)?, false));
     }
-    let mut named = learned
-        .best
-        .iter()
-        .map(|counting| counted.at(*counting, index));
-    let first = named.next().flatten();
+    let first = named.next()?;
     let steady = named.all(|other| other == first) && learned.is_steady(index);
-    if let Some(statement) = first.filter(spoken_of) {
-        let line = learned.agree
-            && learned.best.first() == Some(&COUNTINGS[0])
-            && is_line(counted, index, any, spoken_of);
-        return Some((statement, steady || line));
-    }
-    first
-        .filter(|statement| {
-            let weak = all.is_empty() || steady && found.is_weak();
-            weak && found.may_be(listing, *statement)
-                || steady && found.may_be_cut_from(listing, *statement)
-        })
-        .map(|statement| (statement, false))
-}
-
-/// Whether an index is the line of one of the statements that a text speaks of, and counted in another way that the rows of
-/// the run allow names none of the others: then it tells them apart.
-fn is_line(
-    counted: &Counted,
-    index: i64,
-    any: impl Iterator<Item = u32>,
-    spoken_of: impl Fn(&u32) -> bool,
-) -> bool {
-    let line = counted.at(COUNTINGS[0], index).filter(&spoken_of);
-    let mut others = any.filter(&spoken_of);
-    line.is_some() && others.all(|other| Some(other) == line)
-}
-
-/// Of several, the one that the index is nearest to; without one, the likeliest.
-fn nearest(
-    listing: &Listing,
-    learned: &Learned,
-    found: &Found,
-    list: &[u32],
-    index: Option<i64>,
-) -> Option<u32> {
-    let counting = learned.best.first().copied();
-    let near = counting
-        .zip(index)
-        .map(|(counting, index)| listing.ready().counted.near(counting, index));
-    match near {
-        Some(near) => list.iter().min_by_key(|id| id.abs_diff(near)).copied(),
-        None => found
-            .likeliest
-            .filter(|id| list.binary_search(id).is_ok())
-            .or(list.first().copied()),
-    }
+    Some((first.filter(may_be)?, steady))
 }
 
 /// Those of a list, in order of the program, that lie in a statement, or are it.
-pub(super) fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
+fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
     let from = list.partition_point(|id| *id < outer);
     let rest = list.get(from..).unwrap_or_default();
     let to = rest.partition_point(|id| *id <= last || listing.contains(last, *id));

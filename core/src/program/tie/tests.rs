@@ -78,7 +78,7 @@ fn texts_of_rows_find_their_statement() {
         ),
         ("session \"Analyze risk", None, -12),
         ("session \"Analyze risk...\"", None, -12),
-        ("session \"Risky\"", None, -30),
+        ("session \"Risky", None, -30),
         ("session \"Proc...", None, -24),
         ("session \"Proc…\"", None, -24),
         ("session \"Proc", None, -24),
@@ -87,12 +87,11 @@ fn texts_of_rows_find_their_statement() {
         ("parallel:", None, -11),
         ("approve", None, -34),
         ("do process_all", None, -26),
-        ("Risky operation", None, -30),
         // Branches.
         ("parallel:a", None, 12),
         ("parallel: b", None, 13),
         ("branch a", None, 12),
-        ("parallel:z", None, -11),
+        ("parallel:z", None, 0),
         // What it refers to.
         ("do process(topic, 3)", None, 28),
         ("process(topic, 3)", None, -28),
@@ -107,10 +106,11 @@ fn texts_of_rows_find_their_statement() {
             None,
             -32,
         ),
-        // Reworded.
-        ("session: captain reviews the draft", None, -20),
-        ("loop until the draft is good enough", None, -15),
-        ("Research of AI safety", None, -8),
+        // Reworded: some words in common tell nothing.
+        ("session: captain reviews the draft", None, 0),
+        ("loop until the draft is good enough", None, 0),
+        ("Research of AI safety", None, 0),
+        ("Risky operation", None, 0),
         // Nothing like it: nothing, unless the index says something.
         ("buy milk", None, 0),
         ("buy milk", Some(28), -28),
@@ -186,8 +186,6 @@ fn a_text_that_another_begins_with_is_a_guess() {
     ]);
     for (text, index, expected) in [
         ("do process", 1, 1),
-        // The index says that it was cut.
-        ("do process", 2, -2),
         ("session \"one\"", 15, 15),
         ("session \"one\"", 14, 14),
         // Next to it: the statement that has the text.
@@ -280,22 +278,6 @@ fn many_rows_teach_how_they_count() {
 }
 
 #[test]
-fn as_many_indices_as_equals_are_in_the_same_order() {
-    let listing = scan(PROGRAM);
-    let mut ties = listing.ties();
-    ties.learn([
-        ("let research = session: writer", Some(100)),
-        ("session \"Report\"", Some(900)),
-        ("session \"Report\"", Some(950)),
-        ("session \"Report\"", Some(900)),
-    ]);
-    let tie = ties.tie("session \"Report\"", Some(950));
-    assert_eq!(line(&listing, tie), -38);
-    let tie = ties.tie("session \"Report\"", Some(900));
-    assert_eq!(line(&listing, tie), -37);
-}
-
-#[test]
 fn texts_in_the_order_of_the_program_go_on_from_the_last() {
     let listing = scan(PROGRAM);
     let mut ties = listing.ties();
@@ -321,12 +303,6 @@ fn a_shortened_text_ends_with_a_word_if_it_can() {
     let listing = scan("note the jobs\nnote the job 1\nnote the job 2\n");
     assert_eq!(line(&listing, listing.tie("note the job", None)), -2);
     assert_eq!(line(&listing, listing.tie("note the job…", None)), -1);
-}
-
-#[test]
-fn a_loop_may_be_any_maker_of_rounds() {
-    let listing = scan("repeat 3:\n  session \"x\"\n");
-    assert_eq!(line(&listing, listing.tie("loop", Some(10))), -1);
 }
 
 #[test]
@@ -390,7 +366,7 @@ fn rows_that_all_have_equals_tell_how_they_count() {
     assert_eq!(tied(&lines, "session \"x\"", 3), 3);
     // Counted from 0, or in no way at all.
     let from_0 = [("parallel:", Some(0)), ("parallel:", Some(3))];
-    assert!(tied(&from_0, "session \"x\"", 2) <= 0);
+    assert_eq!(tied(&from_0, "session \"x\"", 2), 3);
     let odd = [("parallel:", Some(2)), ("parallel:", Some(3))];
     assert!(tied(&odd, "session \"x\"", 2) <= 0);
 }

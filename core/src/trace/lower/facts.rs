@@ -7,7 +7,6 @@ use crate::model::{Annotation, FolderForm, Form, Run, Status, Text};
 use crate::program::{LineRole, Listing, Statement, StatementKind, Tie, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::emit::word;
-use crate::trace::lower::site;
 use crate::trace::rows::Ledger;
 
 /// What is known of the statements of a program.
@@ -151,7 +150,7 @@ impl<'a> Facts<'a> {
             let is_trace = self.is_trace.then_some(at as u32);
             let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
             let tie = match exact {
-                Some(statement) => site::tied(statement, TiedBy::Text),
+                Some(statement) => super::tied(statement, TiedBy::Text),
                 // Only statements that are spoken of are searched for.
                 None if said.contains_key(&(at as u32)) || statement.kind.has_body() => {
                     ties.tie_nth(&told.own_text(at as u32), nth, after)

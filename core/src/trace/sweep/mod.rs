@@ -17,7 +17,7 @@ use super::gates::ByRow;
 use super::rows::{NONE, Rows};
 use super::shape::is_branch_text;
 use super::ties::Ties;
-use super::words::{Lead, Words};
+use super::words::{self, Lead, Words};
 use crate::model::{Execution, Status};
 use crate::program::TiedBy;
 
@@ -177,19 +177,16 @@ pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) 
 
 impl<'a> Sweep<'a, '_> {
     fn take(&mut self, pos: u32, row: &'a Execution) {
-        let words = self.rows.words(pos);
+        let words = words::read(&row.text);
         let named = self.named(pos, row);
         let subject = self.subject(row, words, named);
         let scope = self.scope(subject.parent);
         let slot = (scope, subject.key);
-        let known = match self.rows.beside(pos) {
-            Some(beside) => self.out.of_row.get(beside.of as usize).copied(),
-            None => self.continued(slot, row, &subject).or_else(|| {
-                let found = self.elsewhere(&subject, scope, row, words)?;
-                self.latest.entry(slot).or_insert(found);
-                Some(found)
-            }),
-        };
+        let known = self.continued(slot, row, &subject).or_else(|| {
+            let found = self.elsewhere(&subject, scope, row, words)?;
+            self.latest.entry(slot).or_insert(found);
+            Some(found)
+        });
         let at = match known {
             Some(at) => {
                 self.extend(at, pos, row, &subject);
@@ -361,14 +358,6 @@ impl<'a> Sweep<'a, '_> {
             inst.kind = subject.kind;
             inst.id = subject.id;
         }
-        // A record that surely names its statement is believed before one that may.
-        if let Some(tie) = self.rows.beside(pos).and_then(|beside| beside.tie)
-            && (inst.stmt == NONE || (inst.guessed && !tie.guessed))
-        {
-            inst.stmt = tie.statement;
-            inst.guessed = tie.guessed;
-            inst.by = Some(tie.by);
-        }
         let attempt = attempt_of(row).unwrap_or(1);
         inst.attempts = match row.status {
             Status::Retry => inst.attempts.saturating_add(1).max(attempt),
@@ -383,19 +372,13 @@ impl<'a> Sweep<'a, '_> {
             Named::Inst(parent) => (parent, None),
             Named::Unseen(id) => (NONE, Some(id)),
         };
-        let beside = self.rows.beside(pos);
         let tie = match subject.kind {
-            _ if beside.is_some_and(|beside| beside.tie.is_some()) => beside.and_then(|b| b.tie),
             Kind::Branch(name) => {
                 let parallel = self
                     .inst(parent)
                     .map_or((NONE, true), |p| (p.stmt, p.guessed));
-                match beside {
-                    Some(_) => self.ties.named_branch(parallel, name),
-                    None => self.ties.branch(parallel, name, row),
-                }
+                self.ties.branch(parallel, name, row)
             }
-            _ if beside.is_some() => None,
             _ => {
                 let within = self.inst(parent).and_then(|outer| {
                     let block = match outer.kind {
@@ -424,9 +407,7 @@ impl<'a> Sweep<'a, '_> {
             id: subject.id,
             stmt: tie.map_or(NONE, |t| t.statement),
             guessed: tie.is_some_and(|t| t.guessed),
-            by: tie
-                .map(|t| t.by)
-                .filter(|_| !beside.is_some_and(|b| b.by_place)),
+            by: tie.map(|t| t.by),
             open: true,
             failing: false,
             failed: false,
@@ -438,8 +419,7 @@ impl<'a> Sweep<'a, '_> {
             },
             max: NONE,
         };
-        if beside.is_none()
-            && !subject.by_meta
+        if !subject.by_meta
             && wanted.is_none()
             && !matches!(subject.kind, Kind::Branch(_))
             && let Some(around) = self.open_loop(scope, &inst, row)

@@ -1,5 +1,7 @@
 //! Whose row it is: what a row speaks of, and what that lies in (trace.md 1 and 4).
 
+use std::sync::LazyLock;
+
 use super::{Inst, Key, Kind, Named, Scope, Subject, Sweep};
 use crate::model::{Execution, Meta, Status};
 use crate::trace::words::{Lead, Words};
@@ -33,31 +35,7 @@ impl<'a> Sweep<'a, '_> {
         words: Words<'a>,
         named: Named,
     ) -> Subject<'a> {
-        static EMPTY: Meta = Meta {
-            parallel_id: None,
-            branch: None,
-            branches: Vec::new(),
-            strategy: None,
-            count: None,
-            loop_id: None,
-            iteration: None,
-            max: None,
-            condition: None,
-            attempt: None,
-            gate_id: None,
-            block: None,
-            depth: None,
-            reason: None,
-            forced: Vec::new(),
-            overridden: false,
-            audit_seq: None,
-            reopened: None,
-            round_from: None,
-            program_line: None,
-            binding: None,
-            binding_scope: None,
-            in_place: false,
-        };
+        static EMPTY: LazyLock<Meta> = LazyLock::new(Meta::default);
         let meta = row.meta.as_deref().unwrap_or(&EMPTY);
         let free = !matches!(named, Named::Inst(_));
         let mut parent = named;

@@ -1,13 +1,11 @@
-//! What later lines of a log say of earlier ones: when a frame is left, which markers belong to one loop.
+//! What later lines of a log say of earlier ones: which is the last of a frame, which markers belong to one loop.
 
 use std::collections::BTreeMap;
 
-use crate::model::{CompactLog, LogEvent, LogLine, Status};
+use crate::model::{CompactLog, LogEvent, LogLine};
 
 /// What is known from reading the whole log once.
 pub(super) struct Ahead {
-    /// Lines that leave a frame, by its id.
-    leaves: BTreeMap<i64, Vec<usize>>,
     /// The last line that speaks of a frame.
     last_of: BTreeMap<i64, usize>,
     /// The pass that a `loop:` marker belongs to, by line.
@@ -28,7 +26,6 @@ struct Pass {
 impl Ahead {
     pub(super) fn of(log: &CompactLog) -> Ahead {
         let mut ahead = Ahead {
-            leaves: BTreeMap::new(),
             last_of: BTreeMap::new(),
             pass_of: BTreeMap::new(),
             ends: Vec::new(),
@@ -45,20 +42,8 @@ impl Ahead {
                 LogEvent::Join { .. } => {
                     ahead.joins.insert((line.frame, line.number), at);
                 }
-                LogEvent::Leave { .. } => {
-                    if let Some(id) = line.frame {
-                        ahead.leaves.entry(id).or_default().push(at);
-                    }
-                }
-                LogEvent::Enter {
-                    id: Some(id),
-                    status,
-                    ..
-                } => {
+                LogEvent::Enter { id: Some(id), .. } => {
                     ahead.last_of.insert(*id, at);
-                    if status.as_ref().is_some_and(Status::is_terminal) {
-                        ahead.leaves.entry(*id).or_default().push(at);
-                    }
                 }
                 LogEvent::Round { n, max, over, exit } => {
                     let around = passes
@@ -102,14 +87,6 @@ impl Ahead {
             }
         }
         ahead
-    }
-
-    /// The next line from `at` on that leaves a frame.
-    pub(super) fn left_at(&self, frame: i64, at: usize) -> Option<usize> {
-        let leaves = self.leaves.get(&frame)?;
-        leaves
-            .get(leaves.partition_point(|line| *line < at))
-            .copied()
     }
 
     /// Whether a line behind this one joins a parallel of its number: then the letter of this one is a branch's.

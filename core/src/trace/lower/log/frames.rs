@@ -2,34 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{At, Lowering, Place, Said};
+use super::{Lowering, said};
 use crate::model::{LogEvent, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
-use crate::trace::lower::site;
+use crate::trace::story::{At, Happening, Place};
+use crate::trace::{NodeKind, NodeStatus};
 
 /// The frames that were entered.
 #[derive(Default)]
 pub(super) struct Frames<'a> {
-    by_id: BTreeMap<i64, At>,
-    list: Vec<Entered>,
-    by_first: BTreeMap<At, Vec<usize>>,
+    pub(super) by_id: BTreeMap<i64, At>,
+    open: BTreeMap<At, Entered>,
     /// Of the same number and branch, the latest last; those that were left are dropped from the end.
-    by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<usize>>,
-    by_block: BTreeMap<u32, Vec<usize>>,
+    by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<At>>,
+    by_block: BTreeMap<u32, Vec<At>>,
     /// Which blocks a block of the program calls.
     calls: BTreeSet<(u32, &'a str)>,
 }
 
-/// A frame that was entered.
-#[derive(Clone)]
+/// A frame that was entered, and not left.
 struct Entered {
-    first: At,
-    id: Option<i64>,
+    has_id: bool,
     block: Text,
     /// The block in the program.
     in_program: Option<u32>,
-    over: bool,
 }
 
 impl<'a> Frames<'a> {
@@ -48,36 +45,26 @@ impl<'a> Frames<'a> {
 
     /// A frame is over.
     pub(super) fn close(&mut self, first: At) {
-        let places = self.by_first.get(&first).into_iter().flatten();
-        for place in places {
-            if let Some(entered) = self.list.get_mut(*place) {
-                entered.over = true;
-            }
-        }
-    }
-
-    fn is_over(&self, first: At) -> bool {
-        let places = self.by_first.get(&first).into_iter().flatten();
-        let mut frames = places.filter_map(|place| self.list.get(*place));
-        frames.all(|entered| entered.over)
+        self.open.remove(&first);
     }
 
     /// The last frame of a line's number that is still open.
-    fn of_number(&mut self, line: &LogLine) -> Option<&Entered> {
+    fn of_number(&mut self, line: &LogLine) -> Option<At> {
         let key = (line.number, line.branch.clone());
-        let at = last_open(self.by_number.get_mut(&key)?, &self.list)?;
-        self.list.get(at)
+        last_open(self.by_number.get_mut(&key)?, &self.open)
     }
 
-    fn of_block(&mut self, block: u32) -> Option<&Entered> {
-        let at = last_open(self.by_block.get_mut(&block)?, &self.list)?;
-        self.list.get(at)
+    /// The frame without an id that a line of its number ends: by its block's name, or by none.
+    pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<At> {
+        let first = self.of_number(line)?;
+        let open = self.open.get(&first)?;
+        (!open.has_id && (text.is_empty() || *text == *open.block)).then_some(first)
     }
 }
 
-fn last_open(stack: &mut Vec<usize>, list: &[Entered]) -> Option<usize> {
+fn last_open(stack: &mut Vec<At>, open: &BTreeMap<At, Entered>) -> Option<At> {
     while let Some(at) = stack.last().copied() {
-        if list.get(at).is_some_and(|frame| !frame.over) {
+        if open.contains_key(&at) {
             return Some(at);
         }
         stack.pop();
@@ -99,38 +86,31 @@ impl Lowering<'_, '_, '_> {
         );
         let place = self.frame_around(at, line, None);
         let place = self.inside(at, line, place);
-        let said = Said {
-            label: format!("frame {id}").into(),
-            meta: site::frame("".into()),
-            id: Some(id),
-            derived: true,
-            ..Said::default()
-        };
-        let first = self.begin(at, place, Status::Started, said);
-        if let Some(record) = self.story.get_mut(first) {
-            record.beside.tie = None;
+        let mut new = frame("", NodeStatus::Started);
+        new.label = format!("frame {id}").into();
+        (new.id, new.derived) = (Some(id), true);
+        let first = self.begin(at, place, new);
+        if let Some(own) = self.story.get_mut(first) {
+            own.tie = None;
         }
         self.frames.by_id.insert(id, first);
-        self.entered(line, first, Some(id), Text::from(""));
+        self.entered(line, first, true, "".into());
         first
     }
 
-    fn entered(&mut self, line: &LogLine, first: At, id: Option<i64>, block: Text) {
+    fn entered(&mut self, line: &LogLine, first: At, has_id: bool, block: Text) {
         let in_program = self.facts.blocks.get(&*block).copied();
-        let place = self.frames.list.len();
-        self.frames.list.push(Entered {
-            first,
-            id,
+        let key = (line.number, line.branch.clone());
+        self.frames.by_number.entry(key).or_default().push(first);
+        if let Some(block) = in_program {
+            self.frames.by_block.entry(block).or_default().push(first);
+        }
+        let entered = Entered {
+            has_id,
             block,
             in_program,
-            over: false,
-        });
-        let key = (line.number, line.branch.clone());
-        self.frames.by_first.entry(first).or_default().push(place);
-        self.frames.by_number.entry(key).or_default().push(place);
-        if let Some(block) = in_program {
-            self.frames.by_block.entry(block).or_default().push(place);
-        }
+        };
+        self.frames.open.insert(first, entered);
     }
 
     /// The open frame that a line without `#` runs in: of the same number, unless the program says otherwise; or
@@ -143,40 +123,27 @@ impl Lowering<'_, '_, '_> {
     ) -> Place {
         let tied = self.tie(at).filter(|(tie, _)| !tie.guessed);
         let block = tied.and_then(|(tie, _)| self.facts.get(tie.statement)?.block);
-        if let Some(found) = self.frames.of_number(line).cloned() {
-            let inside = match called {
-                Some(called) => self.calls(&found, called),
+        if let Some(first) = self.frames.of_number(line)
+            && let Some(found) = self.frames.open.get(&first)
+        {
+            let inside = match (called, found.in_program) {
+                // As far as the program has it.
+                (Some(called), Some(block)) => self.frames.calls.contains(&(block, called)),
+                (Some(_), None) => true,
                 // Its own end, by its name or without one.
-                None if found.id.is_none() => !matches!(
+                (None, _) if !found.has_id => !matches!(
                     &line.event,
                     LogEvent::Statement { text, status: Some(_) } if text.is_empty() || *text == found.block
                 ),
-                None => match (tied, found.in_program) {
-                    (Some(_), Some(own)) => block == Some(own),
-                    _ => true,
-                },
+                (None, Some(own)) if tied.is_some() => block == Some(own),
+                (None, _) => true,
             };
             if inside {
-                return Some(found.first);
+                return Some(first);
             }
         }
-        Some(self.frames.of_block(block?)?.first)
-    }
-
-    /// Whether an open frame calls that block, as far as the program has it.
-    fn calls(&self, open: &Entered, called: &str) -> bool {
-        open.in_program
-            .is_none_or(|block| self.frames.calls.contains(&(block, called)))
-    }
-
-    /// The frame without an id that a line of its number ends: by its block's name, or by none.
-    pub(super) fn nameless_frame(&mut self, line: &LogLine, text: &str) -> Option<At> {
-        let open = self.frames.of_number(line)?;
-        (open.id.is_none() && (text.is_empty() || *text == *open.block)).then_some(open.first)
-    }
-
-    pub(super) fn frame_with_id(&self, id: i64) -> Option<At> {
-        self.frames.by_id.get(&id).copied()
+        let of_block = self.frames.by_block.get_mut(&block?)?;
+        last_open(of_block, &self.frames.open)
     }
 
     pub(super) fn enter(
@@ -188,24 +155,25 @@ impl Lowering<'_, '_, '_> {
         id: Option<i64>,
         status: Option<&Status>,
     ) {
-        let over = status.filter(|status| status.is_terminal());
+        let over = status.filter(|status| status.is_terminal()).map(said);
         let known = id.and_then(|id| self.frames.by_id.get(&id).copied());
         if let (Some(id), Some(first)) = (id, known) {
-            let failed = self.has_failed(first);
-            let open = self.is_open(first) && !self.frames.is_over(first);
+            let failed = self.says(first, &NodeStatus::Failed);
+            let open = self.is_open(first) && self.frames.open.contains_key(&first);
             if open || failed {
+                // Entered again after it failed: the next attempt.
+                let again = failed && over.is_none();
+                let open = if failed {
+                    NodeStatus::Retry
+                } else {
+                    NodeStatus::Started
+                };
                 match over {
-                    Some(status) => {
-                        self.go_on(Some(at), first, status.clone(), Said::default());
-                        self.frames.close(first);
-                    }
-                    // Entered again after it failed: the next attempt.
-                    None if failed => {
-                        self.go_on(Some(at), first, Status::Retry, Said::default());
-                        self.entered(line, first, Some(id), block.clone());
-                    }
-                    None => self.go_on(Some(at), first, Status::Started, Said::default()),
+                    Some(_) => self.frames.close(first),
+                    None if again => self.entered(line, first, true, block.clone()),
+                    None => {}
                 }
+                self.go_on(at, first, frame(block, over.unwrap_or(open)));
                 return;
             }
             self.odd(
@@ -216,35 +184,33 @@ impl Lowering<'_, '_, '_> {
             );
         }
         let place = self.inside(at, line, scope);
-        let text = match &line.note {
-            Some(argument) => format!("do {block} {argument}").into(),
-            None => Text::from(""),
-        };
-        let said = Said {
-            text,
-            label: format!("do {block}").into(),
-            meta: site::frame(block.clone()),
-            id: id.filter(|_| known.is_none()),
-            ..Said::default()
-        };
-        let first = self.begin(at, place, over.cloned().unwrap_or(Status::Started), said);
+        let is_over = over.is_some();
+        let mut new = frame(block, over.unwrap_or(NodeStatus::Started));
+        new.label = format!("do {block}").into();
+        new.id = id.filter(|_| known.is_none());
+        if let Some(argument) = &line.note {
+            new.text = format!("do {block} {argument}").into();
+        }
+        let first = self.begin(at, place, new);
         if let Some(id) = id {
             self.frames.by_id.insert(id, first);
         }
-        if over.is_none() {
-            self.entered(line, first, id, block.clone());
+        if !is_over {
+            self.entered(line, first, id.is_some(), block.clone());
         }
     }
 
-    pub(super) fn leave(&mut self, at: usize, line: &LogLine, status: &Status) {
-        let Some(id) = line.frame else { return };
-        let first = self.frame_of(at, line, id);
-        self.leave_frame(at, first, status);
-    }
-
-    pub(super) fn leave_frame(&mut self, at: usize, first: At, status: &Status) {
-        self.go_on(Some(at), first, status.clone(), Said::default());
+    pub(super) fn leave_frame(&mut self, at: usize, first: At, status: NodeStatus) {
+        self.go_on(at, first, frame("", status));
         self.frames.close(first);
         self.loops.remove(&Some(first));
     }
+}
+
+fn frame(block: &str, status: NodeStatus) -> Happening {
+    let kind = NodeKind::Frame {
+        block: block.into(),
+        depth: 0,
+    };
+    Happening::new(kind, status)
 }

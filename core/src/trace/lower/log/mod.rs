@@ -1,48 +1,44 @@
-//! A compact log, as records (dialects.md, "B: compact log").
+//! A compact log, as a story (dialects.md, "B: compact log").
 //!
 //! ```text
-//! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a record of a site
+//! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a thing that happened there
 //! ```
 //!
 //! A log is written as things end. Numbers repeat and skip, and most lines name what they speak of: which statement a
-//! line is tied to, `ties` finds.
+//! line is tied to, `ties` finds. Within a place, a key says which lines speak of the same thing.
 
 mod ahead;
-mod branches;
-mod disk;
 mod frames;
-mod loops;
+mod marks;
+mod places;
 mod statements;
 #[cfg(test)]
 mod tests;
 mod ties;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
+use super::disk;
 use super::facts::Facts;
-use super::{At, Beside, Record, Round, Story};
+use super::tied;
 use crate::issue::{Issue, Severity};
-use crate::model::{
-    CompactLog, Execution, LogEvent, LogLine, Meta, Run, RunStatus, Status, Text, words,
-};
-use crate::program::{Statement, Tie};
+use crate::model::{CompactLog, LogEvent, LogLine, Run, RunStatus, Text};
+use crate::program::{Statement, StatementKind, Tie, TiedBy};
 use crate::trace::rows::Ledger;
+use crate::trace::story::{At, Happening, Place, Story};
+use crate::trace::{NodeKind, NodeStatus};
 use ahead::Ahead;
-use branches::Parallel;
 use frames::Frames;
-use loops::Loop;
-use statements::Latest;
+use places::Loop;
 
-/// What a record lies in: a frame or a branch; `None` is the root.
-type Place = Option<At>;
-
-/// A log as records.
+/// A log as a story.
 pub(in crate::trace) struct Lowered {
-    pub(in crate::trace) records: Vec<Execution>,
-    pub(in crate::trace) beside: Vec<Beside>,
-    /// Lines that record no statement: the position of the record before each, and the line.
-    pub(in crate::trace) remarks: Vec<(Option<u32>, u32)>,
+    pub(in crate::trace) story: Story,
+    /// Lines that tell of something, and of what.
+    pub(in crate::trace) told: Vec<(At, u32)>,
+    /// Lines that record no statement, after what the line before spoke of.
+    pub(in crate::trace) remarks: Vec<(Place, u32)>,
     /// Bindings that nothing but themselves tells of.
     pub(in crate::trace) unmarked: Vec<String>,
 }
@@ -63,35 +59,44 @@ pub(in crate::trace) fn lower(
         ahead,
         ledger,
         story: Story::default(),
-        states: BTreeMap::new(),
-        gates: BTreeMap::new(),
+        keys: BTreeMap::new(),
+        names: BTreeMap::new(),
+        deferred: BTreeMap::new(),
+        announced: BTreeSet::new(),
         holders: BTreeSet::new(),
         frames: Frames::of(facts),
-        parallels: BTreeMap::new(),
         forks: BTreeMap::new(),
         loops: BTreeMap::new(),
         newest: BTreeMap::new(),
-        latest: BTreeMap::new(),
         last: None,
         of_statement: BTreeMap::new(),
-        ended: BTreeMap::new(),
         not_run: BTreeSet::new(),
+        told: Vec::new(),
         remarks: Vec::new(),
     };
     for (at, line) in log.lines.iter().enumerate() {
         lowering.take(at, line);
     }
     let unmarked = lowering.disk(run);
-    let (records, beside, positions) = lowering.story.finish();
-    let remarks = lowering.remarks.into_iter();
     Lowered {
-        records,
-        beside,
-        remarks: remarks
-            .map(|(after, line)| (after.and_then(|at| positions.get(at)), line))
-            .collect(),
+        story: lowering.story,
+        told: lowering.told,
+        remarks: lowering.remarks,
         unmarked,
     }
+}
+
+/// What names a thing in its place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    /// The statement of a number that a line spoke of last.
+    Number(Option<u32>),
+    Gate(Option<u32>, Text),
+    /// The parallel of a number.
+    Parallel(Option<u32>),
+    Branch(Text),
+    /// A branch by the letter of its lines.
+    Letter(Text),
 }
 
 struct Lowering<'l, 'f, 'a> {
@@ -101,59 +106,29 @@ struct Lowering<'l, 'f, 'a> {
     ahead: Ahead,
     ledger: &'f mut Ledger,
     story: Story,
-    /// What the last record of an instance says, by its first record.
-    states: BTreeMap<At, State>,
-    /// Gates by what they lie in, their number and their name.
-    gates: BTreeMap<(Place, Option<u32>, Text), At>,
-    /// The last instance in each place.
-    newest: BTreeMap<Place, At>,
-    /// What other records lie in.
+    keys: BTreeMap<(Place, Key), At>,
+    /// The name that lines gave a statement.
+    names: BTreeMap<At, Text>,
+    /// Statements that were put off, and the line that says so.
+    deferred: BTreeMap<At, usize>,
+    /// Branches that a parallel announced.
+    announced: BTreeSet<(At, Text)>,
+    /// What other things lie in.
     holders: BTreeSet<At>,
     frames: Frames<'a>,
-    parallels: BTreeMap<(Place, Option<u32>), Parallel>,
     /// Where the last parallel of a number began.
     forks: BTreeMap<Option<u32>, Place>,
     loops: BTreeMap<Place, Vec<Loop>>,
-    latest: BTreeMap<(Place, Option<u32>), Latest>,
-    /// The instance that the last line spoke of.
-    last: Option<At>,
-    /// The last instance of each statement.
+    /// The last thing in each place.
+    newest: BTreeMap<Place, At>,
+    /// What the last line spoke of.
+    last: Place,
+    /// The last thing of each statement.
     of_statement: BTreeMap<u32, At>,
-    /// The record that ends an instance.
-    ended: BTreeMap<At, At>,
     /// Conditions that did not hold.
     not_run: BTreeSet<u32>,
-    /// Lines that record no statement, after the first record of what the line before spoke of.
-    remarks: Vec<(Option<At>, u32)>,
-}
-
-/// What the last record of an instance says.
-struct State {
-    status: Status,
-    /// The line that put it off; it goes on later.
-    deferred: Option<usize>,
-}
-
-/// What a line says of a site.
-#[derive(Default)]
-struct Said {
-    text: Text,
-    label: Text,
-    meta: Meta,
-    round: Option<u32>,
-    id: Option<i64>,
-    gate: Option<crate::trace::NodeStatus>,
-    derived: bool,
-}
-
-impl State {
-    fn of(at: Option<usize>, status: &Status, meta: &Meta) -> State {
-        let deferred = meta.reason.as_deref().is_some_and(words::says_deferred);
-        State {
-            status: status.clone(),
-            deferred: at.filter(|_| *status == Status::Skipped && deferred),
-        }
-    }
+    told: Vec<(At, u32)>,
+    remarks: Vec<(Place, u32)>,
 }
 
 impl<'l, 'a> Lowering<'l, '_, 'a> {
@@ -167,20 +142,26 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
                 }
                 return self.trailer(at, status);
             }
-            LogEvent::Leave { status } => return self.leave(at, line, status),
+            LogEvent::Leave { status } => {
+                let Some(id) = line.frame else { return };
+                let first = self.frame_of(at, line, id);
+                return self.leave_frame(at, first, said(status));
+            }
             LogEvent::Enter { block, .. } => self.scope(at, line, Some(block)),
             _ => self.scope(at, line, None),
         };
         match &line.event {
             LogEvent::Fork { branches } => self.fork(at, line, scope, branches),
-            LogEvent::Join { status } => self.join(at, line, scope, status),
+            LogEvent::Join { status } => self.join(at, line, scope, said(status)),
             LogEvent::Round { .. } => self.round(at, line, scope),
             LogEvent::Enter { block, id, status } => {
                 self.enter(at, line, scope, block, *id, status.as_ref());
             }
             LogEvent::Gate { gate, status } => self.gate(at, line, scope, gate, status),
             LogEvent::Retry { text, attempt, max } => {
-                self.retry(at, line, scope, text, *attempt, *max);
+                let mut new = Happening::new(NodeKind::Statement, NodeStatus::Retry);
+                (new.attempts, new.max) = (attempt.unwrap_or(0), *max);
+                self.tell(at, line, scope, text, new);
             }
             LogEvent::Statement { text, status } => {
                 self.statement(at, line, scope, text, status.as_ref());
@@ -194,98 +175,59 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         self.remarks.push((self.last, at as u32));
     }
 
-    /// Adds a record of a new instance.
-    fn begin(&mut self, at: usize, parent: Place, status: Status, said: Said) -> At {
-        let state = State::of(Some(at), &status, &said.meta);
-        let record = self.record(Some(at), parent, status, said);
-        let statement = record.beside.tie.map(|tie| tie.statement);
-        let first = self.story.add(record);
-        if let Some(statement) = statement {
-            self.of_statement.insert(statement, first);
-        }
-        self.states.insert(first, state);
+    /// Adds a thing that a line tells of first.
+    fn begin(&mut self, at: usize, parent: Place, mut new: Happening) -> At {
+        new.tie = self.ties.get(at).copied().flatten();
+        new.line = Some(at as u32);
+        let statement = new.tie.map(|tie| tie.statement);
+        let first = self.story.add(parent, new);
+        let statement = statement.map(|statement| (statement, first));
+        self.of_statement.extend(statement);
         self.holders.extend(parent);
         // A frame after which something else ran in what it lies in is over.
+        let parent = self.story.get(first).and_then(|own| own.parent);
         if let Some(before) = self.newest.insert(parent, first) {
             self.frames.close(before);
         }
+        self.told.push((first, at as u32));
         self.last = Some(first);
         first
     }
 
-    /// Adds a record of an instance that is there.
-    fn go_on(&mut self, at: Option<usize>, first: At, status: Status, mut said: Said) {
-        let Some(begun) = self.story.get(first) else {
-            return;
-        };
-        let (parent, meta) = (begun.parent, begun.meta.clone());
-        // What names the site is the same in all its records.
-        if let Some(meta) = meta {
-            said.meta = Meta {
-                iteration: said.meta.iteration,
-                attempt: said.meta.attempt,
-                max: said.meta.max,
-                reason: said.meta.reason,
-                branches: said.meta.branches,
-                ..Meta::clone(&meta)
-            };
-        }
-        let state = State::of(at, &status, &said.meta);
-        let mut record = self.record(at, parent, status, said);
-        record.of = Some(first);
-        let over = record.status.is_terminal();
-        let added = self.story.add(record);
-        if over {
-            self.ended.insert(first, added);
-        }
-        let before = self.states.insert(first, state);
+    /// Goes on with a thing that is there.
+    fn go_on(&mut self, at: usize, first: At, mut more: Happening) {
+        more.tie = self.ties.get(at).copied().flatten();
+        more.line = Some(at as u32);
+        self.story.go_on(first, more);
         // Why it was put off stays told, once it went on.
-        let put_off = before.and_then(|state| state.deferred);
+        let put_off = self.deferred.remove(&first);
         self.remarks
             .extend(put_off.map(|line| (Some(first), line as u32)));
+        self.told.push((first, at as u32));
         self.last = Some(first);
     }
 
-    fn record(&self, at: Option<usize>, parent: Place, status: Status, said: Said) -> Record {
-        Record {
-            parent,
-            of: None,
-            text: said.text,
-            status,
-            meta: (said.meta != Meta::default()).then(|| Arc::new(said.meta)),
-            beside: Beside {
-                of: 0,
-                tie: at.and_then(|at| self.ties.get(at).copied().flatten()),
-                status: said.gate,
-                line: at.map(|at| at as u32),
-                id: said.id,
-                round: said.round.map(|n| Round { n, derived: false }),
-                derived: said.derived,
-                label: said.label,
-                ..Beside::default()
-            },
-        }
-    }
-
     fn is_open(&self, first: At) -> bool {
-        self.states
-            .get(&first)
-            .is_some_and(|state| state.deferred.is_some() || !state.status.is_terminal())
+        self.deferred.contains_key(&first)
+            || self
+                .story
+                .get(first)
+                .is_some_and(|own| own.status.is_open())
     }
 
-    fn has_failed(&self, first: At) -> bool {
-        self.says(first, &Status::Failed)
-    }
-
-    fn says(&self, first: At, status: &Status) -> bool {
-        self.states
-            .get(&first)
-            .is_some_and(|state| state.status == *status)
+    fn says(&self, first: At, status: &NodeStatus) -> bool {
+        self.story
+            .get(first)
+            .is_some_and(|own| own.status == *status)
     }
 
     fn tie(&self, at: usize) -> Option<(Tie, &'a Statement)> {
         let tie = self.ties.get(at).copied().flatten()?;
         Some((tie, self.facts.statement(tie.statement)?))
+    }
+
+    fn key(&self, place: Place, key: Key) -> Place {
+        self.keys.get(&(place, key)).copied()
     }
 
     /// Notes what is odd about a line.
@@ -314,7 +256,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         };
         // What runs in a frame of a branch runs in that frame, unless that has branches of its own.
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
-        if !self.parallels.contains_key(&(frame, line.number))
+        if self.key(frame, Key::Parallel(line.number)).is_none()
             && (frame.is_some() || !self.is_in_parallel(at))
             && !self.ahead.is_joined(at, line)
         {
@@ -329,8 +271,78 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(last) = self.last.filter(|_| *status == RunStatus::Failed) else {
             return;
         };
-        if self.says(last, &Status::Executing) {
-            self.go_on(Some(at), last, Status::Failed, Said::default());
+        if self.says(last, &NodeStatus::Executing) {
+            self.go_on(
+                at,
+                last,
+                Happening::new(NodeKind::Statement, NodeStatus::Failed),
+            );
         }
     }
+
+    /// Adds what ran though no line tells of it: its binding lies on disk. Returns the names of these.
+    fn disk(&mut self, run: &Run) -> Vec<String> {
+        let told: BTreeSet<u32> = self
+            .ties
+            .iter()
+            .flatten()
+            .map(|tie| tie.statement)
+            .collect();
+        let mut names = Vec::new();
+        for ((statement, frame), (binding, by)) in disk::written(run, self.facts) {
+            let mut outer = self.facts.listing.enclosing(statement);
+            let passed = outer.any(|outer| self.not_run.contains(&outer));
+            if frame.is_none() && !told.contains(&statement) && !passed {
+                names.push(binding.name.to_string());
+                self.written(statement, by);
+            }
+        }
+        disk::unmarked(run, &names, self.ledger);
+        names
+    }
+
+    /// Adds a statement that has written its binding, where it stands in the program.
+    fn written(&mut self, statement: u32, by: TiedBy) {
+        let Some(own) = self.facts.statement(statement) else {
+            return;
+        };
+        let outer = self.facts.listing.enclosing(statement);
+        let around = outer
+            .filter_map(|outer| Some((outer, *self.of_statement.get(&outer)?)))
+            .find(|(outer, _)| {
+                let kind = self.facts.statement(*outer).map(|s| s.kind);
+                kind.is_some_and(|kind| kind.is_loop() || kind == StatementKind::Parallel)
+            });
+        let parallel = around.filter(|(outer, _)| own.parent == Some(*outer));
+        let parallel = parallel.and_then(|(_, at)| self.story.get(at));
+        let is_branch = parallel.is_some_and(|around| around.kind == NodeKind::Parallel);
+        let kind = match own.name.as_deref().filter(|_| is_branch) {
+            Some(name) => NodeKind::Branch {
+                branch: name.into(),
+            },
+            None => NodeKind::Statement,
+        };
+        let mut new = Happening::new(kind, NodeStatus::Completed);
+        (new.label, new.derived) = (own.text.as_str().into(), true);
+        new.tie = tied(statement, by);
+        let parent = around.map(|(_, at)| at);
+        // Before what comes after it in the program.
+        let lies_in = |at: &At| {
+            let above = self.story.get(*at).and_then(|own| own.parent);
+            let further = above.and_then(|above| self.story.get(above)?.parent);
+            above == parent || parent.is_some() && further == parent
+        };
+        let mut later = self.of_statement.range(statement + 1..);
+        let later = later.find(|(_, at)| lies_in(at)).map(|(_, at)| *at);
+        let added = match later {
+            Some(later) => self.story.add_before(later, new),
+            None => self.story.add(parent, new),
+        };
+        self.of_statement.insert(statement, added);
+    }
+}
+
+/// How something stands of which a line says this.
+fn said(status: &crate::model::Status) -> NodeStatus {
+    crate::trace::emit::word(status)
 }

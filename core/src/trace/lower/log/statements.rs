@@ -1,19 +1,12 @@
 //! Statements and gates of a log: which lines speak of the same one.
 
-use super::{At, Lowering, Place, Said};
-use crate::model::words::DEFERRED;
-use crate::model::{GateStatus, LogLine, Meta, Status, Text};
+use super::{Key, Lowering, said};
+use crate::model::words::says_deferred;
+use crate::model::{GateStatus, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::gates::status_word;
-use crate::trace::lower::site;
-
-/// The statement of a number that a line spoke of last.
-#[derive(Clone)]
-pub(super) struct Latest {
-    first: At,
-    name: Text,
-    attempts: u32,
-}
+use crate::trace::story::{At, Happening, Place};
+use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {
     pub(super) fn gate(
@@ -31,49 +24,24 @@ impl Lowering<'_, '_, '_> {
             ("", None) => "gate".into(),
             (name, _) => name.into(),
         };
-        let slot = (place, line.number, gate.clone());
-        let known = self.gates.get(&slot).copied();
-        let over = !matches!(status, GateStatus::Pending);
-        let word = if over {
-            Status::Completed
-        } else {
-            Status::Pending
-        };
-        let said = Said {
-            text: if name.is_empty() {
-                Text::from("")
-            } else {
-                format!("gate {name}").into()
-            },
-            label: "gate".into(),
-            meta: site::gate(gate),
-            gate: Some(status_word(status)),
-            ..Said::default()
-        };
-        match known.filter(|first| self.is_open(*first)) {
-            Some(first) => self.go_on(Some(at), first, word, said),
+        let key = (place, Key::Gate(line.number, gate.clone()));
+        let mut new = Happening::new(NodeKind::Gate { gate }, status_word(status));
+        new.label = "gate".into();
+        if !name.is_empty() {
+            new.text = format!("gate {name}").into();
+        }
+        match self
+            .keys
+            .get(&key)
+            .copied()
+            .filter(|first| self.is_open(*first))
+        {
+            Some(first) => self.go_on(at, first, new),
             None => {
-                let first = self.begin(at, place, word, said);
-                self.gates.insert(slot, first);
+                let first = self.begin(at, place, new);
+                self.keys.insert(key, first);
             }
         }
-    }
-
-    pub(super) fn retry(
-        &mut self,
-        at: usize,
-        line: &LogLine,
-        scope: Place,
-        text: &Text,
-        attempt: Option<u32>,
-        max: Option<u32>,
-    ) {
-        let meta = Meta {
-            attempt: attempt.map(i64::from),
-            max: max.map(i64::from),
-            ..Meta::default()
-        };
-        self.told(at, line, scope, text, Status::Retry, meta);
     }
 
     pub(super) fn statement(
@@ -84,119 +52,100 @@ impl Lowering<'_, '_, '_> {
         text: &Text,
         status: Option<&Status>,
     ) {
-        let Some(status) = status else {
+        let Some(status) = status.map(said) else {
             // Without a mark it is a statement only when it names one of the program (one-fold.md, rule 6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
-                self.told(at, line, scope, text, Status::Executing, Meta::default());
+                let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);
+                self.tell(at, line, scope, text, new);
             } else {
                 self.remark(at);
             }
             return;
         };
-        if self.closes_construct(at, line, scope, text, status) {
+        if self.closes_construct(at, line, scope, text, &status) {
             return;
         }
-        let mut meta = Meta::default();
-        if *status == Status::Skipped {
-            let note = line.note.as_deref().unwrap_or_default();
-            meta.reason = match line.deferred {
-                true => Some(format!("{DEFERRED} {note}").into()),
-                false => line.note.clone(),
-            };
-            let condition = self.tie(at).filter(|(_, own)| {
-                let kinds = [StatementKind::If, StatementKind::Elif, StatementKind::Else];
-                kinds.contains(&own.kind)
-            });
-            self.not_run.extend(condition.map(|(tie, _)| tie.statement));
+        let skipped = status == NodeStatus::Skipped;
+        if let Some((tie, own)) = self.tie(at).filter(|_| skipped)
+            && matches!(
+                own.kind,
+                StatementKind::If | StatementKind::Elif | StatementKind::Else
+            )
+        {
+            self.not_run.insert(tie.statement);
         }
-        self.told(at, line, scope, text, status.clone(), meta);
+        self.tell(
+            at,
+            line,
+            scope,
+            text,
+            Happening::new(NodeKind::Statement, status),
+        );
+        let put_off = line.deferred || line.note.as_deref().is_some_and(says_deferred);
+        if let Some(last) = self.last.filter(|_| skipped && put_off) {
+            self.deferred.insert(last, at);
+        }
     }
 
-    /// Adds a record of a statement, or of the branch that it is.
-    fn told(
+    /// Tells of a statement, or of the branch that it is.
+    pub(super) fn tell(
         &mut self,
         at: usize,
         line: &LogLine,
         scope: Place,
         text: &Text,
-        status: Status,
-        mut meta: Meta,
+        mut new: Happening,
     ) {
-        let said = Said {
-            text: text.clone(),
-            label: match line.number {
-                Some(n) => format!("statement {n}{}", line.branch.as_deref().unwrap_or("")).into(),
-                None => "statement".into(),
-            },
-            ..Said::default()
+        new.text = text.clone();
+        new.label = match line.number {
+            Some(n) => format!("statement {n}{}", line.branch.as_deref().unwrap_or("")).into(),
+            None => "statement".into(),
         };
-        let mut attempts = 1;
-        let mut known = self.own_branch(at, line, scope, text);
-        let place = match known {
+        let branch = self.own_branch(at, line, scope, text);
+        let place = match branch {
             Some(_) => scope,
             None => self.inside(at, line, scope),
         };
-        let slot = (place, line.number);
-        if known.is_none()
-            && let Some(latest) = self.latest.get(&slot)
-            && self.is_continued(latest, text)
-        {
-            (known, attempts) = (Some(latest.first), latest.attempts);
-        }
-        let name = match known {
-            Some(_) if text.is_empty() => self.latest.get(&slot).map(|latest| latest.name.clone()),
-            _ => None,
-        };
+        let latest = self.key(place, Key::Number(line.number));
+        let known = branch.or(latest.filter(|latest| self.is_continued(*latest, text)));
         let first = match known {
             Some(first) => {
                 // Tried again, though nothing says so.
-                if self.has_failed(first) && status != Status::Retry {
-                    attempts = attempts.saturating_add(1);
-                    meta.attempt = Some(i64::from(attempts));
-                } else if status == Status::Retry {
-                    attempts = attempts.saturating_add(1);
+                if self.says(first, &NodeStatus::Failed) && new.status != NodeStatus::Retry {
+                    let attempts = self.story.get(first).map_or(1, |own| own.attempts);
+                    new.attempts = attempts.saturating_add(1);
                 }
-                self.go_on(Some(at), first, status, Said { meta, ..said });
+                self.go_on(at, first, new);
                 first
             }
-            None => self.begin(at, place, status, Said { meta, ..said }),
+            None => self.begin(at, place, new),
         };
-        self.latest.insert(
-            slot,
-            Latest {
-                first,
-                name: name.unwrap_or_else(|| text.clone()),
-                attempts,
-            },
-        );
+        if !text.is_empty() || !self.names.contains_key(&first) {
+            self.names.insert(first, text.clone());
+        }
+        self.keys.insert((place, Key::Number(line.number)), first);
     }
 
     /// Whether a line goes on with the statement that its number spoke of last: one that is open or failed, of the
     /// same name where both have one.
-    fn is_continued(&self, latest: &Latest, text: &Text) -> bool {
-        let goes_on = self.is_open(latest.first) || self.has_failed(latest.first);
-        let same = text.is_empty() || latest.name.is_empty() || latest.name == *text;
-        goes_on && same
+    fn is_continued(&self, latest: At, text: &Text) -> bool {
+        let goes_on = self.is_open(latest) || self.says(latest, &NodeStatus::Failed);
+        let name = self.names.get(&latest);
+        goes_on && (text.is_empty() || name.is_none_or(|name| name.is_empty() || name == text))
     }
 
     /// The branch that a line is of, where it speaks of the branch itself.
     fn own_branch(&mut self, at: usize, line: &LogLine, scope: Place, text: &Text) -> Option<At> {
-        if let Some(branch) = scope.filter(|_| line.branch.is_some())
-            && let Some(name) = self.branch_name(branch)
+        if let Some(around) = scope.filter(|_| line.branch.is_some())
+            && let NodeKind::Branch { branch } = &self.story.get(around)?.kind
         {
-            return (text.is_empty() || *text == name).then_some(branch);
+            return (text.is_empty() || text == branch).then_some(around);
         }
         // `3→ a ✓` while parallel 3 has a branch a.
-        let key = (scope, line.number);
-        let parallel = self.parallels.get(&key).filter(|p| p.announces(text));
-        let open = parallel.is_some_and(|parallel| self.is_open(parallel.first));
-        open.then(|| self.branch_named(at, key, text))
-    }
-
-    fn branch_name(&self, branch: At) -> Option<Text> {
-        let meta = self.story.get(branch)?.meta.as_deref()?;
-        meta.branch.clone()
+        let parallel = self.key(scope, Key::Parallel(line.number))?;
+        let announced = self.announced.contains(&(parallel, text.clone()));
+        (announced && self.is_open(parallel)).then(|| self.branch_named(at, parallel, text))
     }
 
     /// `3→ ✓` after the branches of parallel 3, `5→ ✓` after the rounds of loop 5, `5→ implement ✓` for a block.
@@ -206,9 +155,9 @@ impl Lowering<'_, '_, '_> {
         line: &LogLine,
         scope: Place,
         text: &Text,
-        status: &Status,
+        status: &NodeStatus,
     ) -> bool {
-        if !matches!(status, Status::Completed | Status::Failed) {
+        if !matches!(status, NodeStatus::Completed | NodeStatus::Failed) {
             return false;
         }
         if let Some(id) = line.frame
@@ -216,55 +165,43 @@ impl Lowering<'_, '_, '_> {
             && line.branch.is_none()
             && self.tie(at).is_none()
             && self.ahead.is_last_of(id, at)
-            && self.ahead.left_at(id, at).is_none()
-            && let Some(first) = self.frame_with_id(id)
+            && let Some(first) = self.frames.by_id.get(&id).copied()
             && self.holders.contains(&first)
         {
-            self.leave_frame(at, first, status);
+            self.leave_frame(at, first, status.clone());
             return true;
         }
         if line.branch.is_some() {
             return false;
         }
         if line.frame.is_none()
-            && let Some(first) = self.nameless_frame(line, text)
+            && let Some(first) = self.frames.nameless(line, text)
         {
-            self.leave_frame(at, first, status);
+            self.leave_frame(at, first, status.clone());
             return true;
         }
         if !text.is_empty() {
             return false;
         }
-        let parallel = self.parallels.get(&(scope, line.number));
-        if let Some(first) = parallel.map(|parallel| parallel.first)
-            && self.is_open(first)
-        {
-            self.join(at, line, scope, status);
+        let parallel = self.key(scope, Key::Parallel(line.number));
+        if parallel.is_some_and(|parallel| self.is_open(parallel)) {
+            self.join(at, line, scope, status.clone());
             return true;
         }
-        let own = |l: &super::Loop| line.number.is_some() && l.number == line.number && l.end < at;
-        let loops = self.loops.get(&scope);
-        let Some(depth) = loops.and_then(|loops| loops.iter().rposition(own)) else {
-            return false;
-        };
         // A loop of which the program has more to run is not over yet.
         let inside = self.tie(at).is_some_and(|(tie, statement)| {
             !tie.guessed && !statement.kind.is_loop() && statement.kind != StatementKind::Pipe
         });
-        if inside {
-            return false;
-        }
-        let Some(first) = loops.and_then(|loops| loops.get(depth)).map(|l| l.first) else {
+        let own = |l: &super::Loop| line.number.is_some() && l.number == line.number && l.end < at;
+        let Some(loops) = self.loops.get_mut(&scope).filter(|_| !inside) else {
             return false;
         };
-        if let Some(loops) = self.loops.get_mut(&scope) {
-            loops.truncate(depth);
-        }
-        let status = match status {
-            Status::Failed => Status::Failed,
-            _ => Status::Exited,
+        let Some(depth) = loops.iter().rposition(own) else {
+            return false;
         };
-        self.go_on(Some(at), first, status, Said::default());
+        let first = loops.get(depth).map_or(At::default(), |own| own.first);
+        loops.truncate(depth);
+        self.go_on(at, first, Happening::new(NodeKind::Loop, status.clone()));
         true
     }
 }

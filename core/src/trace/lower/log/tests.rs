@@ -60,7 +60,7 @@ fn a_whole_run_becomes_a_tree() {
             let verdict = session \"Judge\": completed @18
         frame implement#1 at 1: completed @19
           let impl = session \"Write\": completed @6
-          loop: completed guessed @7
+          loop: completed @7
             round 1: completed
               let fix = session \"Fix\": completed @8
           session \"Review\": completed @9
@@ -272,7 +272,7 @@ fn a_resumed_run_goes_on() {
         "1→ plan ✓\n---error x\n---resume\n2→ ✓\n",
         "
         let plan = session: writer: completed @11
-        session \"Warm up\": completed guessed @12
+        session \"Warm up\": completed @12
         ",
     );
     assert_eq!(trace.verdict.status, "");
@@ -410,7 +410,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .collect();
         assert_eq!(found, ties, "{log}");
     };
-    // Between two names the number is sure; after the last it is a guess.
+    // Between two names the number is sure, and so it is where the order says the same.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -426,7 +426,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
-            ("session \"Warm up\"", Some(12), true),
+            ("session \"Warm up\"", Some(12), false),
         ],
         "41→ plan ✓\n42→ ✓\n",
     );
@@ -436,7 +436,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
-            ("encrypt", Some(12), true),
+            ("encrypt", None, false),
         ],
         "1→ plan ✓\n2→ encrypt ✓\n",
     );
@@ -506,7 +506,7 @@ fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     let parallel = "  session \"A\"\n  parallel:\n    session \"B\"\n    session \"C\"\n";
     for (block, lines, expected) in [
         (one, "2→ #1 ✓\n", "4"),
-        (two, "2→ #1 ✓\n2→ #1 ✓\n", "4? 5?"),
+        (two, "2→ #1 ✓\n2→ #1 ✓\n", "4 5"),
         // None is silent by right.
         (named, "2→ #1 ✓\n", "4?"),
         (named, "2→ #1 a ✓\n2→ #1 ✓\n", "4 5?"),
@@ -529,13 +529,13 @@ fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
             ("program.prose", program),
         ],
         "
-        parallel: unknown derived guessed @1
+        parallel: unknown derived @1
           branch a: unknown derived
             frame work#1 at 1: unknown derived guessed @2
-              session \"A\": completed guessed @5
+              session \"A\": completed @5
           branch b: unknown derived
             frame work#2 at 1: unknown derived guessed @3
-              session \"A\": completed guessed @5
+              session \"A\": completed @5
         ",
     );
 }

@@ -1,16 +1,14 @@
 //! The records of what ran at the root, or in one frame, in the order of the program.
 
-use std::sync::Arc;
-
-use super::{Lowering, Place};
-use crate::model::{Gate, Meta, Status, Text};
+use super::Lowering;
+use crate::model::{Gate, Status, Text};
 use crate::program::{Statement, StatementKind, Tie, TiedBy};
-use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::gates::status as gate_status;
 use crate::trace::lower::facts::Fact;
-use crate::trace::lower::site::{self, tied};
-use crate::trace::lower::{At, Beside, Record, Round};
+use crate::trace::lower::tied;
+use crate::trace::story::{At, Happening, Place};
+use crate::trace::{NodeKind, NodeStatus};
 
 /// Rounds that are listed though nothing but their number is known.
 pub(super) const MOST_ROUNDS: u32 = 1_000;
@@ -40,8 +38,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             };
             if let Some(own) = own {
                 self.said.insert((holder, at), own);
-                if let Some(record) = self.story.get_mut(own).filter(|_| outer == holder) {
-                    record.beside.inferred |= inferred;
+                if let Some(told) = self.story.get_mut(own).filter(|_| outer == holder) {
+                    told.inferred |= inferred;
                 }
             }
             if let Some((parallel, name, status)) = self.announced.remove(&at) {
@@ -91,7 +89,12 @@ impl<'a> Lowering<'_, 'a, '_> {
             Some(said) if !frame.open => said,
             _ => frame.status.clone(),
         };
-        let beside = Beside {
+        let kind = NodeKind::Frame {
+            block: frame.name.clone(),
+            depth: 0,
+        };
+        let new = Happening {
+            text,
             tie: frame.call.and_then(|at| tied(at, TiedBy::Target)),
             line: mark.and_then(|mark| mark.state_line),
             id: Some(frame.id),
@@ -99,10 +102,9 @@ impl<'a> Lowering<'_, 'a, '_> {
             // Who called it, and where, is not known.
             inferred: !frame.open && frame.above.is_none() && frame.call.is_none(),
             by_place: true,
-            ..Beside::default()
+            ..Happening::new(kind, status)
         };
-        let meta = site::frame(frame.name.clone());
-        let at = self.add(holder, text, status, meta, beside);
+        let at = self.add(holder, new);
         self.frame_at.insert(place, at);
         if let Some(call) = frame.call {
             self.said.entry((holder, call)).or_insert(at);
@@ -131,8 +133,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             for place in before {
                 let made = self.frame(*place, None, outer);
                 // Which round called it is not told.
-                if let Some(record) = made.and_then(|made| self.story.get_mut(made)) {
-                    record.beside.inferred = facts.get(at).is_some_and(|f| f.in_loop.is_some());
+                if let Some(told) = made.and_then(|made| self.story.get_mut(made)) {
+                    told.inferred = facts.get(at).is_some_and(|f| f.in_loop.is_some());
                 }
             }
             if let Some(made) = self.frame(*last, fact, outer) {
@@ -158,8 +160,8 @@ impl<'a> Lowering<'_, 'a, '_> {
                 .then(|| own.name.as_deref().unwrap_or(&own.text).into())
         });
         let kind = match &gate {
-            Some(gate) => site::gate(gate.clone()),
-            None => self.site(at, own, branch),
+            Some(gate) => NodeKind::Gate { gate: gate.clone() },
+            None => self.kind(own, branch),
         };
         let over = self.marks.passed(self.facts, at) || self.children_are_over(at);
         let status = fact.status.clone().unwrap_or(match over {
@@ -167,7 +169,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             false if branch => NodeStatus::Executing,
             false => NodeStatus::Started,
         });
-        let looped = kind.loop_id.is_some();
+        let looped = kind == NodeKind::Loop;
         let (attempt, mut most) = fact.attempt.unzip();
         if looped {
             let file = self.run.state_file.as_ref();
@@ -176,12 +178,10 @@ impl<'a> Lowering<'_, 'a, '_> {
             let counted = || own.number("max").or_else(|| own.number("count"));
             most = Some(said.or_else(counted));
         }
-        let meta = Meta {
-            attempt: attempt.map(i64::from),
-            max: most.flatten().map(i64::from),
-            ..kind
-        };
-        let beside = Beside {
+        let new = Happening {
+            text: own.text.as_str().into(),
+            attempts: attempt.unwrap_or(0),
+            max: most.flatten(),
             tie: Some(Tie {
                 statement: at,
                 guessed: fact.guessed,
@@ -190,15 +190,14 @@ impl<'a> Lowering<'_, 'a, '_> {
             line: fact.state_line,
             derived: fact.derived || fact.status.is_none(),
             by_place: fact.by.is_none(),
-            ..Beside::default()
+            ..Happening::new(kind, status)
         };
-        let text: Text = own.text.as_str().into();
         if gate.is_some() {
             let visits = self.gates.get(&at).and_then(|all| all.split_last());
             let before = visits.map_or(Vec::new(), |(_, before)| before.to_vec());
             self.visits(at, &before, outer);
         }
-        let made = self.add(outer, text, status, meta, beside);
+        let made = self.add(outer, new);
         self.note(at, made);
         if looped {
             self.rounds(at, made, &fact);
@@ -209,20 +208,22 @@ impl<'a> Lowering<'_, 'a, '_> {
         made
     }
 
-    /// What names a statement's record.
-    pub(super) fn site(&self, at: u32, own: &Statement, branch: bool) -> Meta {
+    /// What a statement is where it ran.
+    pub(super) fn kind(&self, own: &Statement, branch: bool) -> NodeKind {
         match own.kind {
-            _ if branch => {
-                let name = own.name.as_deref().unwrap_or(&own.text);
-                site::branch(parallel_id(own.parent.unwrap_or(at)), name.into())
-            }
-            StatementKind::Parallel => site::parallel(parallel_id(at)),
-            kind if kind.is_loop() => site::looped(format!("loop {at}").into()),
-            StatementKind::Do => match own.target.as_deref() {
-                Some(block) => site::frame(block.into()),
-                None => Meta::default(),
+            _ if branch => NodeKind::Branch {
+                branch: own.name.as_deref().unwrap_or(&own.text).into(),
             },
-            _ => Meta::default(),
+            StatementKind::Parallel => NodeKind::Parallel,
+            kind if kind.is_loop() => NodeKind::Loop,
+            StatementKind::Do => match own.target.as_deref() {
+                Some(block) => NodeKind::Frame {
+                    block: block.into(),
+                    depth: 0,
+                },
+                None => NodeKind::Statement,
+            },
+            _ => NodeKind::Statement,
         }
     }
 
@@ -241,13 +242,16 @@ impl<'a> Lowering<'_, 'a, '_> {
     fn visits(&mut self, at: u32, gates: &[&Gate], outer: Place) {
         let text = self.facts.statement(at).map_or("", |own| &own.text);
         for gate in gates {
-            let meta = site::gate(gate.id.clone());
-            let beside = Beside {
+            let kind = NodeKind::Gate {
+                gate: gate.id.clone(),
+            };
+            let new = Happening {
+                text: text.into(),
                 tie: tied(at, TiedBy::Name),
                 inferred: true,
-                ..Beside::default()
+                ..Happening::new(kind, gate_status(gate))
             };
-            self.add(outer, text.into(), gate_status(gate), meta, beside);
+            self.add(outer, new);
         }
     }
 
@@ -268,15 +272,14 @@ impl<'a> Lowering<'_, 'a, '_> {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));
         for (name, status) in state.into_iter().flat_map(|state| &state.branches) {
-            let id = parallel_id(at);
             match self.facts.listing.branch_of(at, name) {
                 Some(known) if self.marks.is_kept(known) => {}
                 Some(known) => {
-                    let branch = ((parallel, id), name.clone(), status.clone());
+                    let branch = (parallel, name.clone(), status.clone());
                     self.announced.insert(known, branch);
                 }
                 None => {
-                    self.branch((parallel, id), name, status, None);
+                    self.branch(parallel, name, status, None);
                 }
             }
         }
@@ -285,7 +288,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     /// A branch that a section names.
     pub(super) fn branch(
         &mut self,
-        (parallel, id): (At, Text),
+        parallel: At,
         name: &Text,
         status: &Status,
         statement: Option<u32>,
@@ -293,15 +296,18 @@ impl<'a> Lowering<'_, 'a, '_> {
         let own = statement.and_then(|at| self.facts.statement(at));
         let text = own.map_or_else(|| name.clone(), |own| own.text.as_str().into());
         let status = word(status);
-        let meta = site::branch(id, name.clone());
-        let beside = Beside {
+        let kind = NodeKind::Branch {
+            branch: name.clone(),
+        };
+        let new = Happening {
+            text,
             tie: statement.and_then(|at| tied(at, TiedBy::Name)),
             // It is announced; anything more is said of it.
             derived: status == NodeStatus::Pending,
             by_place: true,
-            ..Beside::default()
+            ..Happening::new(kind, status)
         };
-        self.add(Some(parallel), text, status, meta, beside)
+        self.add(Some(parallel), new)
     }
 
     /// The rounds that are counted. Of all but the last nothing but the number is known.
@@ -314,16 +320,10 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     pub(super) fn count_rounds(&mut self, looped: At, total: u32, statement: Option<u32>) {
-        let Some(begun) = self.story.get(looped).cloned() else {
-            return;
-        };
         let listed = total.saturating_sub(1).min(self.rounds_left);
         self.rounds_left -= listed;
         for n in (1..=listed).chain([total]) {
-            let mut record = begun.clone();
-            record.of = Some(looped);
-            record.beside.round = Some(Round { n, derived: true });
-            self.story.add(record);
+            self.story.round(looped, n, true);
             let written = statement.and_then(|at| self.in_rounds.remove(&(at, n)));
             for inner in written.into_iter().flatten() {
                 // The marks speak of the last round.
@@ -339,19 +339,13 @@ impl<'a> Lowering<'_, 'a, '_> {
         let Some(own) = self.facts.statement(at) else {
             return;
         };
-        let beside = Beside {
+        let new = Happening {
+            text: own.text.as_str().into(),
             tie: tied(at, TiedBy::Name),
             derived: true,
-            ..Beside::default()
+            ..Happening::new(NodeKind::Statement, NodeStatus::Completed)
         };
-        let text = own.text.as_str().into();
-        self.add(
-            Some(looped),
-            text,
-            NodeStatus::Completed,
-            Meta::default(),
-            beside,
-        );
+        self.add(Some(looped), new);
     }
 
     /// A parallel all of whose branches are over; of a loop that says nothing.
@@ -360,65 +354,19 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.is_parallel(at) && self.facts.listing.children(at).all(over)
     }
 
-    /// Remembers how the record of a statement stands.
+    /// Remembers how a statement stands.
     fn note(&mut self, at: u32, made: At) {
-        let status = self.status_of(made);
+        let status = self.story.get(made).map(|told| told.status.clone());
         if let Some(slot) = self.status.get_mut(at as usize) {
             *slot = status;
         }
     }
 
-    pub(super) fn status_of(&self, made: At) -> Option<NodeStatus> {
-        let record = self.story.get(made)?;
-        let said = record.beside.status.clone();
-        Some(said.unwrap_or_else(|| word(&record.status)))
-    }
-
-    /// Adds the record of a new instance.
-    pub(super) fn add(
-        &mut self,
-        parent: Place,
-        text: Text,
-        status: NodeStatus,
-        meta: Meta,
-        beside: Beside,
-    ) -> At {
-        let is_gate = meta.gate_id.is_some();
+    /// Adds the next thing that happened.
+    pub(super) fn add(&mut self, parent: Place, new: Happening) -> At {
+        let gate = matches!(new.kind, NodeKind::Gate { .. });
         self.stands |=
-            status == NodeStatus::Failed || status.is_open() && (is_gate || !(beside.derived));
-        let (row, said) = as_row(status);
-        self.story.add(Record {
-            parent,
-            of: None,
-            text,
-            status: row,
-            meta: (meta != Meta::default()).then(|| Arc::new(meta)),
-            beside: Beside {
-                status: said,
-                ..beside
-            },
-        })
+            new.status == NodeStatus::Failed || new.status.is_open() && (gate || !new.derived);
+        self.story.add(parent, new)
     }
-}
-
-fn parallel_id(at: u32) -> Text {
-    format!("parallel {at}").into()
-}
-
-/// The word of a row for a status, and the status where rows have no word for it.
-fn as_row(status: NodeStatus) -> (Status, Option<NodeStatus>) {
-    let row = match &status {
-        NodeStatus::Pending => Status::Pending,
-        NodeStatus::Executing => Status::Executing,
-        NodeStatus::Started => Status::Started,
-        NodeStatus::Waiting => Status::Waiting,
-        NodeStatus::Retry => Status::Retry,
-        NodeStatus::Completed => Status::Completed,
-        NodeStatus::Failed => Status::Failed,
-        NodeStatus::Skipped => Status::Skipped,
-        NodeStatus::Other(word) => Status::Other(word.clone()),
-        NodeStatus::Iteration => return (Status::Started, Some(status)),
-        _ => return (Status::Completed, Some(status)),
-    };
-    (row, None)
 }

@@ -25,18 +25,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::disk::{self, Written};
 use super::facts::Facts;
-use super::{At, Beside, Story};
 use crate::gate::visit;
-use crate::model::{Execution, Gate, Run, Status, Text};
+use crate::model::{Gate, Run, Status, Text};
 use crate::program::{Listing, StatementKind};
 use crate::trace::NodeStatus;
 use crate::trace::gates::status as gate_status;
 use crate::trace::rows::Ledger;
+use crate::trace::story::{At, Place, Story};
 use frames::Frames;
 use sections::Unplaced;
-
-/// What a record lies in; `None` is the root.
-type Place = Option<At>;
 
 /// What a state file and the disk tell of a run.
 pub(in crate::trace) struct Told<'a, 'r> {
@@ -110,7 +107,7 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
 }
 
 /// Lowers what is told.
-pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>, Vec<Beside>) {
+pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> Story {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {
         run,
@@ -134,8 +131,7 @@ pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> (Vec<Execution>
         stands: false,
     };
     lowering.all(&told.unplaced, &told.written);
-    let (records, beside, _) = lowering.story.finish();
-    (records, beside)
+    lowering.story
 }
 
 struct Lowering<'f, 'a, 'r> {
@@ -164,7 +160,7 @@ struct Lowering<'f, 'a, 'r> {
     /// Annotated lines that no statement is like, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
     /// Branches that a section names and no line marks, by statement: their parallel, name and status.
-    announced: BTreeMap<u32, ((At, Text), Text, Status)>,
+    announced: BTreeMap<u32, (At, Text, Status)>,
     /// Statements that wrote in a round of a loop, by the loop and the round.
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,

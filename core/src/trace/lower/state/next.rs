@@ -3,9 +3,9 @@
 use super::Lowering;
 use crate::program::{StatementKind, TiedBy};
 use crate::trace::NodeStatus;
-use crate::trace::lower::Beside;
 use crate::trace::lower::facts::Facts;
-use crate::trace::lower::site::tied;
+use crate::trace::lower::tied;
+use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 
 /// The statement after the last at the top of the program that ran. `status` says how a statement's record stands;
@@ -54,17 +54,16 @@ impl Lowering<'_, '_, '_> {
         let outer = own.parent;
         let parent = outer.and_then(|at| self.holder.get(at as usize).copied().flatten());
         let fact = self.facts.get(at);
-        let beside = Beside {
+        // A gate that was not reached was not created: nobody waits at it.
+        let branch = outer.is_some_and(|p| self.is_parallel(p)) && own.kind != StatementKind::Gate;
+        let new = Happening {
+            text: own.text.as_str().into(),
             tie: tied(at, TiedBy::default()),
             line: fact.and_then(|fact| fact.state_line),
             inferred: true,
             by_place: true,
-            ..Beside::default()
+            ..Happening::new(self.kind(own, branch), NodeStatus::Pending)
         };
-        let text = own.text.as_str().into();
-        // A gate that was not reached was not created: nobody waits at it.
-        let branch = outer.is_some_and(|p| self.is_parallel(p)) && own.kind != StatementKind::Gate;
-        let meta = self.site(at, own, branch);
-        self.add(parent, text, NodeStatus::Pending, meta, beside);
+        self.add(parent, new);
     }
 }

@@ -4,12 +4,12 @@ use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
 use crate::decode::head;
 use crate::decode::state_md::read::ACTIVE;
+use crate::model::Text;
 use crate::model::words::leading_status;
-use crate::model::{Meta, Text};
-use crate::trace::NodeStatus;
 use crate::trace::emit::word;
-use crate::trace::lower::{Beside, site};
+use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
+use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {
     /// Annotated lines that no statement is like, after the one before them.
@@ -22,19 +22,20 @@ impl Lowering<'_, '_, '_> {
                 continue;
             };
             let (attempt, max) = stray.fact.attempt.unzip();
-            let meta = Meta {
-                gate_id: stray.fact.gate.clone(),
-                attempt: attempt.map(i64::from),
-                max: max.flatten().map(i64::from),
-                ..Meta::default()
+            let kind = match &stray.fact.gate {
+                Some(gate) => NodeKind::Gate { gate: gate.clone() },
+                None => NodeKind::Statement,
             };
             let inside = stray.inside;
             let parent = inside.and_then(|at| self.holder.get(at as usize).copied().flatten());
-            let beside = Beside {
+            let new = Happening {
+                text: stray.text.clone(),
+                attempts: attempt.unwrap_or(0),
+                max: max.flatten(),
                 line: stray.fact.state_line,
-                ..Beside::default()
+                ..Happening::new(kind, status)
             };
-            self.add(parent, stray.text.clone(), status, meta, beside);
+            self.add(parent, new);
         }
     }
 
@@ -53,11 +54,13 @@ impl Lowering<'_, '_, '_> {
                 true => NodeStatus::Started,
                 false => NodeStatus::Completed,
             };
-            let id: Text = format!("unplaced {index}").into();
-            let meta = site::parallel(id.clone());
-            let made = self.add(None, "parallel".into(), status, meta, Beside::default());
+            let new = Happening {
+                text: "parallel".into(),
+                ..Happening::new(NodeKind::Parallel, status)
+            };
+            let made = self.add(None, new);
             for (name, status) in &state.branches {
-                self.branch((made, id.clone()), name, status, None);
+                self.branch(made, name, status, None);
             }
         }
         for index in &unplaced.loops {
@@ -68,11 +71,12 @@ impl Lowering<'_, '_, '_> {
                 Some(condition) => format!("loop **{condition}**").into(),
                 None => "loop".into(),
             };
-            let meta = Meta {
-                max: state.max.map(i64::from),
-                ..site::looped(format!("unplaced {index}").into())
+            let new = Happening {
+                text,
+                max: state.max,
+                ..Happening::new(NodeKind::Loop, status_of(state))
             };
-            let made = self.add(None, text, status_of(state), meta, Beside::default());
+            let made = self.add(None, new);
             if let Some(total) = state.iteration.filter(|n| *n > 0) {
                 self.count_rounds(made, total, None);
             }
@@ -107,7 +111,11 @@ impl Lowering<'_, '_, '_> {
                 .map(|pair| format!("{}: {}", pair.key, pair.value));
             let said = said.collect::<Vec<_>>().join("; ");
             let text = format!("{name}: {said}").as_str().into();
-            self.add(None, text, status, Meta::default(), Beside::default());
+            let new = Happening {
+                text,
+                ..Happening::new(NodeKind::Statement, status)
+            };
+            self.add(None, new);
         }
     }
 }

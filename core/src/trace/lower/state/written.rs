@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Lowering;
-use crate::model::{BindingKind, Meta, Text};
+use crate::model::{BindingKind, Text};
 use crate::program::TiedBy;
-use crate::trace::NodeStatus;
-use crate::trace::lower::site::tied;
-use crate::trace::lower::{At, Beside, Record, disk};
+use crate::trace::lower::{disk, tied};
+use crate::trace::story::{At, Happening};
+use crate::trace::{NodeKind, NodeStatus};
 
 /// Statements of a frame that are looked at for the one that comes after a written one.
 const LOOKED_AT: usize = 64;
@@ -54,11 +54,6 @@ impl Lowering<'_, '_, '_> {
             return;
         }
         let own = at.and_then(|at| self.facts.statement(at));
-        let beside = Beside {
-            tie: at.and_then(|at| tied(at, by.unwrap_or_default())),
-            derived: true,
-            ..Beside::default()
-        };
         let later = at.and_then(|at| {
             let after = self.said.range((Some(frame), at + 1)..);
             after
@@ -71,23 +66,15 @@ impl Lowering<'_, '_, '_> {
                         .is_some_and(|r| r.parent == Some(frame))
                 })
         });
-        let text = own.map_or(text, |own| own.text.as_str().into());
-        let (parent, meta) = (Some(frame), Meta::default());
+        let new = Happening {
+            text: own.map_or(text, |own| own.text.as_str().into()),
+            tie: at.and_then(|at| tied(at, by.unwrap_or_default())),
+            derived: true,
+            ..Happening::new(NodeKind::Statement, NodeStatus::Completed)
+        };
         match later {
-            None => {
-                self.add(parent, text, NodeStatus::Completed, meta, beside);
-            }
-            Some(later) => {
-                let record = Record {
-                    parent,
-                    of: None,
-                    text,
-                    status: crate::model::Status::Completed,
-                    meta: None,
-                    beside,
-                };
-                self.story.add_before(later, record);
-            }
-        }
+            Some(later) => self.story.add_before(later, new),
+            None => self.add(Some(frame), new),
+        };
     }
 }

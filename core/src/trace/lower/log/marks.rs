@@ -1,10 +1,20 @@
 //! What a line says of the statement that it speaks of.
 
 use crate::model::{LogEvent, LogLine};
-use crate::program::{LogMark, StatementKind as Kind};
+use crate::program::StatementKind as Kind;
+
+/// What a line says. What it does not say stays empty.
+pub(super) struct Mark<'l> {
+    /// `3` of `3→` and of `3a→`.
+    pub(super) number: Option<u32>,
+    /// What it must be, where the line says so.
+    pub(super) kind: Option<Kind>,
+    /// A name, or words: `plan`; of `block:implement#1` the block, of `gate:fast_tests` the gate.
+    pub(super) label: &'l str,
+}
 
 /// What a line says; `None` for what speaks of no statement.
-pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
+pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
         LogEvent::Statement { text, .. } if is_input(line) => (Some(Kind::Input), text),
@@ -15,16 +25,12 @@ pub(super) fn mark(line: &LogLine) -> Option<LogMark<'_>> {
         LogEvent::Gate { gate, .. } => (Some(Kind::Gate), gate),
         LogEvent::Leave { .. } | LogEvent::Trailer { .. } | LogEvent::Note => return None,
     };
-    Some(LogMark {
+    Some(Mark {
         number: line.number,
-        branch: line.branch.as_deref(),
-        // A line of a frame says nothing of what its number means.
-        block: line.frame.map(|_| ""),
         kind,
         label,
     })
 }
-
 /// What a condition belongs to: `else` has none of its own.
 fn condition(text: &str) -> Option<Kind> {
     Some(match text.starts_with("else") {
@@ -44,7 +50,7 @@ fn words(text: &str) -> (Option<Kind>, &str) {
         "if" | "elif" | "else" | "choice" | "option" if !rest.starts_with(['_', '-']) => {
             (Some(Kind::If), "")
         }
-        _ => (None, of_several(text).map_or(text, |(name, _)| name)),
+        _ => (None, name(text)),
     }
 }
 
@@ -54,8 +60,15 @@ fn is_input(line: &LogLine) -> bool {
         .is_some_and(|tag| tag.eq_ignore_ascii_case("input"))
 }
 
-/// `reviewer (final)`: a name, and which of the statements of that name.
-pub(super) fn of_several(text: &str) -> Option<(&str, &str)> {
-    let (name, which) = text.strip_suffix(')')?.split_once(" (")?;
-    (!name.contains([' ', '\t'])).then_some((name, which))
+/// `reviewer (final)`: a name, and a remark.
+fn name(text: &str) -> &str {
+    let name = text
+        .strip_suffix(')')
+        .and_then(|text| text.split_once(" ("));
+    let name = name.map_or(text, |(name, _)| name);
+    if name.contains([' ', '\t']) {
+        text
+    } else {
+        name
+    }
 }

@@ -1,0 +1,304 @@
+//! Shapes of heads: a table of first words, and what stands behind each; beside it what no table says.
+
+use super::Head;
+use crate::program::StatementKind as Kind;
+use crate::program::lex::Tok;
+use crate::program::line::Line;
+use crate::program::value::text_of;
+
+/// Heads by their first word, each with the tokens that stand behind it. `$` is the end, `end` the end or a colon; what is
+/// before an `=` is the name of what is taken from there. The first that fits is meant.
+const SHAPES: &[(&str, Kind, &str)] = &[
+    ("session", Kind::Session, "$|str|("),
+    ("session", Kind::Session, ": target=word|?"),
+    ("session", Kind::Session, "name=word : target=word|?"),
+    ("session", Kind::Session, "target=word $|("),
+    ("resume", Kind::Resume, "$"),
+    ("resume", Kind::Resume, ": target=word|?"),
+    ("resume", Kind::Resume, "target=any end|("),
+    ("do", Kind::Do, "end"),
+    ("do", Kind::Do, "target=word end|(|pipe|arrow|as|with"),
+    ("exec", Kind::Exec, "$"),
+    ("exec", Kind::Exec, ":|( command=str"),
+    ("exec", Kind::Exec, "command=str"),
+    // A service is run by either word.
+    ("call|run", Kind::Call, "target=word end|(|pipe|arrow"),
+    ("throw", Kind::Throw, "$"),
+    ("throw", Kind::Throw, "message=str"),
+    ("throw", Kind::Throw, "message=word $"),
+    ("parallel", Kind::Parallel, "end|("),
+    ("repeat", Kind::Repeat, "count=word end|(|op|as|times"),
+    ("try", Kind::Try, "end|("),
+    ("catch", Kind::Catch, "end"),
+    ("catch", Kind::Catch, "as|( name=word|?"),
+    ("catch", Kind::Catch, "name=word end"),
+    ("finally", Kind::Finally, "end"),
+    ("else", Kind::Else, "end"),
+    ("option", Kind::Option, "label=str|cond"),
+    ("option", Kind::Option, "label=word end"),
+    ("agent", Kind::Agent, "name=word|str end|("),
+    ("block", Kind::Block, "name=word end|("),
+    ("approve|gate", Kind::Gate, "$"),
+    ("approve|gate", Kind::Gate, "name=word prompt=str"),
+    ("approve|gate", Kind::Gate, "name=word end|("),
+    ("approve|gate", Kind::Gate, "condition=cond"),
+    ("approve|gate", Kind::Gate, "prompt=str"),
+    ("input", Kind::Input, "name=word end|eq|(|str|cond"),
+];
+
+/// Whether a token is like one of a shape.
+fn fits(line: Line<'_>, at: usize, part: &str) -> bool {
+    let (_, part) = part.split_once('=').unwrap_or(("", part));
+    part.split('|').any(|one| match (one, line.tok(at)) {
+        ("?", _)
+        | ("$" | "end", None)
+        | ("any", Some(_))
+        | ("end" | ":", Some(Tok::Colon))
+        | ("(", Some(Tok::Open))
+        | ("str", Some(Tok::Str))
+        | ("cond", Some(Tok::Cond))
+        | ("eq", Some(Tok::Equals))
+        | ("op", Some(Tok::Op))
+        | ("pipe", Some(Tok::Pipe))
+        | ("arrow", Some(Tok::Arrow))
+        | ("word", Some(Tok::Word)) => true,
+        (word, _) => line.word(at) == Some(word),
+    })
+}
+
+impl Head {
+    /// A head that is in the table.
+    pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
+        let word = line.word(0)?;
+        let own = |words: &str| words.split('|').any(|own| own == word);
+        let fits = |shape: &str| {
+            shape
+                .split(' ')
+                .zip(1..)
+                .all(|(part, at)| fits(line, at, part))
+        };
+        let mut shapes = SHAPES.iter();
+        let (_, kind, shape) = shapes.find(|(words, _, shape)| own(words) && fits(shape))?;
+        for (part, at) in shape.split(' ').zip(1..) {
+            match part.split_once('=') {
+                Some(("target", _)) => self.target = line.word(at).map(str::to_owned),
+                // What is bound keeps its name.
+                Some(("name", _)) if *kind == Kind::Session && self.name.is_some() => {}
+                Some(("name", _)) if line.tok(at).is_some() => {
+                    self.name = Some(text_of(line.slice(at)));
+                }
+                Some(("name", _)) | None => {}
+                Some((key, _)) => self.properties.add(key, line.slice(at)),
+            }
+        }
+        match kind {
+            Kind::Do => {
+                self.properties.parameters("args", line.text, line.tokens);
+                self.counter(line);
+            }
+            Kind::Block => self.properties.parameters("params", line.text, line.tokens),
+            Kind::Repeat => self.counter(line),
+            Kind::Catch => {
+                if let Some(name) = &self.name {
+                    self.properties.add("as", &name.clone());
+                }
+            }
+            Kind::Input => {
+                self.binds = Some("input");
+                self.description(line);
+            }
+            _ => {}
+        }
+        Some(*kind)
+    }
+
+    /// `loop:`, `loop until **…** (max: N) as i:`, `loop while **…**:`
+    pub(super) fn looping(&mut self, line: Line<'_>) -> Option<Kind> {
+        match (line.tok(1), line.word(1)) {
+            (None | Some(Tok::Colon | Tok::Open), _) => {}
+            (_, Some(check @ ("until" | "while"))) => {
+                if !self.condition(line, 2) {
+                    return None;
+                }
+                self.properties.add("check", check);
+            }
+            (Some(Tok::Cond), _) => {
+                self.condition(line, 1);
+            }
+            // `loop for each x in xs (max: 20):`
+            (_, Some("for")) if self.each(line, 2) => {}
+            (_, Some("as")) => {}
+            (_, Some(count)) if count.bytes().all(|b| b.is_ascii_digit()) => {
+                self.properties.add("count", count);
+            }
+            _ => return None,
+        }
+        self.counter(line);
+        Some(Kind::Loop)
+    }
+
+    pub(super) fn counter(&mut self, line: Line<'_>) {
+        if let Some(name) = line.after_word("as") {
+            self.properties.add("as", name);
+        }
+    }
+
+    /// `for x in y`, `for x, i in y`: adds each, index, in.
+    pub(super) fn each(&mut self, line: Line<'_>, at: usize) -> bool {
+        // `for each x in y`
+        let each = usize::from(line.word(at) == Some("each") && line.word(at + 1) != Some("in"));
+        let at = at + each;
+        let pair = line.is(at + 1, Tok::Comma);
+        let stop = if pair { at + 3 } else { at + 1 };
+        let (Some(each), Some("in")) = (line.word(at), line.word(stop)) else {
+            return false;
+        };
+        self.properties.add("each", each);
+        if let (true, Some(index)) = (pair, line.word(at + 2)) {
+            self.properties.add("index", index);
+        }
+        self.properties.add("in", line.until_colon(stop + 1));
+        true
+    }
+
+    /// A condition from token `at` on: `**…**`, `**…** or depth <= 0`, `depth <= 0`, up to the colon.
+    pub(super) fn condition(&mut self, line: Line<'_>, at: usize) -> bool {
+        let shape = line.len() <= at
+            || line.is(at, Tok::Cond)
+            || line.is(at, Tok::Str)
+            || line.from(at).top(Tok::Colon).is_some();
+        if shape {
+            let text = line.until_colon(at);
+            if !text.is_empty() {
+                self.properties.add("condition", text);
+            }
+        }
+        shape
+    }
+
+    /// `return`, `return x`, `return { … }`, `return call reviewer`: what is handed back, or what runs for it.
+    pub(super) fn hand_back(&mut self, line: Line<'_>) -> Option<Kind> {
+        let what = line.from(1);
+        let runs = match what.word(0) {
+            Some("call" | "run") => self.shaped(what),
+            _ => self.action_word(what),
+        };
+        let value = match (what.tok(0), what.len()) {
+            (None | Some(Tok::Open | Tok::Str | Tok::Cond), _) | (Some(Tok::Word), 1) => true,
+            (Some(Tok::Word), _) => matches!(what.tok(1), Some(Tok::Op | Tok::Open | Tok::Pipe)),
+            _ => false,
+        };
+        runs.or(value.then_some(Kind::Return))
+    }
+
+    /// `research(topic: "x")`: a program that was imported runs. Nothing but what is taken from its outputs
+    /// (`.findings`) stands behind it.
+    pub(super) fn call(&mut self, line: Line<'_>) -> Option<Kind> {
+        let name = line.word(0)?;
+        let (word, open) = line.tokens.first().zip(line.tokens.get(1))?;
+        if line.slice(1) != "(" || word.end != open.start {
+            return None;
+        }
+        let close = line
+            .tokens
+            .iter()
+            .position(|token| token.tok == Tok::Close && token.depth == 0)?;
+        let taken = line.tokens.get(close + 1..).unwrap_or_default();
+        let plain = taken
+            .chunks(2)
+            .all(|part| matches!(part, [dot, name] if (dot.tok, name.tok) == (Tok::Op, Tok::Word)));
+        let alias = taken.len() == 2 && line.word(close + 1) == Some("as");
+        if !plain && !alias {
+            return None;
+        }
+        self.target = Some(name.to_owned());
+        self.properties.parameters("args", line.text, line.tokens);
+        if alias && let Some(name) = line.word(close + 2) {
+            self.properties.add("as", name);
+        }
+        Some(Kind::Call)
+    }
+
+    /// `@get_config`: a place that `retry get_config` goes back to.
+    pub(super) fn label(&mut self, line: Line<'_>) -> Option<Kind> {
+        let name = line.word(0)?.strip_prefix('@')?;
+        if name.is_empty() || !line.ends_at(1) {
+            return None;
+        }
+        self.name = Some(name.to_owned());
+        self.keyword = true;
+        Some(Kind::Label)
+    }
+
+    /// `use "…" as x`, `import "…" from "…"`
+    pub(super) fn import(&mut self, line: Line<'_>) -> Option<Kind> {
+        let tail = line.word(2);
+        if !line.is(1, Tok::Str) && !matches!(tail, Some("as" | "from")) {
+            return None;
+        }
+        let what = text_of(line.slice(1));
+        self.target = Some(what.clone());
+        if let Some(from) = line
+            .find_word("from")
+            .filter(|at| line.is(at + 1, Tok::Str))
+        {
+            self.name = Some(what);
+            self.target = Some(text_of(line.slice(from + 1)));
+        }
+        if let Some(alias) = line.after_word("as") {
+            self.name = Some(alias.to_owned());
+        }
+        // Without an alias it goes by the last part of what it names (openprose-lint, `valid/basic.prose`).
+        let last = self
+            .target
+            .as_deref()
+            .and_then(|from| from.rsplit('/').next());
+        let last = last.map(|last| last.trim_end_matches(".prose"));
+        let is_name = |name: &&str| {
+            name.starts_with(char::is_alphabetic) && !name.contains(char::is_whitespace)
+        };
+        if let (None, Some(last)) = (&self.name, last.filter(is_name)) {
+            self.name = Some(last.to_owned());
+        }
+        Some(Kind::Use)
+    }
+
+    /// `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`; `output x = …` is left of here.
+    pub(super) fn output(&mut self, line: Line<'_>) -> Option<Kind> {
+        let inner = line.from(1);
+        let kind = match inner.tok(0) {
+            _ if self.assigns => return None,
+            Some(Tok::Str | Tok::Open | Tok::Cond) => Some(Kind::Output),
+            Some(Tok::Word) => match (self.action_word(inner), inner.tok(1)) {
+                (Some(kind), _) => Some(kind),
+                (None, None | Some(Tok::Colon | Tok::Op | Tok::Open | Tok::Pipe)) => {
+                    if inner.ends_at(1) {
+                        self.name = inner.word(0).map(str::to_owned);
+                    }
+                    self.description(line);
+                    Some(Kind::Output)
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if kind.is_some() {
+            self.binds = Some("output");
+        }
+        kind
+    }
+
+    pub(super) fn action_word(&mut self, line: Line<'_>) -> Option<Kind> {
+        let word = line.word(0)?;
+        matches!(word, "session" | "resume" | "do" | "exec").then(|| self.shaped(line))?
+    }
+
+    pub(super) fn description(&mut self, line: Line<'_>) {
+        let at = if line.is(2, Tok::Colon) { 3 } else { 2 };
+        if line.is(at, Tok::Str) {
+            self.properties.add("description", line.slice(at));
+        } else if line.is(at, Tok::Cond) {
+            self.properties.add("prompt", line.slice(at));
+        }
+    }
+}

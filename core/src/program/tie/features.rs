@@ -1,0 +1,100 @@
+//! What statements have in common with texts that are not their heads, and how texts are compared.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::index::{Feature, Features};
+use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
+use crate::program::{LineRole, Listing, Statement};
+
+/// The same for the same text, on every machine.
+pub(super) fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+pub(super) fn add(features: &mut Features, feature: Feature, text: String, id: u32) {
+    let ids = features.entry((feature, text)).or_default();
+    if ids.last() != Some(&id) {
+        ids.push(id);
+    }
+}
+
+/// What texts may have in common with statements beside their heads.
+pub(super) fn others(listing: &Listing) -> Features {
+    let mut others = Features::new();
+    for (id, statement) in (0..).zip(&listing.statements) {
+        let head = Row::new(&statement.text).canonical;
+        let whole = whole(listing, id, statement, &head);
+        add(&mut others, Feature::Whole, whole, id);
+        if let Some(name) = &statement.name {
+            add(&mut others, Feature::Name, name.to_lowercase(), id);
+        }
+        if let Some(target) = &statement.target {
+            let feature = Feature::Target(statement.kind);
+            add(&mut others, feature, target.to_lowercase(), id);
+        }
+        for text in texts_of(listing, id, statement) {
+            let literal = text.split('{').next().unwrap_or_default();
+            add(&mut others, Feature::Quoted, literal.to_owned(), id);
+        }
+    }
+    others
+}
+
+/// A statement's head and its properties.
+pub(super) fn whole(listing: &Listing, id: u32, statement: &Statement, head: &str) -> String {
+    let mut whole = head.to_owned();
+    let below = listing.lines.get(statement.line as usize..);
+    let own = below.unwrap_or_default().iter().take_while(|line| {
+        let role = matches!(line.role, LineRole::Property | LineRole::Continuation);
+        role && line.statement == Some(id)
+    });
+    for line in own {
+        if whole.len() > LIMIT {
+            break;
+        }
+        append(&mut whole, &line.text);
+    }
+    whole.truncate(clip(&whole, LIMIT).len());
+    whole
+}
+
+/// The quoted texts of a statement: of its head, what it asks for, and what a head opens and goes on below it.
+pub(super) fn texts_of(listing: &Listing, id: u32, statement: &Statement) -> Vec<String> {
+    let mut texts = quoted_in(&statement.text);
+    for key in ["prompt", "description", "message", "condition"] {
+        if let Some(value) = statement.property(key) {
+            texts.push(inner_text(clip(value, LIMIT)));
+        }
+    }
+    let opened = statement.text.matches("\"\"\"").count() % 2 == 1;
+    if opened && let Some(text) = listing.own_text(id).split("\"\"\"").nth(1) {
+        texts.push(inner_text(clip(text, LIMIT)));
+    }
+    texts.retain(|text| !text.is_empty());
+    texts
+}
+
+/// Whether `text` is `pattern` with something in place of every `{…}`; of a text that was cut, as far as it goes.
+pub(super) fn fills(pattern: &str, text: &str, cut: bool) -> bool {
+    let mut rest = text;
+    let last = pattern.matches('{').count();
+    for (at, part) in pattern.split('{').enumerate() {
+        let literal = match at {
+            0 => part,
+            _ => part.split_once('}').map_or("", |(_, after)| after),
+        };
+        if at == last && at > 0 && !cut {
+            // The last name takes all that is before the end.
+            return rest.ends_with(literal);
+        }
+        match rest.find(literal) {
+            Some(found) if at > 0 || found == 0 => {
+                rest = rest.get(found + literal.len()..).unwrap_or_default();
+            }
+            _ => return false,
+        }
+    }
+    rest.is_empty() || cut
+}

@@ -1,0 +1,347 @@
+//! What statements can be found by: their text, its beginning, names, targets, quoted texts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use super::features::{add, fills, hash, others, texts_of};
+use crate::program::row::{LIMIT, Row, clip};
+use crate::program::{Listing, StatementKind as Kind, TiedBy};
+
+/// Of more statements than this that a text may speak of, only so many are looked at.
+const MOST: usize = 4096;
+
+/// Of more statements than this, no quoted texts are compared.
+const SEVERAL: usize = 64;
+
+/// What a text may have in common with a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Feature {
+    /// The head.
+    Head,
+    /// The head without `x =` before it, or what stands behind its colon.
+    Right,
+    /// Head and properties.
+    Whole,
+    /// The name that it binds or declares.
+    Name,
+    /// What it refers to.
+    Target(Kind),
+    /// A quoted text up to its first `{`.
+    Quoted,
+}
+
+/// The statements of a listing by what texts have in common with them.
+#[derive(Debug, Clone, Default)]
+pub(in crate::program) struct Index {
+    heads: Features,
+    /// What only reworded or cut texts ask for is made when one does.
+    others: OnceLock<Features>,
+    /// Statements whose very text is nobody else's, and begins nobody else's: its hash, and the statement; sorted.
+    sure: Vec<(u64, u32)>,
+}
+
+/// Statements in order of the program, by what texts have in common with them.
+pub(super) type Features = BTreeMap<(Feature, String), Vec<u32>>;
+
+/// What a text was found to speak of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::program) struct Found {
+    /// In order of the program.
+    pub(in crate::program) statements: Vec<u32>,
+    /// Whether the text is theirs, or names them, and of no other begins so; else it was shortened or reworded.
+    pub(super) exact: bool,
+    /// By what they were found.
+    pub(in crate::program) by: TiedBy,
+    /// The likeliest of them, where nothing else tells.
+    pub(super) likeliest: Option<u32>,
+    /// The kind that the text has.
+    pub(super) kind: Option<Kind>,
+}
+
+impl Found {
+    fn some(mut statements: Vec<u32>, exact: bool, by: TiedBy) -> Option<Found> {
+        statements.sort_unstable();
+        statements.dedup();
+        (!statements.is_empty()).then(|| Found {
+            statements,
+            exact,
+            by,
+            ..Found::default()
+        })
+    }
+
+    /// The one statement that it is for certain.
+    pub(super) fn sure(&self) -> Option<u32> {
+        match self.statements.as_slice() {
+            [only] if self.exact => Some(*only),
+            _ => None,
+        }
+    }
+}
+
+impl Index {
+    pub(super) fn new(listing: &Listing) -> Index {
+        let mut index = Index::default();
+        let mut plain = Vec::with_capacity(listing.statements.len());
+        for (id, statement) in (0..).zip(&listing.statements) {
+            let text = statement.text.as_str();
+            let head = Row::new(text);
+            plain.push(!head.lone && !text.contains('\n') && !text.trim_start().starts_with('#'));
+            if let Some(right) = head.right.filter(|right| !right.is_empty()) {
+                add(&mut index.heads, Feature::Right, right, id);
+            }
+            add(&mut index.heads, Feature::Head, head.canonical, id);
+        }
+        let heads = index.heads.iter();
+        let heads = heads.take_while(|((feature, _), _)| *feature == Feature::Head);
+        let alone = heads.filter_map(|((_, head), ids)| {
+            let others = index.begin(listing, Feature::Head, head).nth(1).is_some()
+                || index.begin(listing, Feature::Right, head).next().is_some();
+            let id = ids.first().filter(|_| !others && !head.is_empty())?;
+            let text = listing.get(*id).map_or("", |own| &own.text);
+            (plain.get(*id as usize) == Some(&true)).then(|| (hash(text), *id))
+        });
+        index.sure = alone.collect();
+        index.sure.sort_unstable();
+        index
+    }
+
+    /// The statement whose very text this is, and that of no other: what [`Index::find`] would find, at once.
+    pub(super) fn sure(&self, listing: &Listing, text: &str) -> Option<u32> {
+        let hash = hash(text);
+        let from = self.sure.partition_point(|(other, _)| *other < hash);
+        let same = self.sure.get(from..)?.iter();
+        same.take_while(|(other, _)| *other == hash)
+            .map(|(_, id)| *id)
+            .find(|id| listing.get(*id).is_some_and(|own| own.text == text))
+    }
+
+    fn features(&self, listing: &Listing, feature: Feature) -> &Features {
+        match feature {
+            Feature::Head | Feature::Right => &self.heads,
+            _ => self.others.get_or_init(|| others(listing)),
+        }
+    }
+
+    fn of(&self, listing: &Listing, feature: Feature, text: &str) -> &[u32] {
+        let features = self.features(listing, feature);
+        let ids = features.get(&(feature, text.to_owned()));
+        ids.map_or(&[], Vec::as_slice)
+    }
+
+    /// The statements that have a text which begins so, with that text.
+    fn begin<'i>(
+        &'i self,
+        listing: &Listing,
+        feature: Feature,
+        text: &'i str,
+    ) -> impl Iterator<Item = (&'i str, u32)> + 'i {
+        let features = self.features(listing, feature);
+        let rest = features.range((feature, text.to_owned())..);
+        let found = rest.take_while(move |((of, own), _)| *of == feature && own.starts_with(text));
+        let each = found.flat_map(|((_, own), ids)| ids.iter().map(|id| (own.as_str(), *id)));
+        each.take(MOST)
+    }
+
+    /// The statements that a row's text speaks of, the surest way first.
+    pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> Found {
+        let row = Row::of_many_lines(text);
+        if row.canonical.is_empty() {
+            return Found::default();
+        }
+        let found = self
+            .by_text(listing, &row)
+            .or_else(|| self.by_name(listing, &row))
+            .or_else(|| self.by_target(listing, &row))
+            .or_else(|| self.by_beginning(listing, &row))
+            .or_else(|| self.by_quoted(listing, &row))
+            .unwrap_or_default();
+        Found {
+            kind: row.kind,
+            ..found
+        }
+    }
+
+    /// The same text, with or without the name that it is bound to.
+    fn by_text(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let with_name = self.of(listing, Feature::Head, &row.canonical);
+        let mut statements = with_name.to_vec();
+        // A word alone is rather the name of what is bound than the value of something else.
+        if !row.lone {
+            statements.extend(self.of(listing, Feature::Right, &row.canonical));
+        }
+        // More lines than the head tell equals apart.
+        if row.whole.len() > row.canonical.len() && statements.len() > 1 {
+            let whole = clip(&row.whole, LIMIT);
+            let same = self.begin(listing, Feature::Whole, whole).map(|(_, id)| id);
+            let same: BTreeSet<u32> = same.collect();
+            if statements.iter().any(|id| same.contains(id)) {
+                statements.retain(|id| same.contains(id));
+            }
+        }
+        // Another that begins so may have been cut.
+        let mut beginning = row.canonical.clone();
+        beginning.push_str(if row.colon { " :" } else { "" });
+        let longer = |feature| {
+            let mut all = self.begin(listing, feature, &beginning);
+            all.any(|(own, _)| own.len() > row.canonical.len())
+        };
+        let exact = !row.lone && !longer(Feature::Head) && !longer(Feature::Right);
+        Some(Found {
+            // One that needs no name.
+            likeliest: with_name.first().copied(),
+            ..Found::some(statements, exact, TiedBy::Text)?
+        })
+    }
+
+    /// A branch (`parallel:a`), or a name that is bound or declared.
+    fn by_name(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let kind_of = |id: u32| listing.get(id).map(|own| own.kind);
+        if let Some(branch) = &row.branch {
+            let all = self.of(listing, Feature::Name, branch).iter().copied();
+            let branches = all.filter(|id| {
+                let outer = listing.enclosing(*id).next();
+                outer.and_then(kind_of) == Some(Kind::Parallel)
+            });
+            return Found::some(branches.take(MOST).collect(), true, TiedBy::Name);
+        }
+        let declares = row.kind.is_some_and(Kind::is_declaration);
+        let all = self
+            .of(listing, Feature::Name, row.name.as_ref()?)
+            .iter()
+            .copied();
+        let all = all.filter(|id| kind_of(*id).is_some_and(Kind::is_declaration) == declares);
+        let all: Vec<u32> = all.take(MOST).collect();
+        let same_kind = |id: &u32| row.kind.is_none() || kind_of(*id) == row.kind;
+        let begins: Vec<u32> = self
+            .begin(listing, Feature::Head, &row.canonical)
+            .map(|(_, id)| id)
+            .filter(|id| all.binary_search(id).is_ok())
+            .collect();
+        let is_begun = !begins.is_empty();
+        let likely: Vec<u32> = match is_begun {
+            true => begins,
+            false => all.iter().copied().filter(same_kind).collect(),
+        };
+        // That the only one binds it by another kind of action, or others bind it, too, makes it a guess.
+        let alone = declares || all.len() == 1 && row.kind.is_some();
+        let exact = likely.len() == 1 && row.named && (is_begun || alone);
+        match likely.is_empty() {
+            true if declares => None,
+            true => Found::some(all, false, TiedBy::Name),
+            false => Found::some(likely, exact, TiedBy::Name),
+        }
+    }
+
+    /// `do process` for `let x = do process(half, 3)`, `process(half)`, `session: a` for `x = session: a`, and an agent's
+    /// or a block's name alone.
+    fn by_target(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let alone = row.name.as_ref().filter(|_| row.lone);
+        let target = row.target.as_ref().or(alone)?;
+        let kinds: &[Kind] = match &row.kind {
+            Some(Kind::Call) | None => &[Kind::Do, Kind::Call, Kind::Session, Kind::Resume],
+            Some(kind) => std::slice::from_ref(kind),
+        };
+        let mut all = kinds
+            .iter()
+            .map(|kind| self.referring(listing, *kind, target));
+        let all = all.find(|all| !all.is_empty())?;
+        let mut all: Vec<u32> = all.iter().copied().take(MOST).collect();
+        let same = |id: &u32| {
+            let own = listing.get(*id).and_then(|own| own.property("args"));
+            own.map(str::to_lowercase) == row.arguments
+        };
+        if row.arguments.is_some() && all.iter().any(same) {
+            all.retain(same);
+        }
+        Found::some(all, false, TiedBy::Target)
+    }
+
+    /// A text that was shortened: with its last word whole if it can be (`do process` is rather `do process(x)` than
+    /// `do process_all(x)`).
+    fn by_beginning(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        if row.canonical.len() < 3 {
+            return None;
+        }
+        let whole = clip(&row.whole, LIMIT);
+        let all: Vec<(&str, u32)> = self.begin(listing, Feature::Whole, whole).collect();
+        let ends = |(own, _): &&(&str, u32)| {
+            let next = own.get(whole.len()..).and_then(|own| own.chars().next());
+            next.is_none_or(|sign| !sign.is_alphanumeric() && !"_-.".contains(sign))
+        };
+        let clean = all.iter().filter(ends).map(|(_, id)| *id);
+        let clean: Vec<u32> = clean.filter(|_| !row.cut).collect();
+        let statements: Vec<u32> = match clean.is_empty() {
+            true => all.into_iter().map(|(_, id)| id).collect(),
+            false => clean,
+        };
+        // A keyword alone tells of the only statement that begins so.
+        let told = !row.is_keyword() || statements.len() == 1;
+        Found::some(statements, false, TiedBy::Beginning).filter(|_| told)
+    }
+
+    /// A quoted text that is one of the program, or one with its `{names}` filled in; a text that was cut may also be the
+    /// beginning of one. Of the same kind of statement if there is any.
+    fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
+        let quoted = row.quoted();
+        let text = quoted.first().filter(|text| text.len() > 2)?;
+        let is_like = |id: &u32, is: &dyn Fn(&str) -> bool| {
+            let own = listing.get(*id);
+            let texts = own.map(|own| texts_of(listing, *id, own));
+            texts.into_iter().flatten().any(|own| is(&own))
+        };
+        let may_be = |own: &str| own == text || row.cut && own.starts_with(text.as_str());
+        let longer = self.begin(listing, Feature::Quoted, text).map(|(_, id)| id);
+        let longer = longer.take(SEVERAL).filter(|id| is_like(id, &may_be));
+        let mut statements: Vec<u32> = longer.collect();
+        if statements.is_empty() {
+            let fills = |own: &str| own.contains('{') && fills(own, text, row.cut);
+            let shorter = self.shorter(listing, text).iter().copied();
+            let shorter = shorter.take(SEVERAL).filter(|id| is_like(id, &fills));
+            statements.extend(shorter);
+        }
+        let same = |id: &u32| listing.get(*id).map(|s| s.kind) == row.kind;
+        if row.kind.is_some() && statements.iter().any(same) {
+            statements.retain(same);
+        }
+        Found::some(statements, false, TiedBy::Quoted)
+    }
+
+    /// The statements with the longest literal beginning that a text begins with.
+    fn shorter(&self, listing: &Listing, text: &str) -> &[u32] {
+        let features = self.features(listing, Feature::Quoted);
+        let mut part = text;
+        for _ in 0..32 {
+            let upto = (Feature::Quoted, part.to_owned());
+            let Some(((Feature::Quoted, literal), ids)) = features.range(..=upto).next_back()
+            else {
+                break;
+            };
+            if text.starts_with(literal.as_str()) {
+                return if literal.len() < 4 { &[] } else { ids };
+            }
+            let same = literal
+                .chars()
+                .zip(part.chars())
+                .take_while(|(a, b)| a == b);
+            let same = same.map(|(sign, _)| sign.len_utf8()).sum();
+            part = part.get(..same).unwrap_or_default();
+        }
+        &[]
+    }
+
+    /// The statements that bind or declare a name in lower case.
+    pub(in crate::program) fn named(&self, listing: &Listing, name: &str) -> &[u32] {
+        self.of(listing, Feature::Name, name)
+    }
+
+    /// The statements of a kind that refer to a name in lower case.
+    pub(in crate::program) fn referring(
+        &self,
+        listing: &Listing,
+        kind: Kind,
+        name: &str,
+    ) -> &[u32] {
+        self.of(listing, Feature::Target(kind), name)
+    }
+}

@@ -1,0 +1,231 @@
+//! Which statement of the program each line of a log speaks of: the lines of the root, and those of each frame, are courses
+//! through the program ([`crate::trace::align`]).
+
+use std::collections::BTreeMap;
+
+use super::ahead::Ahead;
+use super::marks::{Mark, mark};
+use super::walk::Walk;
+use crate::model::{BindingKind, CompactLog, LogEvent, LogLine, Run};
+use crate::program::{Listing, StatementKind as Kind, Tie, TiedBy, counts, fits};
+use crate::trace::align::{Candidate, Cost, align};
+use crate::trace::lower::facts::Facts;
+
+/// Constructs around a statement that are looked at.
+pub(super) const DEEP: usize = 24;
+
+/// The tie of each line.
+pub(super) fn of(
+    run: &Run,
+    log: &CompactLog,
+    ahead: &Ahead,
+    facts: &Facts<'_>,
+) -> Vec<Option<Tie>> {
+    let mut found = vec![None; log.lines.len()];
+    if facts.listing.statements.is_empty() {
+        return found;
+    }
+    let program = Program::of(run, log, facts);
+    let mut blocks: BTreeMap<i64, u32> = BTreeMap::new();
+    let mut lines: BTreeMap<Option<i64>, Vec<Line<'_>>> = BTreeMap::new();
+    for (at, line) in log.lines.iter().enumerate() {
+        if let LogEvent::Enter {
+            block,
+            id: Some(id),
+            ..
+        } = &line.event
+            && let Some(block) = facts.blocks.get(&**block)
+        {
+            blocks.insert(*id, *block);
+        }
+        let Some(mark) = mark(line) else { continue };
+        let frame = line.frame.filter(|id| blocks.contains_key(id));
+        let known = program.known(at, line, &mark);
+        lines.entry(frame).or_default().push(Line {
+            at,
+            line,
+            mark,
+            known,
+        });
+    }
+    for (frame, lines) in &lines {
+        let walk = Walk {
+            program: &program,
+            lines,
+            block: frame.and_then(|id| blocks.get(&id).copied()),
+        };
+        for (line, tie) in lines.iter().zip(align(&walk)) {
+            if let Some(slot) = found.get_mut(line.at) {
+                *slot = tie;
+            }
+        }
+    }
+    // All markers of one loop are tied as its first.
+    let mut passes: BTreeMap<u32, Option<Tie>> = BTreeMap::new();
+    for (at, slot) in found.iter_mut().enumerate() {
+        if let Some((pass, _)) = ahead.pass(at) {
+            *slot = *passes.entry(pass).or_insert(*slot);
+        }
+    }
+    found
+}
+
+/// A line that speaks of a statement.
+pub(super) struct Line<'l> {
+    pub(super) at: usize,
+    pub(super) line: &'l LogLine,
+    pub(super) mark: Mark<'l>,
+    /// The statements that its words speak of; empty where they are told by their place.
+    pub(super) known: Vec<Candidate>,
+}
+
+/// What is known of the statements of a program.
+pub(super) struct Program<'f, 'a> {
+    pub(super) facts: &'f Facts<'a>,
+    pub(super) ways: Ways,
+    /// The `try` of each `catch`.
+    pub(super) tries: BTreeMap<u32, u32>,
+    /// How many statements before each one always run, outside of blocks and in them.
+    pub(super) always: Vec<(u32, u32)>,
+    /// The number of each statement, where those of the top are counted, and where all are.
+    pub(super) numbers: Vec<(i64, i64)>,
+    /// Statements by the block that they lie in, and by what a line without words may call them.
+    pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
+    /// The text that a binding's header quotes, by its name, and the last line of that name.
+    pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,
+}
+
+impl<'f, 'a> Program<'f, 'a> {
+    fn of(run: &'f Run, log: &CompactLog, facts: &'f Facts<'a>) -> Program<'f, 'a> {
+        let listing = facts.listing;
+        let mut program = Program {
+            facts,
+            tries: BTreeMap::new(),
+            always: Vec::with_capacity(listing.statements.len()),
+            numbers: Vec::with_capacity(listing.statements.len()),
+            by_kind: BTreeMap::new(),
+            sources: BTreeMap::new(),
+        };
+        let (mut always, mut top, mut all) = ((0, 0), -1, -1);
+        for (at, own) in (0_u32..).zip(&listing.statements) {
+            if let Some(catch) = listing.catch_of(at) {
+                program.tries.insert(catch, at);
+            }
+            program.always.push(always);
+            let fact = facts.get(at);
+            let block = fact.and_then(|fact| fact.block);
+            let optional = fact.is_none_or(|fact| fact.may_not_run);
+            let runs = u32::from(own.kind.is_work() && own.kind.runs() && !optional);
+            match block {
+                None => always.0 += runs,
+                Some(_) => always.1 += runs,
+            }
+            // Branches have letters, and what runs in a block bears the number of its call.
+            let branch = own.parent.is_some_and(|p| is(listing, p, Kind::Parallel));
+            if counts(own.kind) && block.is_none() {
+                top += i64::from(own.depth == 0);
+                all += i64::from(!branch);
+            }
+            program.numbers.push((top, all));
+            for kind in [
+                Kind::Input,
+                Kind::Loop,
+                Kind::Parallel,
+                Kind::If,
+                Kind::Else,
+                Kind::Gate,
+                Kind::Exec,
+                Kind::Do,
+            ] {
+                if fits(Some(kind), own) {
+                    let of = program.by_kind.entry((block, Some(kind)));
+                    of.or_default().push(at);
+                }
+            }
+            let plain = own.kind.is_work() && own.kind.runs() && !own.kind.is_loop();
+            if plain && !branch && !matches!(own.kind, Kind::Parallel | Kind::Gate) {
+                program.by_kind.entry((block, None)).or_default().push(at);
+            }
+        }
+        for binding in &run.bindings {
+            let root = binding.execution_id.is_none() && binding.kind != BindingKind::Input;
+            let quoted = binding.source.as_deref().map(str::trim);
+            if let (true, Some(quoted)) = (root, quoted.filter(|text| !text.is_empty())) {
+                program.sources.insert(&binding.name, (quoted, 0));
+            }
+        }
+        for (at, line) in log.lines.iter().enumerate() {
+            if let LogEvent::Statement { text, .. } = &line.event
+                && let Some((_, last)) = program.sources.get_mut(&**text)
+                && line.frame.is_none()
+            {
+                *last = at;
+            }
+        }
+        program
+    }
+
+    /// The statements that the words of a line speak of.
+    fn known(&self, at: usize, line: &LogLine, mark: &Mark<'_>) -> Vec<Candidate> {
+        let listing = self.facts.listing;
+        let candidate = |statement, cost, by| Candidate {
+            statement,
+            cost,
+            by,
+            elsewhere: false,
+        };
+        if let LogEvent::Statement { text, .. } = &line.event
+            && text.contains(['"', '=', ':'])
+            && let Some(tie) = listing.tie(text, None).filter(|tie| !tie.guessed)
+        {
+            return vec![candidate(tie.statement, 0, tie.by)];
+        }
+        if mark.label.is_empty() {
+            return Vec::new();
+        }
+        let (named, by) = listing.called(mark.label, mark.kind);
+        let fitting = named.into_iter().filter(|at| {
+            let own = listing.get(*at);
+            own.is_some_and(|own| fits(mark.kind, own))
+        });
+        let fitting: Vec<u32> = fitting.collect();
+        // The last line of a name tells of what is on disk, and a binding's header quotes its statement.
+        let source = self.sources.get(mark.label);
+        if let Some((quoted, _)) = source.filter(|(_, last)| *last == at) {
+            let first = quoted.lines().next().unwrap_or_default().trim_end();
+            let quoted = listing.quoted(fitting.iter().copied(), quoted);
+            let elsewhere = || listing.tie(first, None).filter(|tie| !tie.guessed);
+            let quoted = match fitting.is_empty() {
+                true => elsewhere().map(|tie| tie.statement),
+                false => quoted,
+            };
+            if let Some(one) = quoted {
+                return vec![candidate(one, 0, by)];
+            }
+        }
+        let cost = Cost::from(by == TiedBy::Target);
+        if !fitting.is_empty() {
+            let named = fitting.into_iter();
+            return named.map(|at| candidate(at, cost, by)).collect();
+        }
+        if !matches!(mark.kind, None | Some(Kind::Exec)) {
+            return Vec::new();
+        }
+        let (words, by) = listing.spoken_of(mark.label);
+        let words = words.into_iter().filter(|at| {
+            let own = listing.get(*at);
+            own.is_some_and(|own| fits(mark.kind, own))
+        });
+        words.map(|at| candidate(at, 3, by)).collect()
+    }
+
+    /// The constructs around a statement, from the inside.
+    pub(super) fn around(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
+        let own = std::iter::once(at);
+        own.chain(self.facts.listing.enclosing(at).take(DEEP))
+    }
+}
+
+pub(super) fn is(listing: &Listing, at: u32, kind: Kind) -> bool {
+    listing.get(at).is_some_and(|own| own.kind == kind)
+}

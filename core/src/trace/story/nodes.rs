@@ -1,0 +1,250 @@
+//! From a story to nodes in preorder: what each thing says of itself, and what it hands down.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::{At, Happening, Place, Story};
+use crate::issue::{Issue, Severity};
+use crate::model::{Run, Text};
+use crate::program::Listing;
+use crate::trace::emit::derived;
+use crate::trace::rows::{self, Ledger, NONE};
+use crate::trace::words::leaves_branches;
+use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
+
+/// Announced branches that are listed though no line speaks of them.
+const MOST_ANNOUNCED: usize = 10_000;
+
+impl Story {
+    /// The nodes, in preorder; and the node of each thing. The gates are tied by their names.
+    pub(in crate::trace) fn finish(
+        mut self,
+        run: &Run,
+        program: Option<&Listing>,
+        ledger: &mut Ledger,
+    ) -> (Nodes, Vec<Option<NodeId>>) {
+        let mut names: BTreeMap<&str, VecDeque<u32>> = BTreeMap::new();
+        for (at, own) in (0..).zip(&self.list) {
+            if let NodeKind::Gate { gate } = &own.kind {
+                names.entry(gate).or_default().push_back(at);
+            }
+        }
+        let gates = gates::by_name(run, names, gates::Ties::of_all(run));
+        for own in &self.list {
+            note_rounds(own, ledger);
+        }
+        for (at, gate) in &gates.of_inst {
+            let gate = run.gates.get(*gate).map(gates::status);
+            if let (Some(own), Some(status)) = (self.get_mut(At(*at)), gate) {
+                own.status = status;
+            }
+        }
+        self.nodes(run, program, &gates, ledger)
+    }
+
+    /// The nodes, in preorder, with the gates that nothing tells of behind them; and the node of each thing.
+    pub(in crate::trace) fn nodes(
+        mut self,
+        run: &Run,
+        program: Option<&Listing>,
+        gates: &gates::Ties,
+        ledger: &mut Ledger,
+    ) -> (Nodes, Vec<Option<NodeId>>) {
+        self.announce(ledger);
+        let mut order: Vec<(u32, bool, u32)> = (0..self.list.len() as u32)
+            .map(|at| match self.early.get(&At(at)) {
+                Some(later) => (later.0, false, at),
+                None => (at, true, at),
+            })
+            .collect();
+        order.sort_unstable();
+        let mut place = vec![NONE; order.len()];
+        for (new, (_, _, at)) in (0..).zip(&order) {
+            if let Some(place) = place.get_mut(*at as usize) {
+                *place = new;
+            }
+        }
+        let place_of = |at: At| place.get(at.0 as usize).copied().unwrap_or(NONE);
+        let mut parents = Vec::with_capacity(order.len());
+        for (_, _, at) in &order {
+            let parent = self.get(At(*at)).and_then(|own| own.parent);
+            parents.push(parent.map_or(NONE, place_of));
+        }
+        let mut node_of: Vec<Option<NodeId>> = vec![None; order.len()];
+        let mut nodes = Nodes::with_capacity(order.len());
+        let mut above: Vec<Above> = Vec::with_capacity(order.len());
+        for new in preorder::order(&parents) {
+            let Some((_, _, at)) = order.get(new as usize) else {
+                continue;
+            };
+            let Some(own) = self.list.get_mut(*at as usize) else {
+                continue;
+            };
+            let parent = own.parent.and_then(|at| at.node(&node_of));
+            let outer = parent.and_then(|parent| above.get(usize::from(parent)));
+            let (mut node, inner) = node(own, program, outer.copied().unwrap_or_default(), ledger);
+            node.parent = parent;
+            above.push(inner);
+            let id = nodes.push_and_get_key(node);
+            if let Some(slot) = node_of.get_mut(*at as usize) {
+                *slot = Some(id);
+            }
+        }
+        for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
+            nodes.push(gates::alone(gate));
+        }
+        preorder::measure(&mut nodes);
+        (nodes, node_of)
+    }
+
+    /// Branches that a parallel announced and no line speaks of.
+    fn announce(&mut self, ledger: &mut Ledger) {
+        if self.list.iter().all(|own| own.announced.is_empty()) {
+            return;
+        }
+        let mut seen: BTreeSet<(At, Text)> = BTreeSet::new();
+        for own in &self.list {
+            if let (NodeKind::Branch { branch }, Some(parent)) = (&own.kind, own.parent) {
+                seen.insert((parent, branch.clone()));
+            }
+        }
+        let mut left = self.list.len() + MOST_ANNOUNCED;
+        for at in 0..self.list.len() {
+            let Some(own) = self.list.get_mut(at) else {
+                break;
+            };
+            let over = !own.status.is_open();
+            let at = At(at as u32);
+            for branch in std::mem::take(&mut own.announced) {
+                if !seen.insert((at, branch.clone())) {
+                    continue;
+                }
+                if left == 0 {
+                    let id = self.get(at).and_then(|own| own.id);
+                    ledger.note(Severity::Info, "branches-not-listed", || match id {
+                        Some(id) => rows::at(
+                            id,
+                            format!("execution {id} announces more branches than are listed"),
+                            "No row speaks of them.",
+                        ),
+                        None => {
+                            Issue::info("", "a parallel announces more branches than are listed")
+                                .hint("No line speaks of them.")
+                        }
+                    });
+                    return;
+                }
+                left -= 1;
+                let status = match over {
+                    true => NodeStatus::Skipped,
+                    false => NodeStatus::Pending,
+                };
+                let text = branch.clone();
+                let mut new = Happening::new(NodeKind::Branch { branch }, status);
+                (new.text, new.derived, new.parent) = (text, true, Some(at));
+                self.list.push(new);
+            }
+        }
+    }
+}
+
+/// Notes a loop that counts more rounds than it may have.
+fn note_rounds(own: &Happening, ledger: &mut Ledger) {
+    if let Some(max) = own.max.filter(|max| own.rounds > *max) {
+        let rounds = own.rounds;
+        ledger.note(Severity::Warning, "round-number", || {
+            let message = format!("a loop counts {rounds} rounds, but its maximum is {max}");
+            let hint = "Both are shown as recorded; one of them is wrong.";
+            Issue::info("", message).hint(hint)
+        });
+    }
+}
+
+/// What something hands down to what lies in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    /// Frames on the way, itself included.
+    frames: u32,
+    /// In a branch that its parallel went on without, or ended by force.
+    dropped: bool,
+    /// A parallel that is over and may go on without all of its branches.
+    drops: bool,
+}
+
+/// The node of a thing.
+fn node(
+    own: &mut Happening,
+    program: Option<&Listing>,
+    above: Above,
+    ledger: &mut Ledger,
+) -> (Node, Above) {
+    let statement = own.tie.zip(program);
+    let statement = statement.and_then(|(tie, program)| program.get(tie.statement));
+    let guessed = own.tie.is_some_and(|tie| tie.guessed);
+    let words = std::mem::take(&mut own.text);
+    // Of lines, the statement's where the tie is sure, else the first words.
+    let text = match statement {
+        _ if own.rows.ends.is_some() => words,
+        Some(statement) if !guessed || words.trim().is_empty() => statement.text.as_str().into(),
+        None if words.trim().is_empty() => std::mem::take(&mut own.label),
+        _ => words,
+    };
+    let by = own.tie.map(|tie| tie.by).filter(|_| !own.by_place);
+    let tried = own.failed || own.attempts > 1;
+    let is_branch = matches!(own.kind, NodeKind::Branch { .. });
+    let is_frame = own.kind.is_frame() || own.rows.calls;
+    let frames = above.frames.saturating_add(u32::from(is_frame));
+    if let NodeKind::Frame { depth, .. } = &mut own.kind {
+        *depth = frames;
+        note_depth(own.id, own.rows.depth, frames, own.parent, ledger);
+    }
+    let open = own.status.is_open();
+    let dropped = open && (above.dropped || above.drops && is_branch);
+    let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
+    let below = Above {
+        frames,
+        dropped: dropped || own.rows.cuts,
+        drops: own.kind == NodeKind::Parallel && !open && drops(),
+    };
+    let status = match dropped {
+        true => NodeStatus::Abandoned,
+        false => own.status.clone(),
+    };
+    let node = Node {
+        id: own.id,
+        aliases: std::mem::take(&mut own.rows.aliases),
+        recovered: status == NodeStatus::Completed && tried,
+        line: statement.map(|statement| statement.line),
+        line_guessed: statement.is_some() && guessed,
+        line_by: by.filter(|_| statement.is_some()),
+        attempts: own.attempts.max(1),
+        max: own.max,
+        inferred: own.inferred,
+        state_line: own.line,
+        first_row: own.rows.ends.map(|(first, _)| first),
+        last_row: own.rows.ends.map(|(_, last)| last),
+        derived: own.derived || dropped,
+        ..derived(own.kind.clone(), text, status)
+    };
+    (node, below)
+}
+
+/// The writer's depth is only compared (trace.md 6).
+fn note_depth(
+    id: Option<i64>,
+    said: Option<i64>,
+    counted: u32,
+    parent: Place,
+    ledger: &mut Ledger,
+) {
+    let (Some(id), Some(depth)) = (id, said.filter(|said| *said != i64::from(counted))) else {
+        return;
+    };
+    let hint = match parent {
+        None => "Its row names no parent, so it lies at the root.",
+        Some(_) => "Depth is counted along the parents; the recorded number is only compared.",
+    };
+    ledger.note(Severity::Warning, "depth-mismatch", || {
+        let message = format!("execution {id} says depth {depth}, but {counted} is counted");
+        rows::at(id, message, hint)
+    });
+}
