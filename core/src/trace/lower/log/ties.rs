@@ -82,7 +82,6 @@ pub(super) struct Line<'l> {
 /// What is known of the statements of a program.
 pub(super) struct Program<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
-    pub(super) ways: Ways,
     /// The `try` of each `catch`.
     pub(super) tries: BTreeMap<u32, u32>,
     /// How many statements before each one always run, outside of blocks and in them.
