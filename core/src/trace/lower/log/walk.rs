@@ -149,10 +149,12 @@ impl Walk<'_, '_, '_> {
                     false => ODD,
                 };
             }
-            if let Some(choice) = program.ways.choice(outer) {
+            if let Some(choice) = program.facts.listing.choice(outer) {
                 let passed = left.then_some(place);
                 let other = |at: u32| {
-                    Some(at) != passed && at != outer && program.ways.choice(at) == Some(choice)
+                    Some(at) != passed
+                        && at != outer
+                        && program.facts.listing.choice(at) == Some(choice)
                 };
                 let other = place != u32::MAX && program.around(place).any(other);
                 cost += against * Cost::from(other);
