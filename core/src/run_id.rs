@@ -1,4 +1,4 @@
-//! Names of runs: `{YYYYMMDD}-{HHMMSS}-{random6}` in UTC (filesystem.md, "Run ID Format"; errata.md, "Run ids").
+//! Names of runs: `{YYYYMMDD}-{HHMMSS}-{random6}` in UTC (filesystem.md, "Run ID Format"; errata F6).
 //!
 //! Real folders also carry another word for the random part, an empty one, no time, or no id at all. Any name is
 //! an id; what can be read of its time orders it.

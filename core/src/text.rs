@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub type Text = Arc<str>;
 
 /// Escapes what a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format and invisible
-/// characters (reliability.md, "Terminal output"). Line breaks and tabs stay when `lines` is set; a carriage return
+/// characters (errata R6). Line breaks and tabs stay when `lines` is set; a carriage return
 /// never does.
 ///
 /// ```
@@ -132,7 +132,7 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
-/// Only such paths are read (reliability.md, "Untrusted files").
+/// Only such paths are read (errata R4, R5).
 pub fn is_plain_path(path: &str) -> bool {
     !path.is_empty()
         && !path.contains('\0')

@@ -1,6 +1,6 @@
 //! How long a gate waits: the duration of a program, its deadline, and how both are shown.
 //!
-//! The grammar is that of errata.md, "Timeouts": units d, h, m, s, each at most once, the largest first, a whole
+//! The grammar is that of errata F5: units d, h, m, s, each at most once, the largest first, a whole
 //! number before each, blanks only around it.
 //!
 //! | text | seconds | SQLite modifiers |
@@ -146,7 +146,7 @@ fn hint(found: &Found) -> &'static str {
 }
 
 impl Timeout {
-    /// Reads a duration (errata.md, "Timeouts").
+    /// Reads a duration (errata F5).
     ///
     /// # Errors
     /// What is wrong, where, and what was expected there.

@@ -104,7 +104,7 @@ pub struct BindingRow {
     pub name: String,
     /// Its frame, `None` for the root.
     pub execution_id: Option<i64>,
-    /// The frame around its frame: a folder's header says so (errata, "Folder form"), and a database's row where no row of
+    /// The frame around its frame: a folder's header says so (errata F2), and a database's row where no row of
     /// `execution` does.
     pub parent_execution_id: Option<i64>,
     /// Its kind, in a word.

@@ -1,4 +1,4 @@
-//! `.prose/.env`: settings beside the runs (errata, "Folder form").
+//! `.prose/.env`: settings beside the runs (errata F4).
 //!
 //! ```
 //! use prosescope_core::decode::dotenv::setting;

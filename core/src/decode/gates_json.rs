@@ -1,5 +1,4 @@
-//! Gates and events of a run folder: what the folder form has no place for and our writer puts beside it (errata,
-//! "Folder form").
+//! Gates and events of a run folder: what the folder form has no place for and our writer puts beside it (errata F3).
 //!
 //! | file | holds |
 //! |------|-------|

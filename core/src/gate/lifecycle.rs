@@ -10,7 +10,7 @@ use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::time::Stamp;
 use crate::timeout::expires_in;
 
-/// Who decided, when, and why: from the gate's own row, which wins over the log (errata, "Gates"). A gate has one
+/// Who decided, when, and why: from the gate's own row, which wins over the log (errata G13). A gate has one
 /// resolution, however many rows of the log resolve it (errata G10).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resolution {

@@ -45,9 +45,9 @@ pub struct Binding {
     /// Fields of a file's header that no document knows (`agent`, `exit_code`, `stderr`), in order.
     pub fields: Box<[(Text, Text)]>,
     /// Whether `source`, the times and `attachment` were read. They lie behind the value in a row, so a list
-    /// leaves them for the row that is opened (build.md, "Lazy lists"); `Session` fills them in.
+    /// leaves them for the row that is opened (errata R8); `Session` fills them in.
     pub tail_known: bool,
-    /// `parent_execution_id:` of a scoped binding's header in a folder (errata, "Folder form").
+    /// `parent_execution_id:` of a scoped binding's header in a folder (errata F2).
     pub parent_execution_id: Option<i64>,
     /// Set on the earlier one of two rows that claim the same name and frame (errata S2).
     pub superseded: bool,

@@ -31,7 +31,7 @@ pub struct Execution {
 }
 
 /// The keys of `execution.metadata` that the documents and [`crate::trace`] know, both spellings read
-/// (errata, "Metadata keys come in pairs"). Identical metadata of many rows is held once.
+/// (errata F7). Identical metadata of many rows is held once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meta {
     /// Names the parallel block that a row speaks of.
@@ -58,7 +58,7 @@ pub struct Meta {
     pub gate_id: Option<Text>,
     /// The block that the statement invokes: its instance is a frame.
     pub block: Option<Text>,
-    /// Depth as the writer counted it; only compared (trace.md 6).
+    /// Depth as the writer counted it; only compared (errata T6).
     pub depth: Option<i64>,
     /// Why a loop was left, or a statement skipped.
     pub reason: Option<Text>,
@@ -85,7 +85,7 @@ pub struct Meta {
 }
 
 impl Execution {
-    /// Whether nothing follows it. What was skipped because it is *deferred* goes on later (trace.md 2).
+    /// Whether nothing follows it. What was skipped because it is *deferred* goes on later (errata T2).
     pub fn is_over(&self) -> bool {
         self.status.is_terminal() && !(self.status == Status::Skipped && self.is_deferred())
     }
@@ -98,7 +98,7 @@ impl Execution {
             .any(words::says_deferred)
     }
 
-    /// Whether the row opens an instance that may not be over: its status is an opening word (trace.md, "Words"), and no
+    /// Whether the row opens an instance that may not be over: its status is an opening word (errata T0), and no
     /// end was written into it.
     pub fn opens(&self) -> bool {
         self.status.opens() && self.completed.is_none()

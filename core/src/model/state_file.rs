@@ -1,9 +1,9 @@
 use super::{AgentScope, RunStatus, Text};
 use crate::time::Stamp;
 
-/// A decoded state.md of form A (design: state-md.md), and what [`crate::render::state_md`] writes.
+/// A decoded state.md of form A (design: docs/formats.md), and what [`crate::render::state_md`] writes.
 ///
-/// "Carried" facts are equal after render and parse; see state-md.md.
+/// "Carried" facts are equal after render and parse; see docs/formats.md.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// `run:`.
@@ -32,7 +32,7 @@ pub struct StateFile {
     pub call_stack: Vec<CallFrame>,
     /// The status of the call stack's row of the root, where it has one.
     pub root: Option<super::Status>,
-    /// Sections that no document lists: heading and text (dialects.md: "Extra sections: keep").
+    /// Sections that no document lists: heading and text (docs/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
 }
 
@@ -68,7 +68,7 @@ pub struct TraceLine {
     pub annotation: Option<Annotation>,
 }
 
-/// What a line of the trace is annotated with (filesystem.md, "Status annotations"; errata, "Folder form").
+/// What a line of the trace is annotated with (filesystem.md, "Status annotations"; errata F1).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotation {
     /// Whether the statement runs, is done, failed …; `None` when only a path is given, which means done.

@@ -3,7 +3,7 @@ use super::words::{self, words};
 words! {
     /// The status of one execution row, as written.
     ///
-    /// Words: errata, "Words in use for `execution.status`". A word that no document lists is kept in
+    /// Words: errata T0, F7. A word that no document lists is kept in
     /// [`Status::Other`].
     pub enum Status {
         /// Announced, not begun.
@@ -45,7 +45,7 @@ impl Status {
         )
     }
 
-    /// Whether nothing follows it: completed, failed, skipped, joined, exited (trace.md, "Words").
+    /// Whether nothing follows it: completed, failed, skipped, joined, exited (errata T0).
     pub fn is_terminal(&self) -> bool {
         matches!(
             self,

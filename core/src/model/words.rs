@@ -127,7 +127,7 @@ const WORDS: &[Row] = &[
 /// Words of one meaning.
 type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 
-/// A kind of skipping that does not end a statement (trace.md 2).
+/// A kind of skipping that does not end a statement (errata T2).
 pub(crate) const DEFERRED: &str = "deferred";
 
 /// Returns whether the reason of a skipped statement begins with that word.

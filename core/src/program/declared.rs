@@ -86,7 +86,7 @@ impl Listing {
     }
 
     /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
-    /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata, "Agent scope").
+    /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata F10).
     pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {
         Some(match self.agent(agent)?.property("persist") {
             None | Some("true" | "false" | "") => AgentScope::Execution,

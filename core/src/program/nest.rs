@@ -1,6 +1,6 @@
 //! What lies in what: bodies, enclosing constructs, the `catch` of a `try`, the branches of a parallel.
 //!
-//! [`crate::trace`] asks these questions to place rounds and to tell recovered failures (trace.md, 5 and 9).
+//! [`crate::trace`] asks these questions to place rounds and to tell recovered failures (errata T5, T9).
 
 use super::value::same_name;
 use super::{LineRole, Listing, Property, Statement, StatementKind, Value};

@@ -1,5 +1,4 @@
-//! Binding files, as [`crate::decode::binding_md`] reads them (filesystem.md, "bindings/{name}.md"; errata, "Folder
-//! form").
+//! Binding files, as [`crate::decode::binding_md`] reads them (filesystem.md, "bindings/{name}.md"; errata F2).
 
 use crate::change::BindingRow;
 use crate::decode::state_md::escape::escape;

@@ -31,7 +31,7 @@ pub(super) enum Bend {
     NoParent(i64, i64),
 }
 
-/// The instance that an id means: the first row's id where it names a later one (trace.md 3).
+/// The instance that an id means: the first row's id where it names a later one (errata T3).
 pub(super) fn instance(trace: &Trace, id: i64) -> i64 {
     let node = trace.of_row(id).and_then(|at| trace.node(at));
     node.and_then(|node| node.id).unwrap_or(id)

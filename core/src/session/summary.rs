@@ -121,7 +121,7 @@ pub(super) fn says_its_end(run: &Run) -> bool {
 }
 
 /// How long a run took or takes, in milliseconds, by the clock of one source. In a state file a VM writes what it takes
-/// for the time, and its `Z` is often local (dialects.md, "B"), while gates and headers are written by tools: a
+/// for the time, and its `Z` is often local (docs/formats.md), while gates and headers are written by tools: a
 /// difference between the two says nothing.
 fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);
@@ -144,7 +144,7 @@ fn started(run: &Run) -> (Option<Stamp>, Option<String>) {
     }
 }
 
-/// When a file of the run was last changed, where the run records no time at all (one-fold.md, rule 4).
+/// When a file of the run was last changed, where the run records no time at all (errata E4).
 fn file_changed(run: &Run, verdict: &Verdict) -> Option<Stamp> {
     match verdict.last_sign {
         None => run.touched.clone(),

@@ -542,7 +542,7 @@ impl Place {
     }
 }
 
-/// A path made of plain components, or nothing: no `..`, no root, no drive, no device (reliability.md).
+/// A path made of plain components, or nothing: no `..`, no root, no drive, no device (errata R5).
 pub(super) fn inside(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let path = path.trim_start_matches("./");

@@ -11,7 +11,7 @@ use crate::decode::sqlite_header::{HEAD, Header};
 /// Opens a database from its bytes, read-only.
 ///
 /// A database in WAL mode is opened too: in our copy the header says "rollback journal", since a database in
-/// memory has no place for a `-wal` (build.md, "WAL"). What only the `-wal` holds is not there then; shells add
+/// memory has no place for a `-wal` (errata R2). What only the `-wal` holds is not there then; shells add
 /// [`super::wal_missing`].
 ///
 /// # Errors

@@ -16,7 +16,7 @@ impl From<rusqlite::Error> for DecodeError {
                 guess: String::new(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(said),
-            // A VFS in a browser reports a file that changed as a failed read; build.md, "A changed file".
+            // A VFS in a browser reports a file that changed as a failed read; errata R7.
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(said),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(said),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {

@@ -1,6 +1,6 @@
 //! What a connection to somebody else's database may do: read tables, slowly bounded, and nothing else.
 //!
-//! Source: reliability.md, "Untrusted files". A 170 KB file whose `run` is a view took a naive reader to
+//! Source: errata R4, R5. A 170 KB file whose `run` is a view took a naive reader to
 //! 3.4 GB; triggers, virtual tables and generated columns are other ways in.
 
 use std::sync::Arc;
@@ -66,7 +66,7 @@ impl std::fmt::Debug for Guard {
 }
 
 /// Asks SQLite for `locking_mode=exclusive`: with a VFS that has no shared memory, a database in WAL mode can
-/// be read only so (build.md, "WAL"). It must be the first statement on the connection; reads no page.
+/// be read only so (errata R2). It must be the first statement on the connection; reads no page.
 ///
 /// # Errors
 /// When SQLite refuses.

@@ -72,7 +72,7 @@ pub(super) struct Looked {
 }
 
 /// What SQLite itself finds wrong with a file (`PRAGMA quick_check`), table by table with its indexes: pages and cells
-/// that contradict each other. Reads all of them. Finds about two thirds of random damage (reliability.md). Virtual
+/// that contradict each other. Reads all of them. Finds about two thirds of random damage. Virtual
 /// tables are left out: their checks would run code that the file chooses.
 ///
 /// Nothing of the schema's own runs: CHECKs are left out, and a table with computed columns is not looked at.

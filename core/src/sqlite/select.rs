@@ -1,7 +1,7 @@
 //! Statements for tables whose shape is not known, that never read a large value.
 //!
 //! A statement is made for the columns that are there. SQLite reads a row's columns in order, and a column
-//! behind a large value costs that value's pages (build.md, "Lazy lists"); `octet_length` and `typeof` look at
+//! behind a large value costs that value's pages (errata R8); `octet_length` and `typeof` look at
 //! the row's header only. So each text is asked for under a condition on its length, and a column that may lie
 //! behind a large one under a condition on what lies before it.
 

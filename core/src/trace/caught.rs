@@ -1,4 +1,4 @@
-//! Failures that were dealt with: what lies in a `try` whose `catch` ran (trace.md 9).
+//! Failures that were dealt with: what lies in a `try` whose `catch` ran (errata T9).
 //!
 //! Two ways to know: the program says which statements lie in the `try`, and some row is tied into its `catch`;
 //! or `try` and `catch` are rows themselves.

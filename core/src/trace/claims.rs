@@ -1,4 +1,4 @@
-//! What each source says of the run's status, and why one is believed (trace.md 10).
+//! What each source says of the run's status, and why one is believed (errata T10).
 
 use super::emit::word;
 use super::lower::disk::Stale;

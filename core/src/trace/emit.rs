@@ -135,7 +135,7 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// The gates table wins over the row (trace.md 7).
+    /// The gates table wins over the row (errata T7).
     fn gate_status(&mut self, at: u32, inst: &Inst<'a>, status: &mut NodeStatus) {
         let id = self.rows.id(inst.first);
         let Some(gate) = self
@@ -216,7 +216,7 @@ pub(crate) fn derived(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
     }
 }
 
-/// The word of a row for a node (trace.md, "Words").
+/// The word of a row for a node (errata T0).
 pub(crate) fn word(status: &Status) -> NodeStatus {
     match status {
         Status::Pending => NodeStatus::Pending,

@@ -1,5 +1,5 @@
 //! From a tree to its meaning: what was abandoned, what failed first and because of what, where the run stands
-//! (trace.md 7–10).
+//! (errata T7 to T10).
 //!
 //! Works on nodes in preorder alone, so that rows and state files share it.
 
@@ -101,7 +101,7 @@ fn stands_open(node: &Node) -> bool {
         }
 }
 
-/// What never closed under a finished run is abandoned (trace.md 7). A word that no document lists may well mean
+/// What never closed under a finished run is abandoned (errata T7). A word that no document lists may well mean
 /// an end, so it is kept.
 fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Ledger) {
     let run = believed.as_ref().map_or("finished", RunStatus::word);
@@ -154,7 +154,7 @@ pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger
     }
 }
 
-/// A round that was under way when its loop was left failed when something in it failed (trace.md 5): nothing cut it off.
+/// A round that was under way when its loop was left failed when something in it failed (errata T5): nothing cut it off.
 fn fail_rounds(nodes: &mut NodeSlice) {
     let fails = arena::above(nodes, |_, node| node.has_failed());
     for (node, fails) in nodes.iter_mut().zip(fails) {
@@ -164,7 +164,7 @@ fn fail_rounds(nodes: &mut NodeSlice) {
     }
 }
 
-/// The first cause, and what failed or was stopped because of it (trace.md 9).
+/// The first cause, and what failed or was stopped because of it (errata T9).
 fn failure(
     nodes: &NodeSlice,
     order: &Order<'_>,
@@ -225,7 +225,7 @@ fn failure(
     (Some(cause), because)
 }
 
-/// Open instances without open descendants (trace.md 8), a set (errata X8).
+/// Open instances without open descendants (errata T8), a set (errata X8).
 ///
 /// Two kinds of open rows are passed over while there is any other: one whose construct was closed by a later
 /// row, as that row is the newer evidence; and a statement that is announced behind one that runs.

@@ -1,4 +1,4 @@
-//! Which gate an instance waits at: the gates table wins over rows (trace.md 7, errata G1).
+//! Which gate an instance waits at: the gates table wins over rows (errata T7, errata G1).
 
 use std::collections::{BTreeMap, VecDeque};
 

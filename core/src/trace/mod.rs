@@ -1,4 +1,4 @@
-//! From records to what happened (design: trace.md, one-fold.md; cases: golden/trace.json and real.json).
+//! From records to what happened (errata T1 to T11, E1 to E9; cases: golden/trace.json and real.json).
 //!
 //! ```text
 //! execution rows   ──► sweep, emit  ┐
@@ -8,9 +8,9 @@
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 //!
-//! | step | module | rules of trace.md |
+//! | step | module | rules (docs/errata.md) |
 //! |---|---|---|
-//! | files to a story | `lower`, `align` | one-fold.md, rules 1, 2, 6 |
+//! | files to a story | `lower`, `align` | errata E1, E2, E6 |
 //! | what a missing end means | `silence` | 7, 10 |
 //! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
 //! | parents, rounds, gates | `emit`, `parents`, `rounds`, `gates` | 4, 5, 11 |
@@ -290,13 +290,13 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
 pub struct Trace {
     /// All instances and rounds, in preorder: a node comes before its children, children in order.
     pub nodes: Nodes,
-    /// The places where the run stands (trace.md 8), ascending. A set (errata X8).
+    /// The places where the run stands (errata T8), ascending. A set (errata X8).
     pub positions: Vec<NodeId>,
-    /// The first cause of a failure (trace.md 9).
+    /// The first cause of a failure (errata T9).
     pub first_cause: Option<NodeId>,
     /// What failed or was stopped because of it: failed ancestors from the inside out, then siblings in order.
     pub because_of: Vec<NodeId>,
-    /// The status of the run, and who says so (trace.md 10).
+    /// The status of the run, and who says so (errata T10).
     pub verdict: Verdict,
     /// Row id and node for the first row and all aliases, ascending by row id.
     pub by_row: Vec<(i64, NodeId)>,
@@ -340,9 +340,9 @@ pub struct Node {
     pub attempts: u32,
     /// The most attempts or rounds, where recorded.
     pub max: Option<u32>,
-    /// Failed, but retried to success or caught (trace.md 9).
+    /// Failed, but retried to success or caught (errata T9).
     pub recovered: bool,
-    /// Its place in the tree was inferred, not recorded (trace.md 5).
+    /// Its place in the tree was inferred, not recorded (errata T5).
     pub inferred: bool,
     /// No row says so: it follows from others (announced branches, abandoned status).
     pub derived: bool,
@@ -458,7 +458,7 @@ pub enum NodeKind {
         /// Its number, from 1.
         n: u32,
     },
-    /// An invocation of a block; its id is the scope of its bindings (trace.md 6).
+    /// An invocation of a block; its id is the scope of its bindings (errata T6).
     Frame {
         /// The block.
         block: Text,
@@ -494,7 +494,7 @@ impl NodeKind {
     }
 }
 
-/// Where a node stands (trace.md 7): the words of the rows, a gate's words, and two that are derived.
+/// Where a node stands (errata T7): the words of the rows, a gate's words, and two that are derived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeStatus {
@@ -589,7 +589,7 @@ impl NodeStatus {
     }
 }
 
-/// What is believed of the run's status, and why (trace.md 10).
+/// What is believed of the run's status, and why (errata T10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word that no document lists.

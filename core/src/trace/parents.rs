@@ -1,4 +1,4 @@
-//! Parents that come later, contradict, or lead in a circle (trace.md 11, errata X2).
+//! Parents that come later, contradict, or lead in a circle (errata T11, errata X2).
 
 use super::preorder;
 use super::rows::{self, Ledger, Rows};
@@ -9,7 +9,7 @@ use crate::issue::Severity;
 const PLACED: &str =
     "Its metadata says where it belongs; some writers put a statement index into parent_id.";
 
-/// Resolves parents that came later, judges those that metadata overruled, and cuts cycles (trace.md 11).
+/// Resolves parents that came later, judges those that metadata overruled, and cuts cycles (errata T11).
 pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
     let Instances {
         list,

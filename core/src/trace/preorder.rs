@@ -3,7 +3,7 @@
 use super::NodeSlice;
 use super::rows::NONE;
 
-/// Cuts every cycle at its smallest index, which becomes a root (trace.md 11); returns the cycles, each from
+/// Cuts every cycle at its smallest index, which becomes a root (errata T11); returns the cycles, each from
 /// its smallest index upward.
 pub(super) fn cut_cycles(parents: &mut [u32]) -> Vec<Vec<u32>> {
     const NEW: u8 = 0;

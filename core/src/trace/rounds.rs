@@ -1,4 +1,4 @@
-//! Rounds: what a loop's rows say of its passes, and which children lie in which (trace.md 5).
+//! Rounds: what a loop's rows say of its passes, and which children lie in which (errata T5).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -36,7 +36,7 @@ pub fn shape(row: &Execution) -> Shape {
     }
 }
 
-/// The block that a row calls: then its id is the scope of what is bound in it (trace.md 6).
+/// The block that a row calls: then its id is the scope of what is bound in it (errata T6).
 pub fn frame_block(row: &Execution) -> Option<&str> {
     if shape(row) != Shape::Frame {
         return None;

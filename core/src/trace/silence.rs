@@ -1,4 +1,4 @@
-//! What it means that a record of an end is missing (one-fold.md: "the one policy that differs by form").
+//! What it means that a record of an end is missing: the one policy that differs by form.
 
 use std::collections::BTreeSet;
 

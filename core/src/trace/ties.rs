@@ -40,7 +40,7 @@ impl<'a> Ties<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
-            // A branch has the index of its parallel (errata, "Words in use"): it teaches nothing.
+            // A branch has the index of its parallel (errata F7): it teaches nothing.
             let branch = |row: &&Execution| row.meta.as_deref().is_some_and(|m| m.branch.is_some());
             let rows = rows.iter().filter(|row| !branch(row));
             ties.learn(rows.map(|row| (&*row.text, row.index)));
@@ -187,7 +187,7 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Whether a statement lies in a loop's body (trace.md 5): as the program has it; without one, it has the
+    /// Whether a statement lies in a loop's body (errata T5): as the program has it; without one, it has the
     /// higher index.
     pub(super) fn in_body(&self, around: Place, inner: Place) -> bool {
         let by_index = match (around.2, inner.2) {

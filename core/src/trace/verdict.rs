@@ -1,4 +1,4 @@
-//! What is believed of the run's status, and why (trace.md 10).
+//! What is believed of the run's status, and why (errata T10).
 
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};

@@ -1,5 +1,5 @@
-//! Records that contradict each other: what ran though its condition did not hold, and two ways of one choice (one-fold.md,
-//! rule 3).
+//! Records that contradict each other: what ran though its condition did not hold, and two ways of one choice
+//! (errata E3).
 
 use std::collections::{BTreeMap, BTreeSet};
 

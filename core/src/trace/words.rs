@@ -1,6 +1,6 @@
 //! What the text of a row says by itself: its leading word and the names in it.
 //!
-//! Rows often lack the metadata that would say what they speak of (trace.md 4 and 6: `parallel:a`, `do …`), and
+//! Rows often lack the metadata that would say what they speak of (errata T4, T6: `parallel:a`, `do …`), and
 //! no program is at hand to tie them to. Only names are read here; lines and bodies are [`crate::program`]'s.
 
 /// What a row's text begins with, after `x =`, `let x =` and the like.

@@ -1,7 +1,7 @@
 //! Plain structs for every shell: the same facts on every screen.
 //!
 //! One struct a page, built by [`crate::session::pages`]; its serde shape is what `prosescope … --json` prints and
-//! what the browser's worker answers. The table of facts is viewer.md, "What each page says". No struct holds a
+//! what the browser's worker answers. No struct holds a
 //! large value: lists carry lengths and previews, and a value is read when somebody opens it.
 //!
 //! | page | struct | command |

@@ -186,7 +186,7 @@ impl Counts {
     }
 }
 
-/// What failed first, and what failed because of it (trace.md 9).
+/// What failed first, and what failed because of it (errata T9).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Failure {

@@ -119,7 +119,7 @@ pub trait Facts {
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }
 
-/// A statement in its parent, as rows tell it from others (trace.md 1): by its line, or, where it has none, by its
+/// A statement in its parent, as rows tell it from others (errata T1): by its line, or, where it has none, by its
 /// text. A run may hold any number of rows without a line, and a store must not hand on all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {

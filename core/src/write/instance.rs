@@ -1,4 +1,4 @@
-//! What is known of one construct instance: its first row and its last one (trace.md 1–3).
+//! What is known of one construct instance: its first row and its last one (errata T1 to T3).
 //!
 //! Rows that this writer makes carry their parent's row id and copies of what names their instance, so two rows of
 //! one parent and index speak of the same thing when these are equal; [`crate::trace`] reads them the same way.
@@ -202,7 +202,7 @@ pub(super) fn newest_in(
     Ok(found)
 }
 
-/// Whether two rows of one parent speak of the same thing (trace.md 1).
+/// Whether two rows of one parent speak of the same thing (errata T1).
 pub(super) fn same(a: &Execution, b: &Execution) -> bool {
     let (x, y) = (meta(a), meta(b));
     same_place(a, b)

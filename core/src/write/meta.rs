@@ -1,5 +1,4 @@
-//! `execution.metadata` as our rows carry it: the words of the form's own document (errata, "Metadata keys come in
-//! pairs").
+//! `execution.metadata` as our rows carry it: the words of the form's own document (errata F7).
 
 use serde_json::{Map, Value};
 

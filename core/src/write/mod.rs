@@ -1,4 +1,4 @@
-//! Recording a run: what a command writes, computed without I/O (errata, "Execution and resuming" and after).
+//! Recording a run: what a command writes, computed without I/O (docs/errata.md).
 //!
 //! ```text
 //! command ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them in one transaction, or none

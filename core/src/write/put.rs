@@ -38,7 +38,7 @@ pub struct Put {
     pub summary: Option<String>,
     /// The value.
     pub value: Content,
-    /// Whether the execution is completed with it, in one transaction (errata, last paragraph).
+    /// Whether the execution is completed with it, in one transaction (errata F9).
     pub done: bool,
     /// The agent that carried the execution out; by the program without it. Needed for `memory` and `segment` only.
     pub agent: Option<String>,

@@ -324,7 +324,7 @@ fn is_open(
     if !Instance::of(facts, row.id)?.is_open() {
         return Ok(false);
     }
-    // Where gate and row disagree, the gate wins (errata, "Gates").
+    // Where gate and row disagree, the gate wins (errata G13).
     match &meta(row).gate_id {
         Some(gate) => Ok(facts
             .gate(gate)?

@@ -1,4 +1,4 @@
-//! A list never reads a large value (build.md, "Lazy lists"): shown by taking the values' pages away.
+//! A list never reads a large value (errata R8): shown by taking the values' pages away.
 
 use prosescope_core::decode::rows;
 use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};

@@ -227,7 +227,7 @@ fn a_utf16_database_reads_like_any_other() {
     }
 }
 
-/// A view would let the file compute what we read: reliability.md tells of one that took 3.4 GB.
+/// A view would let the file compute what we read: one took 3.4 GB.
 #[test]
 fn a_view_under_a_documents_name_is_not_read() {
     let db = Db::of(

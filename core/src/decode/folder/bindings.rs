@@ -60,7 +60,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// A heading that is another name than the file's (dialects.md, "Bindings"): the file's name is believed, unless the
+/// A heading that is another name than the file's (docs/formats.md): the file's name is believed, unless the
 /// index knows better. Another spelling of it is no other name.
 fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {
@@ -167,7 +167,7 @@ pub fn head_of(
 }
 
 /// The name and the frame of a binding: `result__43` is `result` of frame 43 when its header agrees or says nothing
-/// (errata, "Folder form" and B11).
+/// (errata F1, B11).
 fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issue>) {
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {

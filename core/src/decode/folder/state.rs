@@ -1,4 +1,4 @@
-//! The state file of a run folder, whichever of the formats it has (dialects.md).
+//! The state file of a run folder, whichever of the formats it has (docs/formats.md).
 
 use serde_json::Value;
 

@@ -95,7 +95,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.forced = words_of(&object, "forced", texts);
     meta.overridden = object.contains_key("override");
     meta.branches = words_of(&object, "branches", texts);
-    // Keys come in pairs: append-only, in place (errata, "Words in use").
+    // Keys come in pairs: append-only, in place (errata F7).
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Nothing is assumed of the schema: what is missing reads as empty, what no document lists is listed in [`Run::tables`].
-//! A list never reads a large value (build.md, "Lazy lists").
+//! A list never reads a large value (errata R8).
 
 mod agents;
 mod bindings;

@@ -1,7 +1,7 @@
 //! How a text of any kind stands on one line of a state.md, and how it is read back.
 //!
 //! Markdown's own means are used, so that the file reads well in any viewer: a backslash before punctuation,
-//! which is also what formatters leave behind (`result\_\_43`; errata, "Folder form"), and numeric references
+//! which is also what formatters leave behind (`result\_\_43`; errata F1), and numeric references
 //! (`&#10;`) for what cannot stand on a line at all. Ordinary names and paths, Windows' included, pass through
 //! unchanged.
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn reads_what_formatters_leave_behind() {
         for (raw, text) in [
-            // errata, "Folder form": mangled names.
+            // errata F1: mangled names.
             (r"result\_\_43", "result__43"),
             (r"bindings/a\_b.md", "bindings/a_b.md"),
             (r"C:\temp\new", r"C:\temp\new"),

@@ -1,5 +1,5 @@
 //! The state file of form D, `# Run State — …`: the program as it was carried out, each line with its id in a comment
-//! (dialects.md, "D").
+//! (docs/formats.md).
 //!
 //! | comment | read as |
 //! |---|---|

@@ -115,7 +115,7 @@ fn check_line(line: &str, source: &str, said: &str) {
 #[test]
 fn reads_annotations_as_documents_and_real_files_write_them() {
     for (line, source, said) in [
-        // filesystem.md, "Status annotations"; errata, "Folder form".
+        // filesystem.md, "Status annotations"; errata F1.
         ("x   # --> bindings/name.md", "x", "at bindings/name.md"),
         (
             "x   # --> bindings/name.md (complete)",
@@ -142,7 +142,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "x",
             "waiting, gate deploy",
         ),
-        // dialects.md, "A".
+        // docs/formats.md.
         ("x   # [registered]", "x", "declared"),
         ("x   # (registered)", "x", "declared"),
         ("x   # (complete - APPROVED)", "x", "completed"),

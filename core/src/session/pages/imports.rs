@@ -8,7 +8,7 @@ use crate::session::{Opened, Options, Session};
 use crate::trace::NodeStatus;
 use crate::view::{ImportView, ImportsView};
 
-/// Nested deeper than this, an import is named and not opened (viewer.md).
+/// Nested deeper than this, an import is named and not opened.
 const DEEPEST: usize = 50;
 
 /// The imports, with what is known of their nested runs.

@@ -1,4 +1,4 @@
-//! Lines of the program that no record speaks of, and what is known of them all the same (one-fold.md, rule 3).
+//! Lines of the program that no record speaks of, and what is known of them all the same (errata E3).
 
 use std::collections::{BTreeMap, BTreeSet};
 

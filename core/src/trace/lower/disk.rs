@@ -1,5 +1,5 @@
-//! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (trace.md 10;
-//! dialects.md: "often stale").
+//! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (errata T10;
+//! docs/formats.md: "often stale").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ impl Stale {
 /// Bindings by the statement that wrote each and the frame that it ran in; and by what each is tied to it.
 pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
 
-/// Ties what is written (one-fold.md, rule 2): by the source that its header quotes, else by a name that one statement alone binds.
+/// Ties what is written (errata E2): by the source that its header quotes, else by a name that one statement alone binds.
 pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
     // What the program takes from outside is not a statement that wrote something.

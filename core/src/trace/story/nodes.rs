@@ -228,7 +228,7 @@ fn node(
     (node, below)
 }
 
-/// The writer's depth is only compared (trace.md 6).
+/// The writer's depth is only compared (errata T6).
 fn note_depth(
     id: Option<i64>,
     said: Option<i64>,

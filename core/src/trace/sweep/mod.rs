@@ -1,4 +1,4 @@
-//! From rows to instances: one pass in order of id (trace.md 1–4).
+//! From rows to instances: one pass in order of id (errata T1 to T4).
 //!
 //! ```text
 //! row ──► subject (whose key, under which parent) ──► an instance that is open, or failed and goes on ──► extend
@@ -85,7 +85,7 @@ pub(super) struct Instances<'a> {
     pub(super) overruled: Vec<(u32, u32)>,
 }
 
-/// What decides which rows speak of the same thing within one parent (trace.md 1).
+/// What decides which rows speak of the same thing within one parent (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Gate(&'a str),
@@ -210,7 +210,7 @@ impl<'a> Sweep<'a, '_> {
         self.inst(at).is_some_and(|i| i.open)
     }
 
-    /// The instance under the same key that is open, or that failed and goes on (trace.md 2).
+    /// The instance under the same key that is open, or that failed and goes on (errata T2).
     fn continued(
         &self,
         slot: (Scope, Key<'a>),
@@ -472,7 +472,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// The innermost open loop of the same parent whose body the statement lies in (trace.md 5).
+    /// The innermost open loop of the same parent whose body the statement lies in (errata T5).
     fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
         // Deeper nests without a single parent_id are no programs; the bound keeps hostile rows cheap.
         const DEEPEST: usize = 16;

@@ -1,4 +1,4 @@
-//! Whose row it is: what a row speaks of, and what that lies in (trace.md 1 and 4).
+//! Whose row it is: what a row speaks of, and what that lies in (errata T1, T4).
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Names are those of instances: an alias as a parent is its instance (trace.md 3).
+    /// Names are those of instances: an alias as a parent is its instance (errata T3).
     pub(super) fn scope(&self, parent: Named) -> Scope {
         match parent {
             Named::Root | Named::Itself => None,
@@ -157,7 +157,7 @@ impl<'a> Sweep<'a, '_> {
             })
     }
 
-    /// A row that names a branch (trace.md 4).
+    /// A row that names a branch (errata T4).
     fn branch(
         &mut self,
         row: &'a Execution,

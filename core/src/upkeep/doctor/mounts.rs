@@ -60,7 +60,7 @@ fn unescape(text: &str) -> String {
 }
 
 /// Whether files of it lie on another machine, or outside of the machine's own kernel: locks and shared memory are
-/// not what SQLite needs there (reliability.md: WAL corrupted silently on virtiofs, 9p and NFS).
+/// not what SQLite needs there (errata R2: WAL corrupted silently on virtiofs, 9p and NFS).
 pub fn is_remote(kind: &str) -> bool {
     const REMOTE: [&str; 22] = [
         "9p",

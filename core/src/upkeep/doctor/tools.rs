@@ -1,7 +1,7 @@
 use super::{Check, Facts, Tool};
 use crate::text::counted;
 
-/// The first SQLite without the WAL-reset bug (reliability.md, "WAL is not the default").
+/// The first SQLite without the WAL-reset bug (errata R2).
 const WAL_SOUND: [u32; 3] = [3, 51, 3];
 
 pub(super) fn checks(facts: &Facts) -> Vec<Check> {

@@ -35,7 +35,7 @@ pub struct CreateGate {
     pub prompt: Option<String>,
     /// Who may decide; where the program does not say it either, any person. An empty list is nobody (errata G4).
     pub allow: Option<Vec<String>>,
-    /// How long it waits (errata, "Timeouts").
+    /// How long it waits (errata F5).
     pub timeout: Option<String>,
     /// What the program does on a rejection.
     pub on_reject: Option<String>,

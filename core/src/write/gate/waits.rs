@@ -36,7 +36,7 @@ pub(super) fn resolved(
     Ok(changes.into_iter().chain(over).collect())
 }
 
-/// The row with which the execution that waits at a gate is over, once the gate is (errata, "Gates": the document never
+/// The row with which the execution that waits at a gate is over, once the gate is (errata G13: the document never
 /// completes it). Completed also when the gate was rejected: what follows from that is the program's `on_reject`, and
 /// the gate says how it was decided.
 ///

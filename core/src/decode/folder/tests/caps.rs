@@ -1,4 +1,4 @@
-//! What is read of files that somebody made long, or many (reliability.md, "Untrusted files").
+//! What is read of files that somebody made long, or many (errata R4, R5).
 
 use std::cell::RefCell;
 

@@ -203,7 +203,7 @@ fn the_program_goes_by_many_names() {
     assert_eq!(files_of(&source, "").len(), 2);
 }
 
-/// reliability.md, "Untrusted files": plain components only.
+/// errata R4, R5: plain components only.
 #[test]
 fn paths_that_leave_the_run_are_not_read() {
     let run = run(&[

@@ -1,4 +1,4 @@
-//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (state-md.md, "Carried").
+//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (docs/formats.md).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -568,7 +568,7 @@ proptest! {
         let read = again(&text, &source, &run.gates);
         let (trace_again, text_again) = rendered(&read, &listing);
         prop_assert_eq!(open_frames(&trace_again), open_frames(&trace), "{}", text);
-        // Of several frames of a block nobody knows which one a mark speaks of (one-fold.md, rule 9).
+        // Of several frames of a block nobody knows which one a mark speaks of (errata E9).
         let several_calls = |block| source.matches(&format!("do b{block}(")).count() > 1;
         if is_called_again(&trace) || (0..blocks.len()).any(several_calls) {
             return Ok(());

@@ -53,7 +53,7 @@ impl Lowering<'_, '_, '_> {
         status: Option<&Status>,
     ) {
         let Some(status) = status.map(said) else {
-            // Without a mark it is a statement only when it names one of the program (one-fold.md, rule 6).
+            // Without a mark it is a statement only when it names one of the program (errata E6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);

@@ -1,4 +1,4 @@
-//! A state file, or the bindings of a folder that has none, as records (trace.md 10: the newest evidence of progress is
+//! A state file, or the bindings of a folder that has none, as records (errata T10: the newest evidence of progress is
 //! believed).
 //!
 //! ```text
@@ -73,7 +73,7 @@ impl<'a, 'r> Told<'a, 'r> {
         }
     }
 
-    /// Believes the gates' own records before marks (errata: "Where the gates table and the execution row disagree"). Which of
+    /// Believes the gates' own records before marks (errata G13). Which of
     /// a block's frames met a gate that is decided, or in which round, they do not say.
     pub(in crate::trace) fn believe_gates(&mut self, run: &Run) {
         for (at, gates) in gates_of(run, self.facts.listing) {

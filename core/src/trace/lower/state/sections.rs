@@ -17,7 +17,7 @@ pub(super) struct Unplaced {
 }
 
 /// Takes the sections into the facts. `open` counts the open frames of each block: of several, nothing says of which one a
-/// section speaks (one-fold.md, rule 9).
+/// section speaks (errata E9).
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
     let mut unplaced = Unplaced::default();
     let Some(file) = &run.state_file else {

@@ -36,7 +36,7 @@ fn check_with(program: &str, text: &str, bindings: &[(String, String)], expected
     check(&files, expected);
 }
 
-/// The section is of the frame that waits in the loop, which one that is nobody says (one-fold.md, rule 9).
+/// The section is of the frame that waits in the loop, which one that is nobody says (errata E9).
 #[test]
 fn what_frames_of_one_block_ran_is_told_by_their_bindings() {
     let marked = CALLS_ITSELF
