@@ -304,7 +304,7 @@ export type Excerpt = {
   format: ValueFormat;
 };
 
-/** What failed first, and what failed because of it (trace.md 9). */
+/** What failed first, and what failed because of it (errata T9). */
 export type Failure = {
   /** The first cause. */
   cause: NodeRef;
