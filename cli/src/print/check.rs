@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn a_rule_is_explained_with_its_example() {
         let text = plain(&explained(rule("status-disagrees").unwrap(), 80));
-        assert!(text.starts_with("status-disagrees  warning · trace · trace rule 10\n"));
+        assert!(text.starts_with("status-disagrees  warning · trace · errata T10\n"));
         assert!(text.contains("Example, state.md:\n\n    # Execution State\n"));
     }
 }

@@ -16,7 +16,7 @@ use super::fields::{self, Fields};
 use super::jsonl::{lines, malformed, text, with_text};
 use super::rows::cells::Texts;
 use super::rows::meta::Metas;
-use crate::gate::canonical::{self, twice};
+use crate::gate::canonical::twice;
 use crate::issue::{Issue, Issues};
 use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
 use crate::text::short;
@@ -83,7 +83,7 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
 }
 
 /// The rule of files and rows in which a key is there twice.
-pub const TWICE: &str = canonical::TWICE;
+pub const TWICE: &str = "json-key-twice";
 
 /// The files of a gate as a row of its table: the one that decides first.
 struct Files {

@@ -21,13 +21,11 @@ pub(crate) fn key_twice(text: &str) -> Option<String> {
     Some(error.to_string())
 }
 
-/// The rule of texts in which a key is there twice.
-pub(crate) const TWICE: &str = "json-key-twice";
-
 /// Says of a text that it has a key twice, where it has.
 pub(crate) fn twice(what: &str, text: Option<&str>) -> Option<Issue> {
     let why = key_twice(text?)?;
-    let issue = Issue::error(TWICE, format!("{what} can be read in two ways: {why}"));
+    let message = format!("{what} can be read in two ways: {why}");
+    let issue = Issue::error("json-key-twice", message);
     Some(issue.hint("Programs differ in which of the two they take: nothing is decided by it. Ask who wrote it."))
 }
 

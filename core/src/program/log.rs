@@ -51,15 +51,22 @@ impl Listing {
         (found.unwrap_or_default().to_vec(), TiedBy::Target)
     }
 
-    /// The statements that a text speaks of, in order, and by what it does.
-    pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy) {
-        let found = self.index().find(self, text.trim());
-        // The words may be those in quotes.
-        let found = match found.statements.is_empty() {
-            true => self.index().find(self, &format!("\"{}\"", text.trim())),
-            false => found,
-        };
-        (found.statements, found.by)
+    /// The statements that a text speaks of, in order, and by what it does: as it stands, as words in quotes, or as the first words
+    /// of those in quotes, which is said.
+    pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy, bool) {
+        let text = text.trim();
+        let ways = [
+            (text.to_owned(), false),
+            (format!("\"{text}\""), false),
+            (format!("\"{text}"), true),
+        ];
+        for (text, begins) in ways {
+            let found = self.index().find(self, &text);
+            if !found.statements.is_empty() {
+                return (found.statements, found.by, begins);
+            }
+        }
+        (Vec::new(), TiedBy::default(), false)
     }
 }
 

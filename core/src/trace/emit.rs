@@ -36,13 +36,16 @@ pub(super) fn nodes<'a>(
         next_row: next_rows(&of_row),
         ledger,
     };
-    let mut story = Story::default();
+    // And some rounds.
+    let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
         let told = emit.inst(at, inst);
         let parent = (inst.parent != NONE).then(|| At::new(inst.parent));
         story.push(parent, told);
     }
+    drop(emit);
     rounds::place(rows, &list, &of_row, &mut story, ledger);
+    drop((list, of_row));
     for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
         ledger.note(Severity::Warning, "gate-without-execution", || {
             let message = format!("no execution row speaks of gate {}", gate.id);
@@ -71,7 +74,7 @@ impl<'a> Emit<'a, '_> {
         let mut texts = texts.chain(first.map(|row| &row.text));
         let text = texts.find(|text| !text.trim().is_empty());
         let text = text.or(first.map(|row| &row.text)).cloned();
-        let text = text.unwrap_or_else(|| Text::from(""));
+        let text = text.unwrap_or_default();
         let mut aliases: Vec<i64> = all().skip(1).map(|pos| rows.id(pos)).collect();
         aliases.shrink_to_fit();
         let mut announced = Vec::new();

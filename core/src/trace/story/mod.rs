@@ -83,8 +83,8 @@ impl Happening {
         Happening {
             kind,
             status,
-            text: "".into(),
-            label: "".into(),
+            text: Text::default(),
+            label: Text::default(),
             tie: None,
             by_place: false,
             line: None,
@@ -112,6 +112,14 @@ pub(in crate::trace) struct Story {
 }
 
 impl Story {
+    /// One of about so many things: a list that grows is held twice for a moment.
+    pub(in crate::trace) fn of_about(things: usize) -> Story {
+        Story {
+            list: Vec::with_capacity(things),
+            ..Story::default()
+        }
+    }
+
     pub(in crate::trace) fn get(&self, at: At) -> Option<&Happening> {
         self.list.get(at.0 as usize)
     }

@@ -200,9 +200,11 @@ fn node(
     let open = own.status.is_open();
     let dropped = open && (above.dropped || above.drops && is_branch);
     let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
+    // A round hands down what its loop does: it ends with it.
+    let is_round = matches!(own.kind, NodeKind::Round { .. });
     let below = Above {
         frames,
-        dropped: dropped || own.rows.cuts,
+        dropped: dropped || own.rows.cuts || is_round && above.dropped,
         drops: own.kind == NodeKind::Parallel && !open && drops(),
     };
     let status = match dropped {

@@ -210,12 +210,14 @@ impl<'f, 'a> Program<'f, 'a> {
         if !matches!(mark.kind, None | Some(Kind::Exec)) {
             return Vec::new();
         }
-        let (words, by) = listing.spoken_of(mark.label);
+        let (words, by, begins) = listing.spoken_of(mark.label);
         let words = words.into_iter().filter(|at| {
             let own = listing.get(*at);
             own.is_some_and(|own| fits(mark.kind, own))
         });
-        words.map(|at| candidate(at, 3, by)).collect()
+        // That a prompt begins with some words makes a guess.
+        let cost = if begins { 8 } else { 3 };
+        words.map(|at| candidate(at, cost, by)).collect()
     }
 
     /// The constructs around a statement, from the inside.
