@@ -61,7 +61,7 @@ fn each_decision_that_is_cited_is_written_down() {
         .filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
     let known: BTreeSet<&str> = rows.flat_map(|row| row.split(", ")).collect();
     let mut files = Vec::new();
-    sources(&root, &mut files);
+    sources(root, &mut files);
     let (mut wrong, mut seen) = (Vec::new(), BTreeSet::new());
     for file in files {
         let is_own = file.ends_with("docs/errata.md") || file.ends_with("docs/citations.rs");
