@@ -21,8 +21,7 @@ const SHAPES: &[(&str, Kind, &str)] = &[
     ("exec", Kind::Exec, "$"),
     ("exec", Kind::Exec, ":|( command=str"),
     ("exec", Kind::Exec, "command=str"),
-    // A service is run by either word.
-    ("call|run", Kind::Call, "target=word end|(|pipe|arrow"),
+    ("call", Kind::Call, "target=word end|(|pipe|arrow"),
     ("throw", Kind::Throw, "$"),
     ("throw", Kind::Throw, "message=str"),
     ("throw", Kind::Throw, "message=word $"),
@@ -38,11 +37,11 @@ const SHAPES: &[(&str, Kind, &str)] = &[
     ("option", Kind::Option, "label=word end"),
     ("agent", Kind::Agent, "name=word|str end|("),
     ("block", Kind::Block, "name=word end|("),
-    ("approve|gate", Kind::Gate, "$"),
-    ("approve|gate", Kind::Gate, "name=word prompt=str"),
-    ("approve|gate", Kind::Gate, "name=word end|("),
-    ("approve|gate", Kind::Gate, "condition=cond"),
-    ("approve|gate", Kind::Gate, "prompt=str"),
+    ("approve", Kind::Gate, "$"),
+    ("approve", Kind::Gate, "name=word prompt=str"),
+    ("approve", Kind::Gate, "name=word end|("),
+    ("approve", Kind::Gate, "condition=cond"),
+    ("approve", Kind::Gate, "prompt=str"),
     ("input", Kind::Input, "name=word end|eq|(|str|cond"),
 ];
 
@@ -69,8 +68,12 @@ fn fits(line: Line<'_>, at: usize, part: &str) -> bool {
 impl Head {
     /// A head that is in the table.
     pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
-        let word = line.word(0)?;
-        let own = |words: &str| words.split('|').any(|own| own == word);
+        // A service is run by either word, and a gate begins with either.
+        let word = match line.word(0)? {
+            "run" => "call",
+            "gate" => "approve",
+            word => word,
+        };
         let fits = |shape: &str| {
             shape
                 .split(' ')
@@ -78,7 +81,7 @@ impl Head {
                 .all(|(part, at)| fits(line, at, part))
         };
         let mut shapes = SHAPES.iter();
-        let (_, kind, shape) = shapes.find(|(words, _, shape)| own(words) && fits(shape))?;
+        let (_, kind, shape) = shapes.find(|(own, _, shape)| *own == word && fits(shape))?;
         for (part, at) in shape.split(' ').zip(1..) {
             match part.split_once('=') {
                 Some(("target", _)) => self.target = line.word(at).map(str::to_owned),

@@ -2,7 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::index::{Feature, Features};
+use super::index::Feature;
 use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
@@ -13,33 +13,88 @@ pub(super) fn hash(text: &str) -> u64 {
     hasher.finish()
 }
 
-pub(super) fn add(features: &mut Features, feature: Feature, text: String, id: u32) {
-    let ids = features.entry((feature, text)).or_default();
-    if ids.last() != Some(&id) {
-        ids.push(id);
+/// Statements by what texts have in common with them, in order of that, then of the program.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Features {
+    texts: Vec<(Feature, String)>,
+    ids: Vec<u32>,
+}
+
+impl Features {
+    pub(super) fn of(mut all: Vec<(Feature, String, u32)>) -> Features {
+        all.sort_unstable();
+        all.dedup();
+        let each = all.into_iter();
+        let (texts, ids) = each.map(|(of, text, id)| ((of, text), id)).unzip();
+        Features { texts, ids }
+    }
+
+    /// Each in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Feature, &str, u32)> {
+        self.from(0)
+    }
+
+    /// The statements that have this text.
+    pub(super) fn same(&self, feature: Feature, text: &str) -> &[u32] {
+        let range = self.before(feature, text)..self.upto(feature, text);
+        self.ids.get(range).unwrap_or_default()
+    }
+
+    /// Those from the first text on that is not before this one.
+    pub(super) fn since(
+        &self,
+        feature: Feature,
+        text: &str,
+    ) -> impl Iterator<Item = (Feature, &str, u32)> {
+        self.from(self.before(feature, text))
+    }
+
+    /// The last text that is not behind this one.
+    pub(super) fn last(&self, feature: Feature, text: &str) -> Option<&str> {
+        let at = self.upto(feature, text).checked_sub(1)?;
+        let found = self.texts.get(at).filter(|(of, _)| *of == feature);
+        found.map(|(_, text)| text.as_str())
+    }
+
+    fn from(&self, at: usize) -> impl Iterator<Item = (Feature, &str, u32)> {
+        let texts = self.texts.get(at..).unwrap_or_default().iter();
+        let ids = self.ids.get(at..).unwrap_or_default();
+        texts
+            .zip(ids)
+            .map(|((of, text), id)| (*of, text.as_str(), *id))
+    }
+
+    fn before(&self, feature: Feature, text: &str) -> usize {
+        let before = |(of, own): &(Feature, String)| (*of, own.as_str()) < (feature, text);
+        self.texts.partition_point(before)
+    }
+
+    fn upto(&self, feature: Feature, text: &str) -> usize {
+        let upto = |(of, own): &(Feature, String)| (*of, own.as_str()) <= (feature, text);
+        self.texts.partition_point(upto)
     }
 }
 
 /// What texts may have in common with statements beside their heads.
 pub(super) fn others(listing: &Listing) -> Features {
-    let mut others = Features::new();
+    let mut others = Vec::new();
     for (id, statement) in (0..).zip(&listing.statements) {
         let head = Row::new(&statement.text).canonical;
         let whole = whole(listing, id, statement, &head);
-        add(&mut others, Feature::Whole, whole, id);
+        others.push((Feature::Whole, whole, id));
         if let Some(name) = &statement.name {
-            add(&mut others, Feature::Name, name.to_lowercase(), id);
+            others.push((Feature::Name, name.to_lowercase(), id));
         }
         if let Some(target) = &statement.target {
             let feature = Feature::Target(statement.kind);
-            add(&mut others, feature, target.to_lowercase(), id);
+            others.push((feature, target.to_lowercase(), id));
         }
         for text in texts_of(listing, id, statement) {
             let literal = text.split('{').next().unwrap_or_default();
-            add(&mut others, Feature::Quoted, literal.to_owned(), id);
+            others.push((Feature::Quoted, literal.to_owned(), id));
         }
     }
-    others
+    Features::of(others)
 }
 
 /// A statement's head and its properties.

@@ -1,9 +1,9 @@
 //! What statements can be found by: their text, its beginning, names, targets, quoted texts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::features::{add, fills, hash, others, texts_of};
+use super::features::{Features, fills, hash, others, texts_of};
 use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
@@ -38,10 +38,9 @@ pub(in crate::program) struct Index {
     others: OnceLock<Features>,
     /// Statements whose very text is nobody else's, and begins nobody else's: its hash, and the statement; sorted.
     sure: Vec<(u64, u32)>,
+    /// Whether a statement is one of those.
+    is_sure: Vec<bool>,
 }
-
-/// Statements in order of the program, by what texts have in common with them.
-pub(super) type Features = BTreeMap<(Feature, String), Vec<u32>>;
 
 /// What a text was found to speak of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,37 +82,66 @@ impl Index {
     pub(super) fn new(listing: &Listing) -> Index {
         let mut index = Index::default();
         let mut plain = Vec::with_capacity(listing.statements.len());
+        let mut heads = Vec::with_capacity(listing.statements.len());
         for (id, statement) in (0..).zip(&listing.statements) {
             let text = statement.text.as_str();
             let head = Row::new(text);
             plain.push(!head.lone && !text.contains('\n') && !text.trim_start().starts_with('#'));
             if let Some(right) = head.right.filter(|right| !right.is_empty()) {
-                add(&mut index.heads, Feature::Right, right, id);
+                heads.push((Feature::Right, right, id));
             }
-            add(&mut index.heads, Feature::Head, head.canonical, id);
+            heads.push((Feature::Head, head.canonical, id));
         }
-        let heads = index.heads.iter();
-        let heads = heads.take_while(|((feature, _), _)| *feature == Feature::Head);
-        let alone = heads.filter_map(|((_, head), ids)| {
-            let others = index.begin(listing, Feature::Head, head).nth(1).is_some()
-                || index.begin(listing, Feature::Right, head).next().is_some();
-            let id = ids.first().filter(|_| !others && !head.is_empty())?;
-            let text = listing.get(*id).map_or("", |own| &own.text);
-            (plain.get(*id as usize) == Some(&true)).then(|| (hash(text), *id))
-        });
-        index.sure = alone.collect();
-        index.sure.sort_unstable();
+        index.heads = Features::of(heads);
+        index.sure = index.alone(listing, &plain);
+        index.is_sure = vec![false; plain.len()];
+        for (_, id) in &index.sure {
+            if let Some(is_sure) = index.is_sure.get_mut(*id as usize) {
+                *is_sure = true;
+            }
+        }
         index
     }
 
-    /// The statement whose very text this is, and that of no other: what [`Index::find`] would find, at once.
-    pub(super) fn sure(&self, listing: &Listing, text: &str) -> Option<u32> {
+    /// The very texts that are nobody else's, and begin nobody else's, of the statements that are `plain`.
+    fn alone(&self, listing: &Listing, plain: &[bool]) -> Vec<(u64, u32)> {
+        let heads = self.heads.iter();
+        let heads = heads.take_while(|(feature, _, _)| *feature == Feature::Head);
+        let mut before = "";
+        let mut heads = heads.peekable();
+        let alone = std::iter::from_fn(|| {
+            let (_, head, id) = heads.next()?;
+            // What begins so stands behind it.
+            let behind = heads
+                .peek()
+                .is_some_and(|(_, next, _)| next.starts_with(head));
+            let others = std::mem::replace(&mut before, head) == head
+                || behind
+                || self.begin(listing, Feature::Right, head).next().is_some();
+            let text = listing.get(id).map_or("", |own| &own.text);
+            let is_sure = !others && !head.is_empty() && plain.get(id as usize) == Some(&true);
+            Some(is_sure.then(|| (hash(text), id)))
+        });
+        let mut sure: Vec<(u64, u32)> = alone.flatten().collect();
+        sure.sort_unstable();
+        sure
+    }
+
+    /// The statement whose very text this is, and that of no other: what [`Index::find`] would find, at once. It is looked for
+    /// where rows mostly are: not far behind the statement `after`.
+    pub(super) fn sure(&self, listing: &Listing, text: &str, after: u32) -> Option<u32> {
+        let has_text = |id: &u32| listing.get(*id).is_some_and(|own| own.text == text);
+        let near = (after.saturating_add(1)..after.saturating_add(5))
+            .find(|id| self.is_sure.get(*id as usize) == Some(&true) && has_text(id));
+        if near.is_some() {
+            return near;
+        }
         let hash = hash(text);
         let from = self.sure.partition_point(|(other, _)| *other < hash);
         let same = self.sure.get(from..)?.iter();
         same.take_while(|(other, _)| *other == hash)
             .map(|(_, id)| *id)
-            .find(|id| listing.get(*id).is_some_and(|own| own.text == text))
+            .find(has_text)
     }
 
     fn features(&self, listing: &Listing, feature: Feature) -> &Features {
@@ -124,9 +152,7 @@ impl Index {
     }
 
     fn of(&self, listing: &Listing, feature: Feature, text: &str) -> &[u32] {
-        let features = self.features(listing, feature);
-        let ids = features.get(&(feature, text.to_owned()));
-        ids.map_or(&[], Vec::as_slice)
+        self.features(listing, feature).same(feature, text)
     }
 
     /// The statements that have a text which begins so, with that text.
@@ -136,11 +162,9 @@ impl Index {
         feature: Feature,
         text: &'i str,
     ) -> impl Iterator<Item = (&'i str, u32)> + 'i {
-        let features = self.features(listing, feature);
-        let rest = features.range((feature, text.to_owned())..);
-        let found = rest.take_while(move |((of, own), _)| *of == feature && own.starts_with(text));
-        let each = found.flat_map(|((_, own), ids)| ids.iter().map(|id| (own.as_str(), *id)));
-        each.take(MOST)
+        let rest = self.features(listing, feature).since(feature, text);
+        let found = rest.take_while(move |(of, own, _)| *of == feature && own.starts_with(text));
+        found.map(|(_, own, id)| (own, id)).take(MOST)
     }
 
     /// The statements that a row's text speaks of, the surest way first.
@@ -312,13 +336,14 @@ impl Index {
         let features = self.features(listing, Feature::Quoted);
         let mut part = text;
         for _ in 0..32 {
-            let upto = (Feature::Quoted, part.to_owned());
-            let Some(((Feature::Quoted, literal), ids)) = features.range(..=upto).next_back()
-            else {
+            let Some(literal) = features.last(Feature::Quoted, part) else {
                 break;
             };
-            if text.starts_with(literal.as_str()) {
-                return if literal.len() < 4 { &[] } else { ids };
+            if text.starts_with(literal) {
+                return match literal.len() < 4 {
+                    true => &[],
+                    false => features.same(Feature::Quoted, literal),
+                };
             }
             let same = literal
                 .chars()

@@ -61,6 +61,7 @@ impl Listing {
             found: BTreeMap::new(),
             same: BTreeSet::new(),
             learned: Learned::default(),
+            last: 0,
         }
     }
 
@@ -89,6 +90,8 @@ pub struct Ties<'a> {
     /// What was found, each once: very many texts speak of the same.
     same: BTreeSet<Rc<Found>>,
     learned: Learned,
+    /// The statement that was surely tied last.
+    last: u32,
 }
 
 impl Ties<'_> {
@@ -101,7 +104,7 @@ impl Ties<'_> {
                 continue;
             };
             let counted = &self.listing.ready().counted;
-            if let Some(sure) = self.listing.index().sure(self.listing, text) {
+            if let Some(sure) = self.sure(text) {
                 self.learned.take(counted, index, &[sure]);
                 continue;
             }
@@ -111,6 +114,13 @@ impl Ties<'_> {
             }
         }
         self.learned.weigh();
+    }
+
+    /// The statement that a text is surely of, without asking what else it may speak of.
+    fn sure(&mut self, text: &str) -> Option<u32> {
+        let sure = self.listing.index().sure(self.listing, text, self.last)?;
+        self.last = sure;
+        Some(sure)
     }
 
     /// Ties a row to a statement, as [`Listing::tie`] does, by the counting that was learned.
@@ -125,7 +135,7 @@ impl Ties<'_> {
         index: Option<i64>,
         within: Option<Within>,
     ) -> Option<Tie> {
-        if let Some(statement) = self.listing.index().sure(self.listing, text) {
+        if let Some(statement) = self.sure(text) {
             return Some(Tie {
                 statement,
                 guessed: false,
