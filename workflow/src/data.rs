@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::lifecycle::Action;
-use super::rules::{allowed, may, no_run, no_workflow, told};
+use super::rules::{may, no_run, told, workflow};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Kind, WorkflowStatus, context};
 use prosescope_core::time::Stamp;
@@ -57,10 +57,7 @@ impl Command for Append {
     }
 
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Appended>, WriteError> {
-        let workflow = facts
-            .workflow()
-            .ok_or_else(|| no_workflow(&self.workflow))?;
-        allowed(Action::Append, workflow)?;
+        let workflow = workflow(facts, &self.workflow, Action::Append)?;
         let late = workflow.known_status() == Some(WorkflowStatus::Cancelled);
         let mut changes = Vec::with_capacity(self.notes.len());
         let mut known: Option<(String, String)> = None;
@@ -146,10 +143,7 @@ impl Command for Prefer {
     }
 
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
-        let workflow = facts
-            .workflow()
-            .ok_or_else(|| no_workflow(&self.workflow))?;
-        allowed(Action::Prefer, workflow)?;
+        let workflow = workflow(facts, &self.workflow, Action::Prefer)?;
         let mut members = context::object(&workflow.preferences, "preferences")?;
         for (name, value) in &self.set {
             members.insert(name.clone(), value.raw());
@@ -192,10 +186,7 @@ impl Command for Step {
     }
 
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<DataSet>, WriteError> {
-        let workflow = facts
-            .workflow()
-            .ok_or_else(|| no_workflow(&self.workflow))?;
-        allowed(Action::Step, workflow)?;
+        let workflow = workflow(facts, &self.workflow, Action::Step)?;
         let mut step = match &self.payload {
             None => super::json::Members::new(),
             Some(json) => json.members().ok_or_else(no_payload)?,

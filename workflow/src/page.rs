@@ -298,21 +298,32 @@ fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
 }
 
 fn message(raw: &RawValue) -> Message {
+    said(raw, |found| Message {
+        seq: found.remove("seq").map(text),
+        role: found.remove("role").map(text),
+        content: found.remove("content").as_deref().map(of_raw),
+        ..Message::default()
+    })
+}
+
+/// What was said, and when; what has no members is the content. `known` takes the members that it knows.
+fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message {
     let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
         return Message {
             content: Some(of_raw(raw)),
             ..Message::default()
         };
     };
-    let text = |raw: Box<RawValue>| of_raw(&raw).text;
+    let known = known(&mut found);
     Message {
-        seq: found.remove("seq").map(text),
-        role: found.remove("role").map(text),
-        content: found.remove("content").as_deref().map(of_raw),
         at: found.remove("at").map(text).as_deref().map(Stamp::parse),
         more: of_members(found),
-        run: None,
+        ..known
     }
+}
+
+fn text(raw: Box<RawValue>) -> String {
+    of_raw(&raw).text
 }
 
 /// Important steps: a list, or the member `steps` of an object. What is neither is kept as it is.
@@ -336,20 +347,11 @@ fn steps(json: &Json) -> (Vec<Message>, Vec<Member>) {
 }
 
 fn step(raw: &RawValue) -> Message {
-    let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
-        return Message {
-            content: Some(of_raw(raw)),
-            ..Message::default()
-        };
-    };
-    let text = |raw: Box<RawValue>| of_raw(&raw).text;
-    Message {
+    said(raw, |found| Message {
         content: found.remove("text").as_deref().map(of_raw),
         run: found.remove("run_id").map(text),
-        at: found.remove("at").map(text).as_deref().map(Stamp::parse),
-        more: of_members(found),
         ..Message::default()
-    }
+    })
 }
 
 /// The members of a column; one without a name where it holds something else than an object or null.

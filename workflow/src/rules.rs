@@ -13,6 +13,17 @@ pub(super) fn told<D>(done: D) -> Plan<D> {
     }
 }
 
+/// The workflow, where its status allows an action.
+pub(super) fn workflow<'a>(
+    facts: &'a dyn Facts,
+    id: &str,
+    action: Action,
+) -> Result<&'a Workflow, WriteError> {
+    let workflow = facts.workflow().ok_or_else(|| no_workflow(id))?;
+    allowed(action, workflow)?;
+    Ok(workflow)
+}
+
 /// A run with its workflow.
 pub(super) fn turn<'a>(facts: &'a dyn Facts, id: &str) -> Result<(&'a Workflow, Turn), WriteError> {
     let workflow = facts.workflow().ok_or_else(|| no_run(id))?;

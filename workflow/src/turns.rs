@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context;
 use super::lifecycle::Action;
-use super::rules::{allowed, may, no_run, no_workflow, told, turn};
+use super::rules::{allowed, may, no_run, told, turn, workflow};
 use super::tables::{Change, Command, Facts, Plan, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, Workflow};
 use prosescope_core::time::Stamp;
@@ -135,10 +135,7 @@ impl Command for Input {
     }
 
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Turned>, WriteError> {
-        let workflow = facts
-            .workflow()
-            .ok_or_else(|| no_workflow(&self.workflow))?;
-        allowed(Action::Input, workflow)?;
+        let workflow = workflow(facts, &self.workflow, Action::Input)?;
         let turn = self.waiting(facts, workflow)?;
         let mut done = Turned::of(&turn, TurnStatus::Running);
         let longer = context::append(&workflow.context, "user", &self.text, now, self.tail)?;
