@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use prosescope_core::sqlite::{Guard, guard};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
-use prosescope_workflow::SqliteTables;
 use prosescope_workflow::{
-    Barrier, Filter, Row, Rows, Select, Shape, Tables, Target, Waiting, Work,
+    Barrier, Filter, Row, Rows, Select, Shape, SqliteTables, Tables, Target, Waiting, Work,
 };
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use prosescope_core::render::text::escape;
 use prosescope_core::view::{CheckReport, CheckedRun, IssueView, RuleView};
 
 use super::overview::counted;
-use super::style::{BAD, BOLD, FAINT, OK, RESET};
+use super::style::{BAD, BOLD, FAINT, OK, RESET, toned};
 use super::{mark, run_line, wrap};
 
 /// Lines are broken there even on a wide terminal.
@@ -78,6 +78,7 @@ fn one(out: &mut String, report: &CheckReport, run: &CheckedRun, width: usize) {
 fn together(out: &mut String, group: &[IssueView], rule: Option<&RuleView>, width: usize) {
     let Some(first) = group.first() else { return };
     let (mark, tone) = mark(first.issue.severity);
+    let tone = toned(tone);
     let times = match group.len() {
         1 => String::new(),
         n => format!("  {FAINT}{n} times{RESET}"),

@@ -41,7 +41,7 @@ pub(crate) use workflows::{event, stuck, workflow, workflows};
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::render::text::escape;
 pub(crate) use prosescope_core::text::bytes;
-use prosescope_core::view::Section;
+use prosescope_core::view::{Section, Tone};
 
 /// The first line about a run: its program and its id.
 fn run_line(program: Option<&str>, run: &str) -> String {
@@ -66,13 +66,12 @@ fn title(out: &mut String, text: &str) {
     out.push_str(&format!("\n{BOLD}{text}{RESET}\n"));
 }
 
-/// The mark of an issue, and its style.
-fn mark(severity: Severity) -> (&'static str, anstyle::Style) {
-    use style::{BAD, FAINT, WAIT};
+/// The mark of an issue, and its tone.
+fn mark(severity: Severity) -> (&'static str, Tone) {
     match severity {
-        Severity::Error => ("✗", BAD),
-        Severity::Warning => ("!", WAIT),
-        Severity::Info => ("·", FAINT),
+        Severity::Error => ("✗", Tone::Bad),
+        Severity::Warning => ("!", Tone::Wait),
+        Severity::Info => ("·", Tone::Quiet),
     }
 }
 
@@ -93,7 +92,7 @@ fn issues(out: &mut String, issues: &[Issue], width: usize) {
 /// A heading and what stands below it; nothing where that is nothing.
 fn section(out: &mut String, of: &Section, width: usize) {
     use std::fmt::Write as _;
-    use style::{FAINT, RESET, toned};
+    use style::{BAD, FAINT, RESET, toned};
     if !of.items.is_empty() {
         title(out, of.title);
     }
@@ -101,6 +100,9 @@ fn section(out: &mut String, of: &Section, width: usize) {
         let (mark, tone) = (&item.mark, toned(item.tone));
         let text = wrap(&item.text, width, "     ");
         let _ = writeln!(out, "  {tone}{mark}{RESET} {}", text.trim());
+        if let Some(error) = &item.error {
+            let _ = write!(out, "{BAD}{}{RESET}", wrap(error, width, "     "));
+        }
         for line in &item.below {
             let _ = write!(out, "{FAINT}{}{RESET}", wrap(line, width, "     "));
         }

@@ -1,20 +1,19 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use prosescope_core::issue::Severity;
 use prosescope_core::render::text::escape;
 use prosescope_core::schema::POSTGRES_PREFIX;
 use prosescope_core::session::SILENT;
 use prosescope_core::text::count;
 use prosescope_core::view::{
-    ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section, Tone,
-    icon, tone,
+    ImportsView, IssuesView, Item, NodeRef, Overview, Part, RunList, RunSummary, Section, icon,
+    tone,
 };
 use unicode_width::UnicodeWidthStr as _;
 
 use super::style::{BAD, BOLD, FAINT, RESET, WAIT, of, status};
 use super::table::{Fit, Table, cut, fit};
-use super::{bytes, more, run_line, section, wrap};
+use super::{bytes, mark, more, run_line, section, wrap};
 
 /// How many issues the first page prints; `--json` has them all.
 const ISSUES: usize = 10;
@@ -41,7 +40,9 @@ pub(crate) fn overview(
     if let Some(failure) = &view.failure {
         let first = nodes("What failed first", std::slice::from_ref(&failure.cause));
         section(&mut out, &first, width);
-        let because = nodes("Because of it", &failure.because_of);
+        let mut because = nodes("Because of it", &failure.because_of);
+        // Why they failed stands above.
+        because.items.iter_mut().for_each(|item| item.error = None);
         section(&mut out, &because, width);
         more(&mut out, failure.because_of_count, failure.because_of.len());
     }
@@ -53,11 +54,7 @@ pub(crate) fn overview(
         Item::new(icon(word), tone(word), text)
     });
     let found = issues.issues.iter().take(ISSUES).map(|view| {
-        let (mark, tone) = match view.issue.severity {
-            Severity::Error => ("✗", Tone::Bad),
-            Severity::Warning => ("!", Tone::Wait),
-            Severity::Info => ("·", Tone::Quiet),
-        };
+        let (mark, tone) = mark(view.issue.severity);
         let text = format!("{} {}", view.issue.rule, view.place);
         let mut item = Item::new(mark, tone, text);
         item.below.push(view.issue.message.clone());

@@ -101,10 +101,14 @@ pub fn prompt(view: &ResumeView) -> String {
 
 fn lines(of: &Section) -> Vec<String> {
     let lines = of.items.iter().flat_map(|item| {
+        let error = item.error.iter().map(|why| format!("  error: {why}"));
         let below = item.below.iter().map(|line| format!("  {line}"));
         let commands = item.commands.iter().map(|c| format!("   $ {c}"));
         let first = format!("{} {}", item.mark, item.text);
-        std::iter::once(first).chain(below).chain(commands)
+        std::iter::once(first)
+            .chain(error)
+            .chain(below)
+            .chain(commands)
     });
     lines.collect()
 }

@@ -73,7 +73,6 @@ fn stand(position: &PositionView) -> Item {
         path.map(|path| format!("in {path}")),
         attempt,
         position.since.as_ref().map(|at| format!("begun {at}")),
-        position.error.as_ref().map(|why| format!("error: {why}")),
         position.meaning.as_ref().map(|says| match position.how {
             Stop::Refused => format!("turned down: {says}"),
             _ => says.clone(),
@@ -82,6 +81,7 @@ fn stand(position: &PositionView) -> Item {
     ];
     Item {
         below: below.into_iter().flatten().collect(),
+        error: position.error.clone(),
         ..Item::new(
             icon(status),
             tone(status),

@@ -70,8 +70,7 @@ impl<'a> Emit<'a, '_> {
             next.filter(|pos| *pos != NONE)
         };
         let all = || std::iter::successors(Some(inst.first), next);
-        let texts = all().filter_map(|pos| rows.get(pos)).map(|row| &row.text);
-        let mut texts = texts.chain(first.map(|row| &row.text));
+        let mut texts = all().filter_map(|pos| rows.get(pos)).map(|row| &row.text);
         let text = texts.find(|text| !text.trim().is_empty());
         let text = text.or(first.map(|row| &row.text)).cloned();
         let text = text.unwrap_or_default();

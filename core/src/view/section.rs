@@ -38,6 +38,8 @@ pub struct Item {
     pub text: String,
     /// Lines below it.
     pub below: Vec<String>,
+    /// What went wrong.
+    pub error: Option<String>,
     /// Commands that do it, or help.
     pub commands: Vec<String>,
 }
@@ -61,7 +63,8 @@ impl From<&NodeRef> for Item {
         let place = place.collect::<Vec<_>>().join(", ");
         let below = Some(place).filter(|place| !place.is_empty());
         Item {
-            below: below.into_iter().chain(node.error.clone()).collect(),
+            below: below.into_iter().collect(),
+            error: node.error.clone(),
             ..Item::new(
                 icon(&node.status),
                 tone(&node.status),
@@ -96,6 +99,7 @@ impl Item {
             tone,
             text,
             below: Vec::new(),
+            error: None,
             commands: Vec::new(),
         }
     }

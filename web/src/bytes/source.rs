@@ -13,8 +13,7 @@ use prosescope_share::file::Shareable;
 use prosescope_share::manifest::{self, InMemory};
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files as _, Mount};
-use prosescope_workflow::Rows;
-use prosescope_workflow::SqliteTables;
+use prosescope_workflow::{Rows, SqliteTables};
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use prosescope_core::issue::Issue;
