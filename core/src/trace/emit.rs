@@ -15,6 +15,8 @@ struct Emit<'a, 'e> {
     rows: &'e Rows<'a>,
     gates: &'e gates::Ties,
     next_row: Vec<u32>,
+    /// The name that was needed last: what calls itself has one for all.
+    name: Text,
     ledger: &'e mut Ledger,
 }
 
@@ -34,6 +36,7 @@ pub(super) fn nodes<'a>(
         rows,
         gates: &gates,
         next_row: next_rows(&of_row),
+        name: Text::default(),
         ledger,
     };
     // And some rounds.
@@ -84,37 +87,35 @@ impl<'a> Emit<'a, '_> {
                 .collect();
         }
         let meta = rows.meta(inst.first);
-        let named = |name: &str, shared: Option<&Text>| match shared {
-            Some(text) if **text == *name => text.clone(),
-            _ => Text::from(name),
-        };
         let kind = match inst.kind {
             Kind::Statement => NodeKind::Statement,
             Kind::Parallel => NodeKind::Parallel,
             Kind::Loop => NodeKind::Loop,
             Kind::Branch(name) => NodeKind::Branch {
-                branch: named(name, meta.and_then(|m| m.branch.as_ref())),
+                branch: self.named(name, meta.and_then(|m| m.branch.as_ref())),
             },
             Kind::Frame(name) => NodeKind::Frame {
-                block: named(name, meta.and_then(|m| m.block.as_ref())),
+                block: self.named(name, meta.and_then(|m| m.block.as_ref())),
                 depth: 0,
             },
             Kind::Gate(name) => {
                 self.gate_status(at, inst, &mut status);
                 NodeKind::Gate {
-                    gate: named(name, meta.and_then(|m| m.gate_id.as_ref())),
+                    gate: self.named(name, meta.and_then(|m| m.gate_id.as_ref())),
                 }
             }
         };
-        let calls = meta.is_some_and(|meta| meta.block.is_some())
-            || matches!(words::read(&text).lead, Lead::Do(_));
+        let calls = || {
+            meta.is_some_and(|meta| meta.block.is_some())
+                || matches!(words::read(&text).lead, Lead::Do(_))
+        };
         let ended = rows.meta(inst.last).filter(|_| !inst.open);
         let strategy = meta.and_then(|meta| meta.strategy.as_deref());
         let recorded = Recorded {
             aliases,
             ends: Some((rows.place(inst.first), rows.place(inst.last))),
             depth: meta.and_then(|meta| meta.depth),
-            calls: calls && matches!(inst.kind, Kind::Branch(_)),
+            calls: matches!(inst.kind, Kind::Branch(_)) && calls(),
             drops: strategy.map(|strategy| matches!(strategy, "first" | "any")),
             cuts: ended.is_some_and(|meta| !meta.forced.is_empty()),
         };
@@ -135,6 +136,17 @@ impl<'a> Emit<'a, '_> {
             rows: recorded,
             ..Happening::new(kind, status)
         }
+    }
+
+    /// A name, as the row holds it or as it was needed last: one text for all.
+    fn named(&mut self, name: &str, held: Option<&Text>) -> Text {
+        if let Some(held) = held.filter(|held| ***held == *name) {
+            return held.clone();
+        }
+        if *self.name != *name {
+            self.name = Text::from(name);
+        }
+        self.name.clone()
     }
 
     /// The gates table wins over the row (errata T7).

@@ -1,5 +1,7 @@
 //! Shapes of heads: a table of first words, and what stands behind each; beside it what no table says.
 
+use std::sync::LazyLock;
+
 use super::Head;
 use crate::program::StatementKind as Kind;
 use crate::program::lex::Tok;
@@ -45,10 +47,24 @@ const SHAPES: &[(&str, Kind, &str)] = &[
     ("input", Kind::Input, "name=word end|eq|(|str|cond"),
 ];
 
-/// Whether a token is like one of a shape.
-fn fits(line: Line<'_>, at: usize, part: &str) -> bool {
-    let (_, part) = part.split_once('=').unwrap_or(("", part));
-    part.split('|').any(|one| match (one, line.tok(at)) {
+/// A token of a shape: what it is kept as, and what it may be.
+type Part = (Option<&'static str>, Vec<&'static str>);
+
+/// The table, taken apart once: every line of a program is compared with it.
+static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
+    let part = |part: &'static str| match part.split_once('=') {
+        Some((kept, any)) => (Some(kept), any.split('|').collect()),
+        None => (None, part.split('|').collect()),
+    };
+    let shapes = SHAPES.iter();
+    shapes
+        .map(|(word, kind, shape)| (*word, *kind, shape.split(' ').map(part).collect()))
+        .collect()
+});
+
+/// Whether a token is one of these.
+fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
+    any.iter().any(|one| match (*one, line.tok(at)) {
         ("?", _)
         | ("$" | "end", None)
         | ("any", Some(_))
@@ -74,24 +90,19 @@ impl Head {
             "gate" => "approve",
             word => word,
         };
-        let fits = |shape: &str| {
-            shape
-                .split(' ')
-                .zip(1..)
-                .all(|(part, at)| fits(line, at, part))
-        };
-        let mut shapes = SHAPES.iter();
+        let fits = |shape: &[Part]| (1..).zip(shape).all(|(at, (_, any))| fits(line, at, any));
+        let mut shapes = TAKEN_APART.iter();
         let (_, kind, shape) = shapes.find(|(own, _, shape)| *own == word && fits(shape))?;
-        for (part, at) in shape.split(' ').zip(1..) {
-            match part.split_once('=') {
-                Some(("target", _)) => self.target = line.word(at).map(str::to_owned),
+        for (at, (kept, _)) in (1..).zip(shape) {
+            match *kept {
+                Some("target") => self.target = line.word(at).map(str::to_owned),
                 // What is bound keeps its name.
-                Some(("name", _)) if *kind == Kind::Session && self.name.is_some() => {}
-                Some(("name", _)) if line.tok(at).is_some() => {
+                Some("name") if *kind == Kind::Session && self.name.is_some() => {}
+                Some("name") if line.tok(at).is_some() => {
                     self.name = Some(text_of(line.slice(at)));
                 }
-                Some(("name", _)) | None => {}
-                Some((key, _)) => self.properties.add(key, line.slice(at)),
+                Some("name") | None => {}
+                Some(key) => self.properties.add(key, line.slice(at)),
             }
         }
         match kind {

@@ -109,15 +109,18 @@ impl Index {
         let heads = heads.take_while(|(feature, _, _)| *feature == Feature::Head);
         let mut before = "";
         let mut heads = heads.peekable();
+        let mut rights = self.heads.since(Feature::Right, "").peekable();
         let alone = std::iter::from_fn(|| {
             let (_, head, id) = heads.next()?;
             // What begins so stands behind it.
             let behind = heads
                 .peek()
                 .is_some_and(|(_, next, _)| next.starts_with(head));
+            while rights.next_if(|(_, right, _)| *right < head).is_some() {}
+            let right = rights.peek();
             let others = std::mem::replace(&mut before, head) == head
                 || behind
-                || self.begin(listing, Feature::Right, head).next().is_some();
+                || right.is_some_and(|(_, right, _)| right.starts_with(head));
             let text = listing.get(id).map_or("", |own| &own.text);
             let is_sure = !others && !head.is_empty() && plain.get(id as usize) == Some(&true);
             Some(is_sure.then(|| (hash(text), id)))

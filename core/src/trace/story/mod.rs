@@ -1,4 +1,4 @@
-//! What happened, told by lines or marks in order: each thing with what it lies in, until all of it is a tree.
+//! What happened, told by rows, lines or marks in order: each thing with what it lies in, until all of it is a tree.
 
 mod nodes;
 

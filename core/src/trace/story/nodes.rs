@@ -50,22 +50,22 @@ impl Story {
         ledger: &mut Ledger,
     ) -> (Nodes, Vec<Option<NodeId>>) {
         self.announce(ledger);
-        let mut order: Vec<(u32, bool, u32)> = (0..self.list.len() as u32)
-            .map(|at| match self.early.get(&At(at)) {
-                Some(later) => (later.0, false, at),
-                None => (at, true, at),
-            })
-            .collect();
-        order.sort_unstable();
+        let mut order: Vec<u32> = (0..self.list.len() as u32).collect();
+        if !self.early.is_empty() {
+            order.sort_by_key(|at| match self.early.get(&At(*at)) {
+                Some(later) => (later.0, false),
+                None => (*at, true),
+            });
+        }
         let mut place = vec![NONE; order.len()];
-        for (new, (_, _, at)) in (0..).zip(&order) {
+        for (new, at) in (0..).zip(&order) {
             if let Some(place) = place.get_mut(*at as usize) {
                 *place = new;
             }
         }
         let place_of = |at: At| place.get(at.0 as usize).copied().unwrap_or(NONE);
         let mut parents = Vec::with_capacity(order.len());
-        for (_, _, at) in &order {
+        for at in &order {
             let parent = self.get(At(*at)).and_then(|own| own.parent);
             parents.push(parent.map_or(NONE, place_of));
         }
@@ -73,7 +73,7 @@ impl Story {
         let mut nodes = Nodes::with_capacity(order.len());
         let mut above: Vec<Above> = Vec::with_capacity(order.len());
         for new in preorder::order(&parents) {
-            let Some((_, _, at)) = order.get(new as usize) else {
+            let Some(at) = order.get(new as usize) else {
                 continue;
             };
             let Some(own) = self.list.get_mut(*at as usize) else {
@@ -209,8 +209,9 @@ fn node(
     };
     let status = match dropped {
         true => NodeStatus::Abandoned,
-        false => own.status.clone(),
+        false => std::mem::replace(&mut own.status, NodeStatus::Unknown),
     };
+    let kind = std::mem::replace(&mut own.kind, NodeKind::Statement);
     let node = Node {
         id: own.id,
         aliases: std::mem::take(&mut own.rows.aliases),
@@ -225,7 +226,7 @@ fn node(
         first_row: own.rows.ends.map(|(first, _)| first),
         last_row: own.rows.ends.map(|(_, last)| last),
         derived: own.derived || dropped,
-        ..derived(own.kind.clone(), text, status)
+        ..derived(kind, text, status)
     };
     (node, below)
 }
