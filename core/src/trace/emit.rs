@@ -125,7 +125,6 @@ impl<'a> Emit<'a, '_> {
             by,
         });
         Happening {
-            text,
             tie,
             id: first.map(|row| row.id),
             attempts: inst.attempts,
@@ -134,7 +133,7 @@ impl<'a> Emit<'a, '_> {
             announced,
             failed: inst.failed,
             rows: recorded,
-            ..Happening::new(kind, status)
+            ..Happening::told(kind, status, text)
         }
     }
 

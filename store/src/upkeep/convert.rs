@@ -59,9 +59,20 @@ pub fn convert(
     conversion: &Conversion<'_>,
     to: &Path,
 ) -> Result<(Vec<Left>, Option<Fault>), Fault> {
+    made(conversion, to).map_err(|fault| match fault.kind {
+        FaultKind::Full => fault.hint("make room, and convert it again: the run is as it was"),
+        _ if fault.hint.is_empty() && matches!(conversion.origin, Origin::Server(_)) => {
+            fault.hint("check that the server runs, and copy it again: nothing was made")
+        }
+        _ => fault,
+    })
+}
+
+/// See [`convert`].
+fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;
-    let made = new_folder(to, |dir| {
+    let told = new_folder(to, |dir| {
         conversion.first(dir)?;
         let session = conversion.session;
         let files = session.carry_files(conversion.to_folder, conversion.with_files());
@@ -85,10 +96,6 @@ pub fn convert(
             true => Ok(()),
             false => Err(written_to()),
         }
-    });
-    let told = made.map_err(|fault| match fault.kind {
-        FaultKind::Full => fault.hint("make room, and convert it again: the run is as it was"),
-        _ => fault,
     })?;
     Ok((left, told))
 }

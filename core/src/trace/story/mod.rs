@@ -34,7 +34,7 @@ pub(in crate::trace) struct Happening {
     /// The words that tell of it.
     pub(in crate::trace) text: Text,
     /// What it is called where neither it nor its statement has a text.
-    pub(in crate::trace) label: Text,
+    pub(in crate::trace) label: Option<Text>,
     /// The statement that it is tied to.
     pub(in crate::trace) tie: Option<Tie>,
     /// It is tied by where it stands: nothing names its statement.
@@ -80,11 +80,16 @@ pub(in crate::trace) struct Recorded {
 
 impl Happening {
     pub(in crate::trace) fn new(kind: NodeKind, status: NodeStatus) -> Happening {
+        Happening::told(kind, status, Text::default())
+    }
+
+    /// With the words that tell of it.
+    pub(in crate::trace) fn told(kind: NodeKind, status: NodeStatus, text: Text) -> Happening {
         Happening {
             kind,
             status,
-            text: Text::default(),
-            label: Text::default(),
+            text,
+            label: None,
             tie: None,
             by_place: false,
             line: None,
@@ -187,8 +192,8 @@ impl Story {
             return;
         }
         self.end_round(looped, NodeStatus::Completed);
-        let mut round = Happening::new(NodeKind::Round { n }, NodeStatus::Started);
-        round.text = format!("round {n}").into();
+        let text = format!("round {n}").into();
+        let mut round = Happening::told(NodeKind::Round { n }, NodeStatus::Started, text);
         round.derived = derived;
         let round = self.push(Some(looped), round);
         if let Some(own) = self.get_mut(looped) {

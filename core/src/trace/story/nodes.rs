@@ -185,7 +185,7 @@ fn node(
     let text = match statement {
         _ if own.rows.ends.is_some() => words,
         Some(statement) if !guessed || words.trim().is_empty() => statement.text.as_str().into(),
-        None if words.trim().is_empty() => std::mem::take(&mut own.label),
+        None if words.trim().is_empty() => own.label.take().unwrap_or_default(),
         _ => words,
     };
     let by = own.tie.map(|tie| tie.by).filter(|_| !own.by_place);

@@ -87,7 +87,7 @@ impl Lowering<'_, '_, '_> {
         let place = self.frame_around(at, line, None);
         let place = self.inside(at, line, place);
         let mut new = frame("", NodeStatus::Started);
-        new.label = format!("frame {id}").into();
+        new.label = Some(format!("frame {id}").into());
         (new.id, new.derived) = (Some(id), true);
         let first = self.begin(at, place, new);
         if let Some(own) = self.story.get_mut(first) {
@@ -186,7 +186,7 @@ impl Lowering<'_, '_, '_> {
         let place = self.inside(at, line, scope);
         let is_over = over.is_some();
         let mut new = frame(block, over.unwrap_or(NodeStatus::Started));
-        new.label = format!("do {block}").into();
+        new.label = Some(format!("do {block}").into());
         new.id = id.filter(|_| known.is_none());
         if let Some(argument) = &line.note {
             new.text = format!("do {block} {argument}").into();

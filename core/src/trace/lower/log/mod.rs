@@ -323,7 +323,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             None => NodeKind::Statement,
         };
         let mut new = Happening::new(kind, NodeStatus::Completed);
-        (new.label, new.derived) = (own.text.as_str().into(), true);
+        (new.label, new.derived) = (Some(own.text.as_str().into()), true);
         new.tie = tied(statement, by);
         let parent = around.map(|(_, at)| at);
         // Before what comes after it in the program.

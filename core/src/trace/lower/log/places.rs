@@ -90,7 +90,7 @@ impl Lowering<'_, '_, '_> {
             branch: name.clone(),
         };
         let mut new = Happening::new(kind, NodeStatus::Started);
-        new.label = name.clone();
+        new.label = Some(name.clone());
         let branch = self.begin(at, Some(parallel), new);
         // The line is tied to what runs in the branch; the branch itself goes by its name.
         let around = self.story.get(parallel).and_then(|own| own.tie);
@@ -112,7 +112,7 @@ impl Lowering<'_, '_, '_> {
     fn begin_parallel(&mut self, at: usize, line: &LogLine, scope: Place, by_branch: bool) -> At {
         let place = self.inside(at, line, scope);
         let mut new = Happening::new(NodeKind::Parallel, NodeStatus::Started);
-        (new.label, new.derived) = ("parallel".into(), by_branch);
+        (new.label, new.derived) = (Some("parallel".into()), by_branch);
         let first = self.begin(at, place, new);
         if by_branch {
             let around = self.tie(at).and_then(|(tie, own)| match own.kind {
@@ -254,7 +254,7 @@ impl Lowering<'_, '_, '_> {
                 self.leave_ended(at, scope);
                 let place = self.inside(at, line, scope);
                 let mut new = new();
-                new.label = "loop".into();
+                new.label = Some("loop".into());
                 let first = self.begin(at, place, new);
                 let statement = self.tie(at).map(|(tie, _)| tie.statement);
                 self.loops.entry(scope).or_default().push(Loop {

@@ -26,7 +26,7 @@ impl Lowering<'_, '_, '_> {
         };
         let key = (place, Key::Gate(line.number, gate.clone()));
         let mut new = Happening::new(NodeKind::Gate { gate }, status_word(status));
-        new.label = "gate".into();
+        new.label = Some("gate".into());
         if !name.is_empty() {
             new.text = format!("gate {name}").into();
         }
@@ -98,10 +98,10 @@ impl Lowering<'_, '_, '_> {
         mut new: Happening,
     ) {
         new.text = text.clone();
-        new.label = match line.number {
+        new.label = Some(match line.number {
             Some(n) => format!("statement {n}{}", line.branch.as_deref().unwrap_or("")).into(),
             None => "statement".into(),
-        };
+        });
         let branch = self.own_branch(at, line, scope, text);
         let place = match branch {
             Some(_) => scope,
