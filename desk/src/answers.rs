@@ -133,11 +133,12 @@ impl Desk {
             } => {
                 let run = self.opened(&place)?;
                 let session = &run.session;
-                let page = if choice.is_all() {
-                    pages::trace_page(session, &folded.nodes(session.trace()), from, len)
+                let mut page = if choice.is_all() {
+                    pages::trace_page(session, &folded.nodes(session), from, len)
                 } else {
                     pages::chosen_page(session, &pages::chosen(session, &choice), from, len)
                 };
+                pages::name_calls(session, &mut page);
                 let rows = page.rows.iter().filter(|_| timed);
                 let bars = rows.filter_map(|row| run.timeline().bar(row.node).copied());
                 let bars = bars.collect();
@@ -171,13 +172,14 @@ impl Desk {
                         unfolded: Vec::new(),
                     });
                 }
+                let now = folded.nodes(session);
                 let around = session.trace().upward(Some(node)).skip(1);
-                let around = around.map(NodeId::get);
-                let unfolded: Vec<u32> = around.filter(|above| folded.contains(*above)).collect();
+                let around = around.filter(|above| now.contains(above));
+                let unfolded: Vec<u32> = around.map(NodeId::get).collect();
                 for above in &unfolded {
                     folded.set(*above, false);
                 }
-                let folded = folded.nodes(session.trace());
+                let folded = folded.nodes(session);
                 let row = pages::trace_place(session, &folded, node);
                 let row = Some(row);
                 json(&Revealed { row, unfolded })

@@ -97,7 +97,7 @@ impl Desk {
             }
             // What nobody looks at, and nothing is folded in, is opened when it is looked at.
             let folded = shown.folded.get(run.place());
-            if !is_shown && folded.is_none() {
+            if !is_shown && folded.is_none_or(Folds::names_none) {
                 continue;
             }
             let opened = match last.take_if(|session| session.place() == run.place()) {
@@ -124,7 +124,7 @@ impl Desk {
             let now = |node| carried.node(NodeId::new(node)).map(NodeId::get);
             let folded = folded.map(|folded| folded.renumbered(now));
             if is_shown {
-                let folded = folded.as_ref().map(|folded| folded.nodes(session.trace()));
+                let folded = folded.as_ref().map(|folded| folded.nodes(&session));
                 let folded = folded.unwrap_or_default();
                 tell(&mut followed, shown, &session, &folded, &carried);
             }

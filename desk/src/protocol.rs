@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use prosescope_core::session::ValueOf;
-use prosescope_core::session::pages::{Page, TraceChoice};
-use prosescope_core::trace::{Node, NodeId, Trace};
+use prosescope_core::session::pages::{self, Page, TraceChoice};
+use prosescope_core::session::{Session, ValueOf};
+use prosescope_core::trace::NodeId;
 use prosescope_core::view::{Bar, RunList, RunShared, TracePage, ValueView};
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
@@ -290,59 +290,85 @@ pub enum Request {
     Stats,
 }
 
-/// Which nodes of a trace hide what is below them.
+/// Which nodes of a trace hide what is below them: those of a kind, and others that somebody folded or unfolded.
 ///
-/// "Fold all" of a long trace names no node, so that each question stays short.
+/// The kind names no node, so that a question about a long trace stays short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folds {
-    /// Every node is folded, except those in `but`; else only those in `but` are.
-    all: bool,
-    but: BTreeSet<u32>,
+    kind: Folded,
+    folded: BTreeSet<u32>,
+    unfolded: BTreeSet<u32>,
+}
+
+/// Which nodes are folded, unless somebody did otherwise.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Folded {
+    /// None.
+    #[default]
+    Nothing,
+    /// What went well ([`pages::went_well`]).
+    Well,
+    /// All.
+    All,
 }
 
 impl Folds {
-    /// Everything folded, or nothing.
-    pub fn of_all(all: bool) -> Folds {
+    /// What is of a kind is folded.
+    pub fn of(kind: Folded) -> Folds {
         Folds {
-            all,
-            but: BTreeSet::new(),
+            kind,
+            ..Folds::default()
         }
     }
 
-    /// Whether nothing is folded.
-    pub fn is_empty(&self) -> bool {
-        !self.all && self.but.is_empty()
+    /// What is folded, unless somebody did otherwise.
+    pub fn kind(&self) -> Folded {
+        self.kind
     }
 
-    /// Whether a node is folded, if it has nodes below it.
-    pub fn contains(&self, node: u32) -> bool {
-        self.all != self.but.contains(&node)
+    /// Whether it names no node.
+    pub(crate) fn names_none(&self) -> bool {
+        self.folded.is_empty() && self.unfolded.is_empty()
     }
 
     /// Folds or unfolds a node.
     pub fn set(&mut self, node: u32, folded: bool) {
-        match folded == self.all {
-            true => self.but.remove(&node),
-            false => self.but.insert(node),
+        let (into, from) = match folded {
+            true => (&mut self.folded, &mut self.unfolded),
+            false => (&mut self.unfolded, &mut self.folded),
         };
+        into.insert(node);
+        from.remove(&node);
     }
 
     /// The same with other numbers for the nodes; a node without one is forgotten.
     pub(crate) fn renumbered(&self, now: impl Fn(u32) -> Option<u32>) -> Folds {
+        let all = |nodes: &BTreeSet<u32>| nodes.iter().filter_map(|node| now(*node)).collect();
         Folds {
-            all: self.all,
-            but: self.but.iter().filter_map(|node| now(*node)).collect(),
+            kind: self.kind,
+            folded: all(&self.folded),
+            unfolded: all(&self.unfolded),
         }
     }
 
-    /// The nodes that are folded, among those of a trace.
-    pub(crate) fn nodes(&self, trace: &Trace) -> BTreeSet<NodeId> {
-        if !self.all {
-            return self.but.iter().map(|node| NodeId::new(*node)).collect();
+    /// The nodes that are folded, among those of a run.
+    pub(crate) fn nodes(&self, session: &Session) -> BTreeSet<NodeId> {
+        let mut nodes = match self.kind {
+            Folded::Nothing => BTreeSet::new(),
+            Folded::Well => pages::went_well(session),
+            Folded::All => {
+                let all = session.trace().nodes.iter_enumerated();
+                all.filter(|(_, node)| node.descendants > 0)
+                    .map(|(at, _)| at)
+                    .collect()
+            }
+        };
+        nodes.extend(self.folded.iter().map(|node| NodeId::new(*node)));
+        for node in &self.unfolded {
+            nodes.remove(&NodeId::new(*node));
         }
-        let nodes = trace.nodes.iter_enumerated();
-        let folded = |(at, node): &(NodeId, &Node)| node.descendants > 0 && self.contains(at.get());
-        nodes.filter(folded).map(|(at, _)| at).collect()
+        nodes
     }
 }
 

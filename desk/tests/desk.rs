@@ -12,7 +12,7 @@ use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
 use prosescope_desk::protocol::{
-    Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
+    Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };
 use prosescope_desk::{Desk, DeskSource};
 use prosescope_share::file::{Form, Shareable};
@@ -181,15 +181,30 @@ fn a_long_list_comes_in_pieces_and_every_run_once() {
 fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
     let (mut asked, _) = Asked::open(&examples());
     let all = asked.trace(&Folds::default());
-    let top = asked.trace(&Folds::of_all(true));
+    let top = asked.trace(&Folds::of(Folded::All));
     assert!(top.total < all.total && top.rows.iter().all(|row| row.level == 0));
     let deep = all.rows.iter().find(|row| row.level > 0).unwrap();
     let around = &all.rows[..deep.node as usize];
     let above = around.iter().rev().find(|row| row.level < deep.level);
     let above = above.unwrap().node;
+    // What went well is folded: what failed, and all that it lies in, is seen, and says what it was called with.
+    let calm = asked.trace(&Folds::of(Folded::Well));
+    let is_open = |row: &&TreeRow| row.status == "failed" || row.descendants == 0 || row.folded;
+    assert!(calm.rows.iter().all(|row| is_open(&row)));
+    assert!(calm.rows.iter().any(|row| row.first_cause));
+    let folded_well = calm.rows.iter().filter(|row| row.folded);
+    assert!(folded_well.count() > 1 && calm.total < all.total);
+    let calls = calm.rows.iter().filter_map(|row| row.argument.as_deref());
+    assert!(calls.eq([
+        "docs/turbine-service-manual-de.md",
+        "1 Safety",
+        "4 Bolted joints",
+        "4.1 Tools",
+        "4.2 Torque tables"
+    ]));
     let mut folded = Folds::default();
     folded.set(above, true);
-    for folded in [&mut folded, &mut Folds::of_all(true)] {
+    for folded in [&mut folded, &mut Folds::of(Folded::All)] {
         let hidden = asked.trace(folded);
         assert!(hidden.rows.iter().all(|row| row.node != deep.node));
         let request = Request::Reveal {
@@ -218,7 +233,7 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
     let place = FAILED.to_owned();
     let request = Request::Trace {
         place: place.clone(),
-        folded: Folds::of_all(true),
+        folded: Folds::of(Folded::All),
         choice: longest.clone(),
         timed: true,
         from: 0,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `#/` | what is open: the list of runs, or the empty page |
 //! | `#/run/{run}/trace/31` | row 31 of a run's trace |
-//! | `#/run/{run}/trace?status=failed&view=timeline` | the trace, its rows chosen, the timeline beside it |
+//! | `#/run/{run}/trace?status=failed&order=longest` | the trace, its rows chosen and in an order |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
 //! | `#/workflows/{place}` | the workflows of a database |
 //! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |

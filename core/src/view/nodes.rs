@@ -113,6 +113,9 @@ pub struct TreeRow {
     pub depth: Option<u32>,
     /// The gate's id.
     pub gate: Option<String>,
+    /// Of a call, the beginning of the first value that it was given; `None` where that is not recorded, or not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
     /// When it began; `None`: not recorded.
     pub started: Option<Stamp>,
     /// When it ended; `None`: not recorded.

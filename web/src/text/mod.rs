@@ -4,5 +4,7 @@
 
 pub(crate) mod axis;
 pub(crate) mod markdown;
+pub(crate) mod sift;
+pub(crate) mod statement;
 pub(crate) mod window;
 pub(crate) mod words;

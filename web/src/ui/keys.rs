@@ -17,7 +17,7 @@ pub(crate) const KEYS: [(&[&str], &str); 18] = [
     (&["→", "←"], "Unfold and fold; to the parent"),
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
-    (&["t"], "Trace: the timeline beside it"),
+    (&["e"], "Trace: fold or unfold what went well"),
     (
         &["+", "-", "[", "]"],
         "Timeline: closer, farther, earlier, later",
@@ -77,7 +77,8 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "/" => focus("input[type=search]"),
         "f" => follow(app),
-        "t" | "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
+        "e" => app.move_in_list(Move::FoldWell),
+        "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
         "Escape" => close(app),
         _ => match key
             .chars()
@@ -133,7 +134,7 @@ fn go_page(app: App, page: Page) -> bool {
     true
 }
 
-/// Shows the timeline beside the trace, and moves what is seen of it.
+/// Moves what is seen of the axis beside the trace.
 fn timeline(app: App, key: &str) -> bool {
     let is_trace = matches!(
         *app.route.read_untracked(),
@@ -145,7 +146,6 @@ fn timeline(app: App, key: &str) -> bool {
     let shown = app.trace;
     match key {
         _ if !is_trace => return false,
-        "t" => shown.timed.update(|timed| *timed = !*timed),
         _ if !shown.timed.get_untracked() => return false,
         "[" => shown.seen.update(|seen| *seen = seen.moved(-0.25)),
         "]" => shown.seen.update(|seen| *seen = seen.moved(0.25)),

@@ -12,7 +12,7 @@ use wasm_bindgen::JsValue;
 
 use crate::client::{Client, Opening, Watch};
 use crate::protocol::{
-    Folds, LookedThrough, Missing, Opened, Request, Shared, Trouble, WorkflowsIn,
+    Folded, Folds, LookedThrough, Missing, Opened, Request, Shared, Trouble, WorkflowsIn,
 };
 use crate::route::{Page, Route, query, with_query};
 
@@ -153,6 +153,8 @@ pub(crate) struct App {
     client: StoredValue<Client, LocalStorage>,
     /// What is folded in the traces of what is open, by the run's place.
     folds: StoredValue<BTreeMap<String, Folds>>,
+    /// Rings when something is folded or unfolded.
+    fold_bell: RwSignal<u32>,
     /// What was opened last, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
     /// What was open or on its way when newer openings began, the oldest first: it comes back when they lead to nothing.
@@ -200,6 +202,8 @@ pub(crate) enum Move {
     NextFailure,
     /// To the previous failure.
     PreviousFailure,
+    /// Folds what went well, or unfolds it.
+    FoldWell,
 }
 
 impl App {
@@ -225,6 +229,7 @@ impl App {
             follow: Follow::new(),
             client: StoredValue::new_local(Client::default()),
             folds: StoredValue::default(),
+            fold_bell: RwSignal::new(0),
             last: StoredValue::new_local(None),
             behind: StoredValue::new_local(Vec::new()),
             opening: StoredValue::new(0),
@@ -297,8 +302,22 @@ impl App {
     pub(crate) fn fold(self, place: &str, change: impl FnOnce(&mut Folds)) {
         self.folds.update_value(|folds| {
             change(folds.entry(place.to_owned()).or_default());
-            folds.retain(|_, folds| !folds.is_empty());
         });
+        self.fold_bell.update(|bell| *bell += 1);
+    }
+
+    /// Folds what is of a kind, unless something of the run was folded before; whether that is so.
+    pub(crate) fn fold_at_first(self, place: &str, kind: Folded) -> bool {
+        let is_first = !self.folds.read_value().contains_key(place);
+        if is_first {
+            self.fold(place, |folds| *folds = Folds::of(kind));
+        }
+        is_first
+    }
+
+    /// Reads again what is folded when that changes.
+    pub(crate) fn track_folds(self) {
+        self.fold_bell.track();
     }
 
     /// What is folded in all runs.

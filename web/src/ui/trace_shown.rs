@@ -10,7 +10,7 @@ use crate::text::axis::{CLOSER, Seen};
 pub(crate) struct TraceShown {
     /// Which rows, in which order.
     pub(crate) choice: RwSignal<TraceChoice>,
-    /// Whether the timeline stands beside the rows.
+    /// Whether the rows have times, and stand beside an axis.
     pub(crate) timed: RwSignal<bool>,
     /// What of its axis is seen.
     pub(crate) seen: RwSignal<Seen>,
@@ -67,10 +67,6 @@ impl TraceShown {
                     .map_or_else(String::new, |ms| ms.to_string()),
             ),
             ("order", order.map_or("", |(word, _)| word).to_owned()),
-            (
-                "view",
-                if self.timed.get() { "timeline" } else { "" }.to_owned(),
-            ),
         ];
         pairs
             .into_iter()
@@ -94,10 +90,6 @@ impl TraceShown {
         };
         if *self.choice.read_untracked() != choice {
             self.choice.set(choice);
-        }
-        let timed = of("view") == "timeline";
-        if self.timed.get_untracked() != timed {
-            self.timed.set(timed);
         }
         self.is_linked.set_value(true);
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
 use super::writes::Writes;
-use crate::model::{Binding, Gate, Run, RunStatus, Text};
+use crate::model::{Binding, BindingKind, Gate, Run, RunStatus, Text};
 use crate::program::Listing;
 pub(super) use crate::text::short;
 use crate::trace::{NodeId, Trace};
@@ -29,6 +29,8 @@ pub(in crate::session) struct NodeIndex {
     pub(super) binding_order: Vec<u32>,
     /// Gates by their ids, of which the first row counts: places in [`Run::gates`].
     pub(super) gates: BTreeMap<Text, u32>,
+    /// By the id of a call, the first value that it was given: a place in [`Run::bindings`].
+    pub(super) arguments: BTreeMap<i64, u32>,
     /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
     pub(super) claims: BTreeMap<u32, u32>,
 }
@@ -56,6 +58,12 @@ impl NodeIndex {
         index.writes = Writes::of(run, trace, listing);
         index.binding_order = binding_order(run, trace);
         index.claims = claims(run);
+        let given = (0..).zip(&run.bindings);
+        for (at, binding) in given.filter(|(_, own)| own.kind == BindingKind::Input) {
+            if let Some(call) = binding.execution_id {
+                index.arguments.entry(call).or_insert(at);
+            }
+        }
         for (at, gate) in (0..).zip(&run.gates) {
             index.gates.entry(Text::clone(&gate.id)).or_insert(at);
         }

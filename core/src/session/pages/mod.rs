@@ -12,6 +12,7 @@ mod agents;
 mod answer;
 mod audit;
 mod bindings;
+mod calm;
 mod check;
 mod chosen;
 mod files;
@@ -36,6 +37,7 @@ pub use audit::{
     AuditFilter, audit, audit_check, audit_stats, audit_timeouts, gate_waits, longest_first,
 };
 pub use bindings::{binding_place, binding_row, bindings_page, resolve};
+pub use calm::{name_calls, went_well};
 pub use check::{check, check_page};
 pub use chosen::{TraceChoice, TraceOrder, chosen, chosen_page};
 pub use files::{files, issues_page, table_rows};

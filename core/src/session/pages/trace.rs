@@ -120,6 +120,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         round,
         depth: depth_of(session, node, at),
         gate,
+        argument: None,
         duration: duration_ms.map(human_duration),
         duration_ms,
         started: started.cloned(),

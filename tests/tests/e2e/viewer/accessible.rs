@@ -77,7 +77,6 @@ fn axe_finds_nothing_wrong_with_any_page() {
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.key("3");
     viewer.wait_page("Trace");
-    viewer.key("t");
     viewer.wait("document.querySelector('.lane .stretch')");
     look(&mut viewer, "timeline", &mut wrong);
     viewer.key("Ctrl+k");

@@ -227,9 +227,7 @@ fn a_run_that_went_silent_is_not_shown_as_under_way() {
     viewer.wait("document.querySelector('.bar .pill').innerText.includes('silent')");
     viewer.key("3");
     viewer.wait_page("Trace");
-    viewer.wait(
-        "document.querySelector('.trace-rows .pill.quiet').innerText.includes('was executing')",
-    );
+    viewer.wait("document.querySelector('.trace-rows .glyph.quiet').title === 'was executing'");
     viewer.key("1");
     viewer.wait_page("Overview");
     viewer.wait_main("was executing");
@@ -278,7 +276,7 @@ fn a_cell_is_one_line_and_columns_are_as_wide_as_their_content() {
 }
 
 #[test]
-fn a_failure_is_found_again_after_everything_was_folded() {
+fn a_failure_is_found_again_after_all_around_it_was_folded() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
     };
@@ -292,19 +290,20 @@ fn a_failure_is_found_again_after_everything_was_folded() {
         item.as_str().unwrap().parse::<i64>().is_ok(),
         "the row's id, not its place: {item}"
     );
-    let all = viewer.rows();
-    const TOOLS: &str = ".tools button, .tools a";
-    for again in ["n", "First cause"] {
-        viewer.click_text(TOOLS, "Fold all");
-        viewer.wait(&format!(
-            "+document.querySelector('[data-list]').ariaRowCount - 1 < {all}"
-        ));
-        viewer.wait("document.querySelector('.trace-rows .row.current').ariaRowIndex === '2'");
-        match again {
-            "n" => viewer.key("n"),
-            link => viewer.click_text(TOOLS, link),
-        }
-        viewer.wait(cause);
+    let shown = viewer.rows();
+    let count = "+document.querySelector('[data-list]').ariaRowCount - 1";
+    viewer.click(".trace-rows button.twisty:not(.folded)");
+    viewer.wait(&format!("{count} < {shown}"));
+    viewer.wait("!document.querySelector('.trace-rows .cause')");
+    viewer.key("n");
+    viewer.wait(cause);
+    viewer.wait("document.querySelector('.trace-rows .row.current .cause')");
+    assert_eq!(viewer.rows(), shown);
+    // What went well is unfolded and folded again, and the row stays the current one.
+    for more in [true, false] {
+        viewer.key("e");
+        let is = if more { ">" } else { "===" };
+        viewer.wait(&format!("{count} {is} {shown}"));
         viewer.wait("document.querySelector('.trace-rows .row.current .cause')");
     }
     viewer.assert_quiet();

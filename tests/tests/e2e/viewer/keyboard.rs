@@ -129,7 +129,7 @@ fn the_trace_folds_unfolds_and_walks_failures() {
     // From any page, `n` goes to what failed.
     viewer.key("n");
     viewer.wait_page("Trace");
-    viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').innerText.match(/failed/i)");
+    viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
     viewer.key("j");
     viewer.key("Home");
     viewer.wait(

@@ -170,9 +170,8 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     viewer.wait_rows(&["let findings = session \"Find it\""]);
     viewer.wait("[...fresh].some(text => text.includes('Find it'))");
     project.prose("put findings --execution 1 --done", "42");
-    viewer.wait(
-        "document.querySelector('.trace-rows .row:not(.head)').innerText.includes('completed')",
-    );
+    viewer
+        .wait("document.querySelector('.trace-rows .row:not(.head) .glyph').title === 'completed'");
 
     let parallel = project.prose("parallel begin --line 3", "");
     let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
@@ -197,9 +196,7 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     project.prose(&format!("parallel join {parallel}"), "");
     project.prose("exec begin --line 7", "");
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 3");
-    viewer.wait(
-        "document.querySelector('.trace-rows .row.selected').innerText.includes('completed')",
-    );
+    viewer.wait("document.querySelector('.trace-rows .row.selected .glyph').title === 'completed'");
     viewer.wait("document.querySelector('.detail').innerText.toLowerCase().includes('completed')");
     assert_eq!(viewer.eval("location.hash"), opened);
     assert_eq!(

@@ -173,31 +173,32 @@ fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
 
 fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
     turn(viewer, hand, "Trace", "3");
-    let is_timed = "!!document.querySelector('.about-time')";
-    if viewer.eval(is_timed) != true {
-        match hand {
-            Mouse => viewer.click("button[title='Timeline (t)']"),
-            Keys => viewer.key("t"),
-        }
-        viewer.wait(is_timed);
-    }
     viewer.wait("document.querySelector('.trace-rows .stretch')");
     match hand {
-        Mouse => {
-            viewer.click_text(".about-time summary", "What took longest");
-            viewer.click(".about-time li a");
-        }
+        Mouse => viewer.click_text(".segments button", "Longest"),
+        Keys => tab_to(
+            viewer,
+            "e.matches('.segments button') && e.innerText === 'Longest'",
+        ),
+    }
+    viewer.wait("location.hash.includes('order=longest')");
+    match hand {
+        Mouse => viewer.click(".trace-rows .row[aria-rowindex='2'] .text"),
         Keys => {
-            tab_to(viewer, "e.matches('.about-time summary')");
-            tab_to(viewer, "e.matches('.about-time li a')");
+            viewer.key("j");
+            viewer.key("Home");
+            viewer.key("Enter");
         }
     }
     wait_detail(viewer, "Took");
     match hand {
-        Mouse => viewer.click("button[title='Timeline (t)']"),
-        Keys => viewer.key("t"),
+        Mouse => viewer.click_text(".segments button", "Longest"),
+        Keys => tab_to(
+            viewer,
+            "e.matches('.segments button') && e.innerText === 'Longest'",
+        ),
     }
-    viewer.wait("!document.querySelector('.about-time')");
+    viewer.wait("!location.hash.includes('order=longest')");
 }
 
 fn why_has_a_name_its_value(viewer: &mut Viewer, hand: Hand) {

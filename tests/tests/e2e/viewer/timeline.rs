@@ -1,7 +1,7 @@
 //! When each row of the trace was worked on, and rows chosen among them.
 
 use super::screenshots::shoot;
-use super::{FAILED, FINISHED, Viewer, example};
+use super::{FAILED, FINISHED, FOLDER, Viewer, example};
 
 /// The statements of the rows that are drawn, from above.
 const TEXTS: &str = "[...document.querySelectorAll('.trace-rows .row:not(.head)')]
@@ -18,10 +18,8 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.key("3");
     viewer.wait_page("Trace");
-    viewer.key("t");
     viewer.wait("document.querySelectorAll('.lane .stretch').length > 5");
     viewer.wait("document.querySelector('.lane .tick').innerText === '0'");
-    viewer.wait("document.querySelector('.about-time').innerText.includes('took longest')");
     let words = viewer.eval("document.querySelector('.lane[title]').title");
     assert!(
         words.as_str().unwrap().starts_with("began after "),
@@ -41,8 +39,12 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
     viewer.click_text("button", "Fit");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    viewer.key("t");
-    viewer.wait("!document.querySelector('.lane')");
+    // A run without times has no axis and says so.
+    viewer.drop_run(&[&example(FOLDER)]);
+    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.wait_main("Times were not recorded");
+    assert_eq!(viewer.eval("!document.querySelector('.lane')"), true);
     viewer.assert_quiet();
 }
 
@@ -55,28 +57,26 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     viewer.key("3");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelectorAll('.trace-rows .row .text').length > 5");
+    viewer.key("e");
+    viewer.wait("+document.querySelector('[data-list]').ariaRowCount - 1 > 25");
     let all = viewer.rows();
-    let choose = |viewer: &mut Viewer, what: &str, option: &str| {
-        viewer.eval(&format!(
-            "{{ const list = document.querySelector('.choose select[aria-label={what}]');
-                list.value = [...list.options].find(o => o.text === '{option}').value;
-                list.dispatchEvent(new Event('change', {{bubbles: true}})) }}"
-        ));
-    };
-    choose(&mut viewer, "Order", "Problems first");
-    viewer.wait(&format!("{TEXTS}[0] === 'draft = session: translator'"));
+    viewer.click_text(".segments button", "Longest");
+    viewer.wait(&format!("{TEXTS}[0].startsWith('do translate')"));
     assert_eq!(viewer.rows(), all, "an order leaves nothing out");
-    choose(&mut viewer, "Status", "failed");
+    viewer.click(".choose input");
+    viewer.type_text("status:failed");
     viewer.wait("/^\\d+ rows?$/.test(document.querySelector('.choose [role=status]').innerText)");
-    viewer.wait("[...document.querySelectorAll('.trace-rows .row:not(.head) .pill')].every(pill => pill.innerText.includes('failed'))");
+    viewer.wait("[...document.querySelectorAll('.trace-rows .row:not(.head) .glyph')].every(glyph => glyph.title === 'failed')");
     assert!(viewer.rows() < all);
+    viewer.wait("document.querySelector('.segments button[aria-pressed=true]').innerText.startsWith('Failed')");
+    viewer.key("Enter");
     // The address says it: Back from a value comes to the same rows, and so does a link.
     let address = viewer.eval("location.hash");
     assert!(
         address
             .as_str()
             .unwrap()
-            .ends_with("/trace?status=failed&order=problems"),
+            .ends_with("/trace?status=failed&order=longest"),
         "{address}"
     );
     viewer.key("4");
@@ -86,9 +86,9 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     viewer.wait(&format!("location.hash === {address}"));
     assert!(viewer.rows() < all);
     viewer.click(".choose input");
-    viewer.type_text("no statement has this");
+    viewer.type_text(" no statement has this");
     viewer.wait_main("No row is like that");
-    viewer.click_text("button", "Show all");
+    viewer.click(".segments button");
     viewer.wait(&format!("{TEXTS}.length > 5"));
     assert_eq!(viewer.rows(), all);
     shoot(&mut viewer, "trace-choice");

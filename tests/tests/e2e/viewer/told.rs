@@ -63,7 +63,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.wait("document.querySelector('.detail .given .prose table td')");
     viewer.wait("document.querySelector('.detail pre.excerpt')");
     let fonts = viewer.eval(
-        "[document.querySelector('.detail pre.excerpt'), document.querySelector('.detail h2 code')].map(e => getComputedStyle(e).fontFamily)",
+        "[getComputedStyle(document.querySelector('.detail pre.excerpt')), getComputedStyle(document.documentElement)].map((style, i) => i ? style.getPropertyValue('--mono').trim() : style.fontFamily)",
     );
     assert_eq!(fonts[0], fonts[1], "the font of source");
     shoot(&mut viewer, "told-given");
@@ -137,9 +137,13 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     for (key, title) in [("1", "Overview"), ("2", "Program"), ("3", "Trace")] {
         viewer.key(key);
         viewer.wait_page(title);
-        viewer.wait_main("was executing");
-        let live = viewer
-            .eval("document.querySelectorAll('main :is(.pill.run, .sign.run, .said.run)').length");
+        match title {
+            "Trace" => viewer.wait("document.querySelector('.glyph[title=\"was executing\"]')"),
+            _ => viewer.wait_main("was executing"),
+        }
+        let live = viewer.eval(
+            "document.querySelectorAll('main :is(.pill.run, .sign.run, .said.run, .glyph.run)').length",
+        );
         assert_eq!(live, 0, "{title}");
         shoot(&mut viewer, &format!("told-at-rest-{key}"));
     }

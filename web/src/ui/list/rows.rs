@@ -43,6 +43,8 @@ pub(crate) enum Key {
     NextFailure,
     /// To the previous failure.
     PreviousFailure,
+    /// Fold what went well, or unfold it.
+    FoldWell,
 }
 
 /// The row that the keys move.
@@ -301,6 +303,7 @@ where
                 Move::Up => step(at().saturating_sub(1)),
                 Move::NextFailure => tell(Key::NextFailure),
                 Move::PreviousFailure => tell(Key::PreviousFailure),
+                Move::FoldWell => tell(Key::FoldWell),
             }
         });
         on_cleanup_local(forget);

@@ -11,25 +11,30 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::session::pages::TraceChoice;
-use prosescope_core::view::{Bar, NodeRef, Part, TreeRow};
+use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow, icon};
 
 use super::failures;
 use super::overview::item_of_row as item_of;
-use crate::protocol::{Folds, Request, Revealed, Traced, Trouble};
+use crate::protocol::{Folded, Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
+use crate::text::statement::{Part, parts};
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{Empty, EmptyPart, Pill, When};
+use crate::ui::parts::{Empty, EmptyPart, tone_class};
 use crate::ui::state::{App, Run};
-use axis::{About, Axis, Zoom};
+use axis::{About, Axis};
 use chosen::Choose;
 
 /// Levels that are indented; deeper rows say their depth instead.
 const INDENTED: u32 = 16;
 
-/// A row of the tree, and when it was worked on, where the timeline is shown.
+/// The height of a row in pixels: where there is little room its bar stands below it, and a finger finds it.
+const ROW: f64 = 24.0;
+const TALL_ROW: f64 = 42.0;
+
+/// A row of the tree, and when it was worked on, where that is recorded.
 #[derive(Debug, Clone, PartialEq)]
 struct Line {
     row: TreeRow,
@@ -58,6 +63,7 @@ struct Tree {
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
     app.trace.begin(&run.place());
+    begin(app, run);
     let told = RwSignal::new(Remarks::default());
     let pages = Pages::new(move |from, len| async move {
         let place = run.place();
@@ -99,6 +105,11 @@ pub(super) fn draw() -> AnyView {
     };
     pages.want(0..1);
     tree.keep();
+    Effect::new(move || {
+        if begin(app, run) {
+            tree.pages.renew();
+        }
+    });
     // The address says what is open; showing it there takes a way to the worker.
     Effect::new(move || {
         let item = tree.selected.get();
@@ -141,20 +152,37 @@ pub(super) fn draw() -> AnyView {
             view! { <Empty what="No row is like that" why=why/> }.into_any()
         } else if nothing.get() {
             let why = "Nothing tells what this run executed, or it executed nothing yet.";
-            view! { <EmptyPart part=Part::Statements what="No statement is recorded" why=why/> }
+            view! { <EmptyPart part=RunPart::Statements what="No statement is recorded" why=why/> }
                 .into_any()
         } else {
             view! { <List tree axis timed=timed.get()/> }.into_any()
         }
     };
     view! {
-        <Tools tree told/>
         <Choose tree/>
         {move || told.get().draw()}
-        {move || timed.get().then(|| view! { <About tree axis/> })}
+        {move || timed.get().then(|| view! { <About axis/> })}
         <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
     }
     .into_any()
+}
+
+/// What the run is decides how its trace is shown at first: whether it has times, and what is folded. Says whether something
+/// was folded now.
+fn begin(app: App, run: Run) -> bool {
+    let known = run.overview.with(|overview| {
+        let overview = overview.as_ref()?.as_ref().ok()?;
+        // What is under way is followed: it does not fold away while one looks at it.
+        let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
+        Some((overview.times_recorded, stopped || overview.stale))
+    });
+    let Some((timed, stands)) = known else {
+        return false;
+    };
+    if app.trace.timed.get_untracked() != timed {
+        app.trace.timed.set(timed);
+    }
+    stands && app.fold_at_first(&run.place(), Folded::Well)
 }
 
 /// What the files say beside the statements: what a reader must know first, and lines that record none.
@@ -308,18 +336,37 @@ impl Tree {
         self.app.put(self.run.item(Page::Trace, item_of(row)));
     }
 
-    fn fold(self, node: Option<u32>, folded: bool) {
-        self.app.fold(&self.run.place(), |folds| match node {
-            Some(node) => folds.set(node, folded),
-            None => *folds = Folds::of_all(folded),
-        });
+    fn fold(self, node: u32, folded: bool) {
+        self.app
+            .fold(&self.run.place(), |folds| folds.set(node, folded));
         self.pages.renew();
-        if node.is_none() {
+    }
+
+    /// What is folded, unless somebody did otherwise.
+    fn folded(self) -> Folded {
+        self.app.folds(&self.run.place()).kind()
+    }
+
+    /// Folds what went well, or unfolds all; the current row stays the current one.
+    fn fold_well(self) {
+        let kind = match self.folded() {
+            Folded::Well => Folded::Nothing,
+            Folded::Nothing | Folded::All => Folded::Well,
+        };
+        let row = self.pages.peek(self.cursor.at.get_untracked());
+        self.app
+            .fold(&self.run.place(), |folds| *folds = Folds::of(kind));
+        self.pages.renew();
+        if let Some(row) = row.filter(|_| self.cursor.has_moved()) {
             self.cursor.go(0);
+            self.reveal(row.node);
         }
     }
 
     fn on_key(self, key: Key, row: Option<Line>) {
+        if key == Key::FoldWell {
+            return self.fold_well();
+        }
         let Some(row) = row else { return };
         match key {
             Key::Enter => {
@@ -328,7 +375,7 @@ impl Tree {
             }
             Key::Moved if self.selected.get_untracked().is_some() => self.select(&row),
             Key::Moved => {}
-            Key::Left if row.children > 0 && !row.folded => self.fold(Some(row.node), true),
+            Key::Left if row.children > 0 && !row.folded => self.fold(row.node, true),
             Key::Left => spawn_local(async move {
                 let request = Request::Parent {
                     place: self.run.place(),
@@ -339,9 +386,9 @@ impl Tree {
                     self.show(parent, before).await;
                 }
             }),
-            Key::Right if row.folded => self.fold(Some(row.node), false),
+            Key::Right if row.folded => self.fold(row.node, false),
             Key::Right if row.children > 0 => self.cursor.go(self.cursor.at.get_untracked() + 1),
-            Key::Right => {}
+            Key::Right | Key::FoldWell => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
                 let from = self.cursor.has_moved().then_some(row.node);
@@ -369,38 +416,6 @@ impl Tree {
     }
 }
 
-#[component]
-fn Tools(tree: Tree, told: RwSignal<Remarks>) -> impl IntoView {
-    let timed = tree.app.trace.timed;
-    let overview = move || tree.run.overview.get().and_then(Result::ok);
-    let links = move || {
-        let overview = overview()?;
-        let is_read = !overview.is_unread(Part::Statements);
-        let cause = overview.failure.map(|failure| {
-            view! { <To tree node=failure.cause>"First cause"</To> }
-        });
-        let position = overview.positions.into_iter().next().map(|position| {
-            view! { <To tree node=position>"Where it stands"</To> }
-        });
-        let ordered = told.read().note.is_none();
-        let times = (!overview.times_recorded && overview.trace_nodes > 0 && ordered && is_read)
-            .then(|| view! { <span class="faint">"Times were not recorded; rows are in the order written."</span> });
-        Some(view! { {cause}{position}{times} })
-    };
-    view! {
-        <div class="tools">
-            <h1>"Trace"</h1>
-            {links}
-            <span class="grow"></span>
-            {move || timed.get().then(|| view! { <Zoom app=tree.app/> })}
-            <button title="Timeline (t)" aria-pressed=move || timed.get().to_string()
-                on:click=move |_| timed.update(|timed| *timed = !*timed)>"Timeline"</button>
-            <button on:click=move |_| tree.fold(None, true)>"Fold all"</button>
-            <button on:click=move |_| tree.fold(None, false)>"Unfold all"</button>
-        </div>
-    }
-}
-
 /// A link to a node of the trace, which shows it however often it is followed.
 #[component]
 fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
@@ -411,24 +426,14 @@ fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
 
 #[component]
 fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
-    let head = if timed {
-        view! {
-            <span role="columnheader">"Statement"</span>
-            <span role="columnheader" class="wide status">"Status"</span>
-            {axis.ticks()}
-            <span role="columnheader" class="wide num">"Took"</span>
-        }
-        .into_any()
-    } else {
-        view! {
-            <span role="columnheader">"Statement"</span>
-            <span role="columnheader" class="wide">"Wrote"</span>
-            <span role="columnheader" class="status">"Status"</span>
-            <span role="columnheader" class="wide num">"Took"</span>
-            <span role="columnheader" class="wide num">"Began"</span>
-        }
-        .into_any()
-    };
+    let head = view! {
+        <span role="columnheader">"Statement"</span>
+        {match timed {
+            true => view! { <span role="columnheader" class="num">"Took"</span>{axis.ticks()} }.into_any(),
+            false => view! { <span role="columnheader" class="wide">"Wrote"</span> }.into_any(),
+        }}
+    }
+    .into_any();
     let selected = tree.selected;
     let mark = move |row: &Line| Mark {
         level: Some(row.level + 1),
@@ -439,9 +444,10 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
             .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
         fresh: tree.app.follow.is_new_node(&tree.run.place(), row.node),
     };
+    let height = if is_small() { TALL_ROW } else { ROW };
     let rows = view! {
         <Rows
-            pages=tree.pages height=30.0 label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
+            pages=tree.pages height label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
             head draw=move |_, line: &Line| draw_row(tree, axis, timed, line) mark=mark
             on_key=Callback::new(move |(key, _, row)| tree.on_key(key, row))
         />
@@ -454,70 +460,87 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
     }
 }
 
+/// Whether there is little room, or a finger points.
+fn is_small() -> bool {
+    let query = "(max-width: 700px), (pointer: coarse)";
+    let found = window().match_media(query).ok().flatten();
+    found.is_some_and(|found| found.matches())
+}
+
 fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
-    let node = row.node;
-    let folded = row.folded;
-    let twisty = if row.children > 0 {
-        let label = if folded { "Unfold" } else { "Fold" };
-        view! {
-            <button class="twisty" class:folded=folded tabindex="-1" aria-label=label
-                on:click=move |_| tree.fold(Some(node), !folded)>"▾"</button>
-        }
-        .into_any()
-    } else {
-        view! { <span class="twisty" aria-hidden="true"></span> }.into_any()
-    };
-    let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
-    let mut about = row.text.clone();
-    if let Some(error) = &row.error {
-        about = format!("{about}\n{error}");
-    }
-    let hidden = (folded && row.descendants > 0)
-        .then(|| view! { <em>"+"{words::count(row.descendants.into())}</em> });
-    let status = if row.recovered {
-        "recovered"
-    } else {
-        row.status.as_str()
-    };
-    let place = row
-        .position
-        .then(|| view! { <span class="here" title="The run stands here">"here"</span> });
-    let cause = row
-        .first_cause
-        .then(|| view! { <span class="cause" title="What failed first">"first cause"</span> });
-    let statement = view! {
-        <span role="gridcell" class="tree" class:derived=row.derived title=about style:padding-left=indent(row.level)>
-            {twisty}{deep}
-            <span class="text" dir="auto">{row.text.clone()}</span>
-            {(!row.detail.is_empty()).then(|| view! { <em class="more">{row.detail.clone()}</em> })}
-            {(!row.remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=row.remarks.join("\n")>{row.remarks.join(" · ")}</em> })}
-            {hidden}{cause}{place}
-            {row.error.clone().map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
-        </span>
-    };
-    if timed {
+    let statement = statement(tree, row);
+    if !timed {
         return view! {
             {statement}
-            <span role="gridcell" class="wide"><Pill status=status/></span>
-            {axis.lane(row.bar, status, row.children > 0)}
-            <span role="gridcell" class="wide num mono">{axis.took(row.bar, row.duration.clone())}</span>
+            <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
         }
         .into_any();
     }
     view! {
         {statement}
-        <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
-        <span role="gridcell"><Pill status=status/></span>
-        <span role="gridcell" class="wide num mono">{row.duration.clone().unwrap_or_default()}</span>
-        <span role="gridcell" class="wide num mono faint">
-            {row.started.clone().map(|started| view! { <When stamp=Some(started) clock_only=true/> })}
+        <span role="gridcell" class="num took">{axis.took(row.bar, row.duration.clone())}</span>
+        {axis.lane(row.bar, shown_status(row), row.children > 0)}
+    }
+    .into_any()
+}
+
+fn shown_status(row: &TreeRow) -> &str {
+    match row.recovered {
+        true => "recovered",
+        false => row.status.as_str(),
+    }
+}
+
+/// How a row stands, and what it is.
+fn statement(tree: Tree, row: &Line) -> AnyView {
+    let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
+    // The row says by itself whether it is folded.
+    let twisty = match row.children > 0 {
+        true => view! {
+            <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
+                on:click=move |_| tree.fold(node, !folded)>"▾"</button>
+        }
+        .into_any(),
+        false => view! { <span class="twisty" aria-hidden="true"></span> }.into_any(),
+    };
+    let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
+    let error = row.error.clone();
+    let about = match &error {
+        Some(error) => format!("{}\n{error}", row.text),
+        None => row.text.clone(),
+    };
+    // What is usual, and what failed because of something else, is not what one looks for.
+    let is_quiet = status == "completed" || status == "failed" && row.children > 0;
+    let glyph = format!("glyph {}", tone_class(&status));
+    let picture = icon(&status);
+    let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
+    let argument = row.argument.clone();
+    let hidden = (folded && row.descendants > 0)
+        .then(|| words::counted(row.descendants.into(), "row", "rows"));
+    let remarks = row.remarks.clone();
+    view! {
+        <span role="gridcell" class="tree" class:derived=row.derived && row.round.is_none() title=about style:--level=row.level.min(INDENTED).to_string()>
+            {twisty}{deep}
+            <span class=glyph class:quiet-one=is_quiet role="img" title=status.clone() aria-label=status.clone()>{picture}</span>
+            <span class="text" dir="auto">{parts(&row.text).into_iter().map(part).collect_view()}</span>
+            {argument.map(|words| view! { <em class="argument" dir="auto">"“"{words}"”"</em> })}
+            {detail.map(|detail| view! { <em class="more">{detail}</em> })}
+            {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}
+            {hidden.map(|rows| view! { <em>{rows}</em> })}
+            {row.first_cause.then(|| view! { <span class="cause" title="What failed first">"first cause"</span> })}
+            {row.position.then(|| view! { <span class="here" title="The run stands here">"here"</span> })}
+            {error.filter(|_| !row.because_of).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
         </span>
     }
     .into_any()
 }
 
-fn indent(level: u32) -> String {
-    format!("{}px", level.min(INDENTED) * 16)
+fn part(part: Part<'_>) -> AnyView {
+    match part {
+        Part::Quiet(text) => view! { <s>{text.to_owned()}</s> }.into_any(),
+        Part::Name(text) => view! { <b>{text.to_owned()}</b> }.into_any(),
+        Part::Plain(text) => text.to_owned().into_any(),
+    }
 }
 
 fn wrote(run: Run, row: &TreeRow) -> AnyView {

@@ -6,7 +6,7 @@ use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::view::{Overview, TreeRow};
 
 use super::item_of_row;
-use crate::protocol::{Folds, Request, Revealed, Traced};
+use crate::protocol::{Folded, Folds, Request, Revealed, Traced};
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::parts::{Go, Pill};
@@ -31,7 +31,10 @@ pub(super) fn Compact(overview: Overview) -> impl IntoView {
     let all = overview.trace_nodes;
     let place = run.place();
     spawn_local(async move {
-        let mut folded = Folds::of_all(all > SHOWN);
+        let mut folded = Folds::of(match all > SHOWN {
+            true => Folded::All,
+            false => Folded::Nothing,
+        });
         let mut from = 0;
         if let Some(node) = matters.filter(|_| all > SHOWN) {
             let request = Request::Reveal {

@@ -4,14 +4,14 @@ use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::time::human_duration;
-use prosescope_core::view::{Bar, BarEnd, Part, Timeline};
+use prosescope_core::view::{Bar, BarEnd, Timeline};
 use wasm_bindgen::JsCast as _;
 
-use super::{To, Tree};
+use super::Tree;
 use crate::protocol::Request;
 use crate::text::axis::{CLOSER, Seen, Tick, ticks};
 use crate::text::words;
-use crate::ui::parts::{When, tone_class};
+use crate::ui::parts::tone_class;
 use crate::ui::state::App;
 
 /// The axis of the run that is shown, once it is there.
@@ -210,44 +210,27 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     format!("{began}, {ended}{critical}")
 }
 
-/// What a reader must know of the axis, and the statements that took longest.
+/// What a reader must know of the axis.
 #[component]
-pub(super) fn About(tree: Tree, axis: Axis) -> impl IntoView {
+pub(super) fn About(axis: Axis) -> impl IntoView {
     let draw = move || {
         let timeline = axis.timeline.get()?;
-        let (Some(from), Some(until)) = (timeline.from, timeline.until) else {
-            let overview = tree.run.overview.get().and_then(Result::ok);
-            let why = match overview.is_some_and(|o| o.is_unread(Part::Statements)) {
-                true => "The times are not readable: there is no timeline.",
-                false => "Times were not recorded: there is no timeline.",
-            };
-            return Some(view! { <p class="aside">{why}</p> }.into_any());
-        };
         let idle: Vec<String> = timeline.gaps.iter().map(|gap| gap.len.clone()).collect();
-        let idle = (!idle.is_empty()).then(|| format!(" Idle, drawn short: {}.", idle.join(", ")));
+        let idle = (!idle.is_empty()).then(|| format!("Idle, drawn short: {}.", idle.join(", ")));
         let untimed = (timeline.untimed > 0).then(|| {
             let rows = words::counted(timeline.untimed.into(), "row has", "rows have");
-            format!(" {rows} no time.")
+            format!("{rows} no time.")
         });
-        let one_day = words::day(&from) == words::day(&until);
-        let longest = timeline.longest.into_iter().map(|one| {
-            view! { <li><span class="num">{one.took}</span>" "<To tree node=one.node.clone()>{one.node.text}</To></li> }
-        });
-        let longest = longest.collect_view();
-        Some(view! {
-            <div class="about-time">
-                <p>
-                    <When stamp=Some(from)/>" to "<When stamp=Some(until) clock_only=one_day/>", "{timeline.took}"."{idle}{untimed}
-                </p>
-                {match timeline.sequential {
-                    Some(true) => view! { <p>"Nothing ran beside anything else."</p> }.into_any(),
-                    Some(false) => view! { <p><span class="key"></span>"the run's end waited for it"</p> }.into_any(),
-                    None => view! { <p>"Branches without times may have run at once."</p> }.into_any(),
-                }}
-                <details><summary>"What took longest"</summary><ol>{longest}</ol></details>
-            </div>
-        }
-        .into_any())
+        let waited = (timeline.sequential == Some(false))
+            .then(|| view! { <span><span class="key"></span>"the run's end waited for it"</span> });
+        let unknown = timeline
+            .sequential
+            .is_none()
+            .then_some("Branches without times may have run at once.");
+        let says = idle.is_some() || untimed.is_some() || waited.is_some() || unknown.is_some();
+        says.then(|| {
+            view! { <p class="about-time">{idle}" "{untimed}" "{unknown}" "{waited}</p> }.into_any()
+        })
     };
     view! { {draw} }
 }

@@ -2,124 +2,106 @@
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
+use prosescope_core::view::Part;
 
-use super::Tree;
-use crate::text::words;
+use super::axis::Zoom;
+use super::{To, Tree};
+use crate::protocol::Folded;
+use crate::text::{sift, words};
 use crate::ui::keys::focus;
-
-/// Kinds of rows, by the core's words.
-const KINDS: [&str; 7] = [
-    "statement",
-    "parallel",
-    "branch",
-    "loop",
-    "round",
-    "frame",
-    "gate",
-];
-
-/// Lengths to choose by, in milliseconds.
-const LENGTHS: [(i64, &str); 5] = [
-    (1_000, "1 s or longer"),
-    (10_000, "10 s or longer"),
-    (60_000, "1 min or longer"),
-    (600_000, "10 min or longer"),
-    (3_600_000, "1 h or longer"),
-];
-
-/// Orders.
-const ORDERS: [(TraceOrder, &str); 3] = [
-    (TraceOrder::Ran, "As it ran"),
-    (TraceOrder::Longest, "Longest first"),
-    (TraceOrder::Problems, "Problems first"),
-];
 
 /// Chooses among the rows.
 #[component]
 pub(super) fn Choose(tree: Tree) -> impl IntoView {
-    let choice = tree.app.trace.choice;
+    let shown = tree.app.trace;
+    let choice = shown.choice;
     let change = move |change: &dyn Fn(&mut TraceChoice)| {
         choice.update(|choice| change(choice));
         tree.again();
         tree.cursor.go(0);
     };
-    let statuses = Memo::new(move |_| {
-        let overview = tree.run.overview.get().and_then(Result::ok);
-        overview.map_or_else(Vec::new, |overview| {
-            overview
-                .by_status
-                .into_iter()
-                .map(|count| count.status)
-                .collect()
-        })
+    // What is typed stays as it is typed, unless the choice became another.
+    let typed = RwSignal::new(sift::words(&choice.get_untracked()));
+    Effect::new(move || {
+        let now = choice.get();
+        if sift::choice(&typed.read_untracked(), &now) != now {
+            typed.set(sift::words(&now));
+        }
     });
-    let length = move || {
-        choice
-            .read()
-            .at_least_ms
-            .map_or_else(String::new, |ms| ms.to_string())
-    };
-    let order = move || {
-        let order = choice.read().order;
-        ORDERS
-            .iter()
-            .position(|(known, _)| *known == order)
-            .unwrap_or(0)
-            .to_string()
-    };
+    let overview = move || tree.run.overview.get().and_then(Result::ok);
+    let failed = Memo::new(move |_| {
+        let by_status = overview().map_or_else(Vec::new, |overview| overview.by_status);
+        let failed = by_status.into_iter().find(|of| of.status == "failed");
+        failed.map_or(0, |of| of.count)
+    });
+    let all = Memo::new(move |_| overview().map_or(0, |overview| overview.trace_nodes));
+    let is_all = move || choice.read().is_all();
+    let is_failed = move || choice.read().status == "failed";
+    let is_longest = move || choice.read().order == TraceOrder::Longest;
     let count = move || {
         let some = tree.pages.total.get()?;
-        (!choice.read().is_all()).then(|| words::counted(some, "row", "rows"))
+        (!is_all()).then(|| words::counted(some, "row", "rows"))
+    };
+    let well = move || {
+        tree.app.track_folds();
+        tree.folded() == Folded::Well
+    };
+    let stands = move || {
+        let position = overview()?.positions.into_iter().next()?;
+        Some(view! { <To tree node=position>"Where it stands"</To> })
+    };
+    let untimed = move || {
+        let overview = overview()?;
+        let is_read = !overview.is_unread(Part::Statements);
+        let said = !overview.times_recorded && overview.trace_nodes > 0 && is_read;
+        said.then_some("Times were not recorded.")
     };
     view! {
-        <div class="choose" role="search" aria-label="Rows of the trace">
-            <input type="search" placeholder="Statement or error" aria-label="Only rows with this text"
-                prop:value=move || choice.read().text.clone()
+        <div class="tools choose" role="search" aria-label="Rows of the trace">
+            <h1 class="away">"Trace"</h1>
+            <input type="search" placeholder="Filter rows" aria-label="Only rows with this text"
+                title="Words of the statement or its error; kind:loop, status:failed, >1m"
+                prop:value=typed
                 on:input=move |event| {
                     let text = event_target_value(&event);
-                    change(&|choice| choice.text.clone_from(&text));
+                    typed.set(text.clone());
+                    change(&|choice| *choice = sift::choice(&text, choice));
                 }
                 on:keydown=move |event| {
                     let key = event.key();
                     if key == "Escape" {
-                        change(&|choice| choice.text.clear());
+                        change(&|choice| *choice = sift::choice("", choice));
                     }
                     if matches!(key.as_str(), "Enter" | "ArrowDown" | "Escape") && focus("[data-list]") {
                         event.prevent_default();
                     }
                 }/>
-            <select aria-label="Status" prop:value=move || choice.read().status.clone() on:change=move |event| {
-                let status = event_target_value(&event);
-                change(&|choice| choice.status.clone_from(&status));
-            }>
-                <option value="">"Any status"</option>
-                {move || statuses.get().into_iter().map(|word| view! { <option value=word.clone()>{word.clone()}</option> }).collect_view()}
-            </select>
-            <select aria-label="Kind" prop:value=move || choice.read().kind.clone() on:change=move |event| {
-                let kind = event_target_value(&event);
-                change(&|choice| choice.kind.clone_from(&kind));
-            }>
-                <option value="">"Any kind"</option>
-                {KINDS.map(|word| view! { <option value=word>{word}</option> }).collect_view()}
-            </select>
-            <select aria-label="Length" prop:value=length on:change=move |event| {
-                let least = event_target_value(&event).parse().ok();
-                change(&|choice| choice.at_least_ms = least);
-            }>
-                <option value="">"Any length"</option>
-                {LENGTHS.map(|(ms, words)| view! { <option value=ms.to_string()>{words}</option> }).collect_view()}
-            </select>
-            <select aria-label="Order" prop:value=order on:change=move |event| {
-                let at: usize = event_target_value(&event).parse().unwrap_or(0);
-                let order = ORDERS.get(at).map(|(order, _)| *order).unwrap_or_default();
-                change(&|choice| choice.order = order);
-            }>
-                {ORDERS.iter().enumerate().map(|(at, (_, words))| view! { <option value=at.to_string()>{*words}</option> }).collect_view()}
-            </select>
+            <span class="segments" role="group" aria-label="Which rows">
+                <button aria-pressed=move || is_all().to_string() on:click=move |_| change(&|choice| *choice = TraceChoice::default())>
+                    "All "<span class="n">{move || words::count(all.get().into())}</span>
+                </button>
+                {move || (failed.get() > 0 || is_failed()).then(|| view! {
+                    <button aria-pressed=move || is_failed().to_string()
+                        on:click=move |_| change(&|choice| choice.status = if choice.status == "failed" { String::new() } else { "failed".to_owned() })>
+                        "Failed "<span class="n">{move || words::count(failed.get().into())}</span>
+                    </button>
+                })}
+                {move || shown.timed.get().then(|| view! {
+                    <button aria-pressed=move || is_longest().to_string()
+                        on:click=move |_| change(&|choice| choice.order = if choice.order == TraceOrder::Longest { TraceOrder::Ran } else { TraceOrder::Longest })>
+                        "Longest"
+                    </button>
+                })}
+            </span>
             <span class="faint" role="status">{count}</span>
-            {move || (!choice.read().is_all()).then(|| view! {
-                <button class="plain" on:click=move |_| change(&|choice| *choice = TraceChoice::default())>"Show all"</button>
-            })}
+            <span class="faint">{untimed}</span>
+            <span class="grow"></span>
+            {stands}
+            {move || shown.timed.get().then(|| view! { <Zoom app=tree.app/> })}
+            <label class="check" title="Fold what went well (e)">
+                <input type="checkbox" prop:checked=well prop:disabled=move || !is_all() on:change=move |_| tree.fold_well()/>
+                "Fold what went well"
+            </label>
         </div>
     }
 }

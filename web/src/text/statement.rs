@@ -1,0 +1,107 @@
+//! A statement in parts: what names things stands out from the words that every program has.
+
+/// A part of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part<'t> {
+    /// A word of the language, or a sign.
+    Quiet(&'t str),
+    /// The name that is bound.
+    Name(&'t str),
+    /// Anything else.
+    Plain(&'t str),
+}
+
+/// Words that begin a statement.
+const BEGIN: [&str; 4] = ["let", "const", "output", "input"];
+
+/// Words of the language before what a statement does.
+const WORDS: [&str; 12] = [
+    "session:", "session", "resume:", "resume", "do", "for", "loop", "repeat", "parallel", "if",
+    "call", "exec",
+];
+
+/// A statement in parts, which together are the statement.
+pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    if let Some(word) = BEGIN.iter().find(|word| begins(rest, word)) {
+        let (word, behind) = rest.split_at(word.len() + 1);
+        parts.push(Part::Quiet(word));
+        rest = behind;
+    }
+    let name = rest
+        .split(|sign: char| !sign.is_alphanumeric() && sign != '_')
+        .next();
+    let name = name.filter(|name| !name.is_empty() && behind(rest, name).starts_with(" = "));
+    if let Some(name) = name {
+        let (name, behind) = rest.split_at(name.len());
+        let (equals, behind) = behind.split_at(3);
+        parts.extend([Part::Name(name), Part::Quiet(equals)]);
+        rest = behind;
+    }
+    if let Some(word) = WORDS.iter().find(|word| begins(rest, word)) {
+        let (word, behind) = rest.split_at(word.len() + 1);
+        parts.push(Part::Quiet(word));
+        rest = behind;
+    }
+    parts.push(Part::Plain(rest));
+    parts
+}
+
+fn behind<'t>(text: &'t str, beginning: &str) -> &'t str {
+    text.strip_prefix(beginning).unwrap_or_default()
+}
+
+fn begins(text: &str, word: &str) -> bool {
+    let behind = behind(text, word);
+    behind.starts_with(' ') && behind.len() > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_bound_and_what_is_asked_stand_out() {
+        use Part::{Name, Plain, Quiet};
+        let of = |text| parts(text);
+        assert_eq!(
+            of("let size = session \"How many?\""),
+            [
+                Quiet("let "),
+                Name("size"),
+                Quiet(" = "),
+                Quiet("session "),
+                Plain("\"How many?\"")
+            ]
+        );
+        assert_eq!(
+            of("do translate(piece)"),
+            [Quiet("do "), Plain("translate(piece)")]
+        );
+        assert_eq!(of("session"), [Plain("session")]);
+        assert_eq!(of("größe = 3"), [Name("größe"), Quiet(" = "), Plain("3")]);
+        assert_eq!(of(""), [Plain("")]);
+        assert_eq!(of("let "), [Plain("let ")]);
+    }
+
+    #[test]
+    fn the_parts_are_the_whole() {
+        for text in [
+            "x = ",
+            "let = session",
+            "output a = do b(c)",
+            "if **x**:",
+            "… = …",
+            " = ",
+        ] {
+            let all: String = parts(text)
+                .into_iter()
+                .map(|part| match part {
+                    Part::Quiet(text) | Part::Name(text) | Part::Plain(text) => text,
+                })
+                .collect();
+            assert_eq!(all, text);
+        }
+    }
+}
