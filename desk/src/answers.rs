@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use prosescope_core::session::pages::CompareOptions;
 use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::source::SourceError;
 use prosescope_core::trace::NodeId;
@@ -109,6 +110,12 @@ impl Desk {
             } => json(&self.tables(&place)?.events(&id, from, len)?),
             Request::Event { place, id, event } => json(&self.tables(&place)?.event(&id, event)?),
             Request::Search { place, text } => json(&self.search(&place, &text)?),
+            Request::Compare { a, b, all, anyway } => {
+                let options = CompareOptions { all, anyway };
+                let now = Some(self.clock().now());
+                let (a, b) = self.both(&a, &b)?;
+                json(&pages::compare(a, b, now, options)?)
+            }
             Request::Page { place, page } => {
                 let now = self.clock().now();
                 written(page.json(self.run(&place)?, Some(now)))

@@ -281,7 +281,20 @@ impl Desk {
         self.reading(place).map(|(session, _)| session)
     }
 
-    /// The same with the number of its reading.
+    /// The runs in two places, which may be one.
+    pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
+        self.opened(a)?;
+        self.opened(b)?;
+        // More runs than two are kept open.
+        let of = |place: &str| {
+            let run = self.runs.iter().find(|run| run.place == place);
+            let run = run.ok_or_else(|| Trouble::defect("an opened run got lost"))?;
+            Ok::<_, Trouble>(&run.session)
+        };
+        Ok((of(a)?, of(b)?))
+    }
+
+    /// The run in a place, with the number of its reading.
     pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
         self.opened(place).map(|run| (&run.session, run.number))
     }

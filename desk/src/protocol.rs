@@ -265,6 +265,19 @@ pub enum Request {
         /// The text.
         text: String,
     },
+    /// Compares two runs of what is open: a `CompareView`.
+    Compare {
+        /// Where the first one lies.
+        a: String,
+        /// Where the second one lies.
+        b: String,
+        /// Lists every row, not only those that differ with the rows around them.
+        #[serde(default)]
+        all: bool,
+        /// Compares runs of different programs, too.
+        #[serde(default)]
+        anyway: bool,
+    },
     /// Looks through runs, and writes nothing: a [`LookedThrough`].
     LookToShare {
         /// Where they lie: runs, or databases of workflows.
@@ -594,6 +607,18 @@ impl From<prosescope_core::session::OpenError> for Trouble {
                 ..Trouble::default()
             },
         }
+    }
+}
+
+impl From<prosescope_core::session::pages::NotComparable> for Trouble {
+    fn from(why: prosescope_core::session::pages::NotComparable) -> Trouble {
+        use prosescope_core::session::pages::NotComparable;
+
+        let next = match &why {
+            NotComparable::NoRun(_) => "Choose a run.",
+            NotComparable::Programs(_) => "Choose two runs of one program.",
+        };
+        Trouble::new(why.to_string(), next)
     }
 }
 

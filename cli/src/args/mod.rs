@@ -1,5 +1,6 @@
 //! The command line as types; docs/cli.md is generated from it.
 
+pub(crate) mod diff;
 pub(crate) mod gates;
 pub(crate) mod record;
 pub(crate) mod run;
@@ -89,6 +90,9 @@ pub(crate) enum Command {
     /// Look for a text in everything that a run holds: statements, errors, prompts, values, memories, gates, file names,
     /// other tables
     Search(SearchArgs),
+    /// Compare two runs of a program: rows, values, memories and gates that differ
+    #[command(after_help = diff::DIFF_HELP)]
+    Diff(diff::DiffArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
     /// List the gates of a run; without RUN, the pending gates of all runs

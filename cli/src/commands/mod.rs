@@ -13,6 +13,7 @@ mod completions;
 mod convert;
 mod copy_there;
 mod decide;
+mod diff;
 mod doctor;
 mod events;
 mod exec;
@@ -69,6 +70,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Bindings(args) => bindings::run(&args, out),
         Command::Get(args) => get::run(&args, out),
         Command::Search(args) => search::run(&args, out),
+        Command::Diff(args) => diff::run(&args, out),
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
         Command::Gate(command) => gate::run(command, out),

@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod clean;
+mod compare;
 mod convert;
 mod decide;
 mod doctor;
@@ -23,6 +24,7 @@ mod workflows;
 pub(crate) use audit::{audit, audit_check, audit_stats, audit_timeouts, audits, gate_waits};
 pub(crate) use check::{checked, explained, rules};
 pub(crate) use clean::cleaned;
+pub(crate) use compare::compared;
 pub(crate) use convert::converted;
 pub(crate) use decide::{decided, expired, head, note};
 pub(crate) use doctor::{checkup, server};

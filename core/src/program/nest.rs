@@ -138,6 +138,12 @@ impl Listing {
         own.and_then(|_| u32::try_from(at).ok())
     }
 
+    /// The statements that begin on these lines, counted from 0.
+    pub(crate) fn begun_in(&self, lines: std::ops::Range<u32>) -> impl Iterator<Item = u32> + '_ {
+        let place = |line| self.statements.partition_point(|s| s.line <= line) as u32;
+        place(lines.start)..place(lines.end)
+    }
+
     /// The one of some statements that a source quotes: of several that begin with its first line, the one that goes on as
     /// it does for most lines. `None` where that is none, or more than one.
     pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {

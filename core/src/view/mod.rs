@@ -10,6 +10,7 @@
 //! | Overview | [`Overview`] | `prosescope show` |
 //! | Program | [`ProgramView`] | (in `prosescope show --json`) |
 //! | Trace | [`TracePage`], [`NodeDetail`] | `prosescope trace` |
+//! | (two runs) | [`CompareView`] | `prosescope diff` |
 //! | Search | [`SearchView`] | `prosescope search` |
 //! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prosescope bindings`, `prosescope get` |
 //! | Agents | [`AgentsView`] | `prosescope agents` |
@@ -33,6 +34,7 @@ mod bindings;
 mod check;
 mod clean;
 mod command;
+mod compare;
 mod files;
 mod gates;
 mod nodes;
@@ -68,6 +70,10 @@ pub use clean::{CleanPlan, CleanRun, Leftover};
 pub use command::{
     AgentDeleted, BriefView, CommandError, CommandFailed, Done, Left, NamedValue, Narration,
     RunConverted, RunRepaired, RunShown, RunsCleaned, SegmentText, Serving, ServingWorkflows,
+};
+pub use compare::{
+    ChangedLine, CompareCounts, CompareView, ComparedNode, ComparedPrograms, ComparedRow,
+    ComparedRun, ComparedValue, Difference, NotCompared, ProgramRelation,
 };
 pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,

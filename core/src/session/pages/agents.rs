@@ -12,7 +12,7 @@ use crate::shell;
 use crate::view::{AgentElsewhere, AgentView, AgentsView, Part, SegmentView};
 
 /// Indices of the agents that a run uses: of those of one name and scope the first.
-fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
+pub(super) fn used_agents(opened: &Opened) -> BTreeMap<(&str, &str), usize> {
     let mut used = BTreeMap::new();
     for (at, agent) in opened.run.agents.iter().enumerate() {
         used.entry((&*agent.name, agent.scope.word())).or_insert(at);

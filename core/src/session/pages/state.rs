@@ -1,7 +1,8 @@
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use imara_diff::{InternedInput, Token};
 
+use super::lines::{hunks, texts};
 use crate::decode::{folder, state_md};
 use crate::model::{FolderForm, Form, StateFile, TraceLine};
 use crate::render::state_md as render;
@@ -13,9 +14,6 @@ const OWN: usize = 1 << 20;
 
 /// A longer rendering is not compared, and shown only so far.
 const COMPARED_MOST: usize = 4 << 20;
-
-/// Lines that are compared one by one; of more that differ nobody reads which.
-const COMPARED: usize = 2_000;
 
 /// state.md rendered from the data; `whole` writes the whole program, not only what ran and what is next.
 pub fn state_md(opened: &Opened, whole: bool) -> String {
@@ -107,11 +105,10 @@ fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     let input = InternedInput::new(own, rendered);
     let mut lines = Vec::with_capacity(input.before.len());
     let mut add = |mark: char, tokens: &[Token], range: Range<u32>| {
-        let tokens = tokens.get(range.start as usize..range.end as usize);
-        let text = |token: &Token| input.interner[*token].trim_end_matches(['\n', '\r']);
-        lines.extend(tokens.unwrap_or_default().iter().map(|token| StateLine {
+        let texts = texts(&input, tokens, range).into_iter();
+        lines.extend(texts.map(|text| StateLine {
             mark,
-            text: text(token).to_owned(),
+            text: text.to_owned(),
         }));
     };
     let mut at = 0;
@@ -123,27 +120,6 @@ fn compare(own: &str, rendered: &str) -> Vec<StateLine> {
     }
     add('=', &input.before, at..input.before.len() as u32);
     lines
-}
-
-/// What differs: lines of the one and of the other. More than [`COMPARED`] of them are one difference.
-fn hunks(input: &InternedInput<&str>) -> Vec<(Range<u32>, Range<u32>)> {
-    let (before, after) = (&input.before, &input.after);
-    let start = before.iter().zip(after).take_while(|(a, b)| a == b).count();
-    let most = before.len().min(after.len()) - start;
-    let end = before
-        .iter()
-        .rev()
-        .zip(after.iter().rev())
-        .take(most)
-        .take_while(|(a, b)| a == b)
-        .count();
-    let rest = |tokens: &[Token]| start as u32..(tokens.len() - end) as u32;
-    let (before, after) = (rest(before), rest(after));
-    if before.len() + after.len() > COMPARED {
-        return vec![(before, after)];
-    }
-    let diff = Diff::compute(Algorithm::Histogram, input);
-    diff.hunks().map(|hunk| (hunk.before, hunk.after)).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ mod order;
 use super::program::statement_of;
 use super::trace::node_ref;
 use super::writes::{written, wrote};
-use crate::model::{GateStatus, Text};
+use crate::model::{Gate, GateStatus, Text};
 use crate::program::{Statement, StatementKind, scan};
 use crate::session::values::Table;
 use crate::session::{Session, shown};
@@ -138,15 +138,7 @@ fn answer(session: &Session, node: NodeId, at: &Node, binding: BindingRef) -> An
 /// Why a node has no answer.
 fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
     if let NodeKind::Gate { gate } = &at.kind {
-        let gate = session.index.gate(&session.run, gate)?;
-        let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
-        let comment = gate
-            .comment
-            .as_deref()
-            .map(|c| format!(": {}", short(c, 400)));
-        let (by, comment) = (by.unwrap_or_default(), comment.unwrap_or_default());
-        let word = sentence_start(gate.status.word());
-        return (gate.status != GateStatus::Pending).then(|| format!("{word}{by}{comment}"));
+        return outcome(session.index.gate(&session.run, gate)?);
     }
     let statement = statement_of(session, at);
     let binds = statement.and_then(|s| s.output().map(|(name, _)| name));
@@ -173,6 +165,18 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
         _ => "No value of it is recorded.".to_owned(),
     };
     Some(words)
+}
+
+/// How a gate was decided, by whom, and with which comment; `None` while it is pending.
+pub(super) fn outcome(gate: &Gate) -> Option<String> {
+    let by = gate.resolved_by.as_deref().map(|by| format!(" by {by}"));
+    let comment = gate
+        .comment
+        .as_deref()
+        .map(|c| format!(": {}", short(c, 400)));
+    let (by, comment) = (by.unwrap_or_default(), comment.unwrap_or_default());
+    let word = sentence_start(gate.status.word());
+    (gate.status != GateStatus::Pending).then(|| format!("{word}{by}{comment}"))
 }
 
 /// Whether a binding of that name lies in the frame that a node writes to.

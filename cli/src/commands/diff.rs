@@ -1,0 +1,37 @@
+use prosescope_core::session::pages::{self, CompareOptions, NotComparable};
+use prosescope_core::view::Part;
+
+use super::{ended, unread};
+use crate::args::diff::DiffArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+use crate::{locate, print};
+
+/// What is compared: where not all of it was read, "no difference" would not be true.
+const PARTS: [Part; 4] = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
+
+pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
+    let (a, b) = (locate::open(&args.a)?, locate::open(&args.b)?);
+    let options = CompareOptions {
+        all: args.all,
+        anyway: args.anyway,
+    };
+    let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
+    out.show(&view, || print::compared(&view, out.width))?;
+    unread::whole(&a, &PARTS)?;
+    unread::whole(&b, &PARTS)?;
+    Ok(ended(&a).max(ended(&b)))
+}
+
+fn refused(why: NotComparable) -> CliError {
+    let message = why.to_string();
+    match why {
+        NotComparable::NoRun(_) => {
+            CliError::not_found(message).hint("`prosescope runs` lists the runs")
+        }
+        NotComparable::Programs(_) => CliError::refused("different-programs", message)
+            .hint("name two runs of one program: `prosescope runs --program TEXT` lists them")
+            .hint("--anyway compares the two"),
+    }
+}

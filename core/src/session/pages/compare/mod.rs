@@ -1,0 +1,310 @@
+//! Two runs of one program, or of two versions of it, row by row: what differs, and nothing else.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `programs.rs` | which statement of one program is which of the other |
+//! | `align.rs` | which row of one run stands for the same as which of the other |
+//! | `values.rs` | which values and memories differ, and in which lines |
+//! | `words.rs` | what is said of it in words |
+
+mod align;
+mod programs;
+mod values;
+mod words;
+
+use self::align::{Aligned, Entry, align};
+use self::words::longer;
+use super::trace::{error_of, node_ref, note, status_word};
+use super::work::outcome;
+use super::{overview, span};
+use crate::model::Form;
+use crate::session::Session;
+use crate::time::human_duration;
+use crate::trace::{NodeId, NodeKind};
+use crate::view::{
+    CompareCounts, CompareView, ComparedNode, ComparedRow, ComparedRun, ComparedValue, Difference,
+    Overview, ProgramRelation,
+};
+
+/// Rows at most: of more nobody reads which.
+const ROWS: usize = 20_000;
+
+/// A duration differs where it does by this much, in milliseconds, and by a fifth of the longer one.
+const NOTABLE: i64 = 10_000;
+const FIFTH: i64 = 5;
+
+/// What is compared, and what is listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// Lists every row, not only those that differ with the rows around them.
+    pub all: bool,
+    /// Compares runs of different programs, too.
+    pub anyway: bool,
+}
+
+/// Why two runs are not compared.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotComparable {
+    /// What was opened is no run.
+    #[error("{0} is a store of agents, not a run")]
+    NoRun(String),
+    /// The runs are of different programs; how that shows.
+    #[error("{0}")]
+    Programs(String),
+}
+
+/// Compares two runs. `now` is milliseconds since 1970.
+///
+/// # Errors
+/// When one of them is no run, or when they are runs of different programs and `options` do not insist.
+pub fn compare(
+    a: &Session,
+    b: &Session,
+    now: Option<i64>,
+    options: CompareOptions,
+) -> Result<CompareView, NotComparable> {
+    for session in [a, b] {
+        if session.run.form == Form::Agents {
+            return Err(NotComparable::NoRun(session.name()));
+        }
+    }
+    let (programs, pairs) = programs::compare(a, b);
+    if programs.relation == ProgramRelation::Different && !options.anyway {
+        let why = programs.words.trim_end_matches('.');
+        return Err(NotComparable::Programs(why.to_owned()));
+    }
+    let _snapshots = (a.snapshot(), b.snapshot());
+    let aligned = align(a, b, pairs.as_ref());
+    let mut values = values::compare(a, b, &aligned);
+    let (of_a, of_b) = (overview(a, now), overview(b, now));
+    let (longer_ms, longer) = longer(of_a.duration_ms, of_b.duration_ms);
+    let mut view = CompareView {
+        a: run(a, of_a),
+        b: run(b, of_b),
+        longer_ms,
+        longer,
+        notes: notes(a, b),
+        ..CompareView::default()
+    };
+    view.counts = CompareCounts {
+        a_rows: a.trace.nodes.len() as u32,
+        b_rows: b.trace.nodes.len() as u32,
+        values: values.compared,
+        ..CompareCounts::default()
+    };
+    let of_rows = values.of_row.values().map(Vec::len).sum::<usize>();
+    view.counts.values_differ = (of_rows + values.of_run.len() + values.memories.len()) as u32;
+    let differs = differences(a, b, &aligned, &values.of_row, &mut view.counts);
+    let listed = listed(&aligned, &differs, options.all);
+    let sides = (a, b);
+    for ((at, entry), differs) in (0..).zip(&aligned.entries).zip(&differs) {
+        if listed.get(at as usize) != Some(&true) {
+            continue;
+        }
+        if view.rows.len() == ROWS {
+            view.rows_left_out += 1;
+            continue;
+        }
+        let own = values.of_row.remove(&at).unwrap_or_default();
+        view.rows
+            .push(row(sides, entry, differs.clone(), own, options.all));
+    }
+    let CompareCounts {
+        differ,
+        only_a,
+        only_b,
+        values_differ,
+        ..
+    } = view.counts;
+    view.equal = differ + only_a + only_b + values_differ == 0
+        && view.a.status == view.b.status
+        && programs.relation != ProgramRelation::Differs
+        && programs.relation != ProgramRelation::Different;
+    view.programs = programs;
+    view.values = values.of_run;
+    view.memories = values.memories;
+    view.outputs = values.outputs;
+    view.not_compared = values.not_compared;
+    view.not_compared_count = values.not_compared_count;
+    view.headline = words::headline(&view.a, &view.b);
+    let first = view.rows.iter().find(|row| {
+        let mut of = row.differs.iter();
+        of.any(|of| view.equal || *of != Difference::Duration)
+    });
+    view.found = words::found(&view, first);
+    Ok(view)
+}
+
+fn run(session: &Session, overview: Overview) -> ComparedRun {
+    ComparedRun {
+        run: session.name(),
+        program: overview.program,
+        status: overview.status,
+        headline: overview.headline,
+        duration_ms: overview.duration_ms,
+        duration: overview.duration,
+    }
+}
+
+/// What a reader must know before the rows.
+fn notes(a: &Session, b: &Session) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (name, session) in [("A", a), ("B", b)] {
+        notes.extend(note(session).map(|note| format!("{name}: {note}")));
+        let unread = session
+            .unread()
+            .into_iter()
+            .filter(|u| !u.sealed && !u.parts.is_empty());
+        let unread = unread.take(ROWS);
+        notes.extend(unread.map(|u| format!("{name}: {} could not be read: {}", u.what, u.why)));
+        if session.trace.nodes.is_empty() && notes.is_empty() {
+            notes.push(format!("{name}: no statement is recorded"));
+        }
+    }
+    notes
+}
+
+/// In what each entry differs; counts them.
+fn differences(
+    a: &Session,
+    b: &Session,
+    aligned: &Aligned,
+    values: &std::collections::BTreeMap<u32, Vec<ComparedValue>>,
+    counts: &mut CompareCounts,
+) -> Vec<Vec<Difference>> {
+    let entries = (0..).zip(&aligned.entries);
+    let each = entries.map(|(at, entry)| {
+        let (of_a, of_b) = match (entry.a, entry.b) {
+            (Some(of_a), Some(of_b)) => (of_a, of_b),
+            (Some(_), None) => {
+                counts.only_a += 1;
+                return vec![Difference::OnlyA];
+            }
+            _ => {
+                counts.only_b += 1;
+                return vec![Difference::OnlyB];
+            }
+        };
+        counts.paired += 1;
+        let mut differs = between((a, of_a), (b, of_b));
+        if values.contains_key(&at) {
+            differs.push(Difference::Values);
+        }
+        differs.sort_unstable();
+        match differs.as_slice() {
+            [] => {}
+            [Difference::Duration] => counts.durations += 1,
+            _ => counts.differ += 1,
+        }
+        differs
+    });
+    each.collect()
+}
+
+/// In what two rows differ, but for values.
+fn between((a, of_a): (&Session, NodeId), (b, of_b): (&Session, NodeId)) -> Vec<Difference> {
+    let (Some(node_a), Some(node_b)) = (a.node(of_a), b.node(of_b)) else {
+        return Vec::new();
+    };
+    let took = (duration(a, of_a), duration(b, of_b));
+    let by = longer(took.0, took.1).0.map_or(0, i64::saturating_abs);
+    let most = took.0.max(took.1).unwrap_or(0);
+    let errors = (error_of(a, of_a, node_a), error_of(b, of_b, node_b));
+    let is = [
+        (Difference::Text, node_a.text.trim() != node_b.text.trim()),
+        (
+            Difference::Status,
+            status_word(a, node_a) != status_word(b, node_b),
+        ),
+        (Difference::Attempts, node_a.attempts != node_b.attempts),
+        (
+            Difference::Error,
+            errors.0.map(str::trim) != errors.1.map(str::trim),
+        ),
+        (Difference::Outcome, decided(a, of_a) != decided(b, of_b)),
+        (
+            Difference::Duration,
+            by >= NOTABLE && by.saturating_mul(FIFTH) >= most,
+        ),
+    ];
+    is.into_iter()
+        .filter(|(_, is)| *is)
+        .map(|(what, _)| what)
+        .collect()
+}
+
+/// How long a row took, in milliseconds.
+fn duration(session: &Session, node: NodeId) -> Option<i64> {
+    let (from, to) = session.node(node)?.times(&session.run);
+    span(from, to)
+}
+
+/// How a gate was decided; `None` of other rows, and of a gate that is pending.
+fn decided(session: &Session, node: NodeId) -> Option<String> {
+    match &session.node(node)?.kind {
+        NodeKind::Gate { gate } => outcome(session.index.gate(&session.run, gate)?),
+        _ => None,
+    }
+}
+
+/// Which entries are listed: what differs, and what it lies in. Of rows that one run alone records the topmost stands for
+/// all below it.
+fn listed(aligned: &Aligned, differs: &[Vec<Difference>], all: bool) -> Vec<bool> {
+    let is_only = |entry: &Entry| !entry.is_pair();
+    let mut listed: Vec<bool> = (aligned.entries.iter().zip(differs))
+        .map(|(entry, differs)| {
+            let above = entry.above.and_then(|above| aligned.get(above));
+            all || !differs.is_empty() && !above.is_some_and(is_only)
+        })
+        .collect();
+    // What an entry lies in comes before it.
+    for (at, entry) in aligned.entries.iter().enumerate().rev() {
+        if listed.get(at) == Some(&true)
+            && let Some(above) = entry.above.and_then(|above| listed.get_mut(above as usize))
+        {
+            *above = true;
+        }
+    }
+    listed
+}
+
+fn row(
+    (a, b): (&Session, &Session),
+    entry: &Entry,
+    differs: Vec<Difference>,
+    values: Vec<ComparedValue>,
+    all: bool,
+) -> ComparedRow {
+    let side = |session: &Session, node: Option<NodeId>| {
+        let node = node?;
+        let at = session.node(node)?;
+        let duration_ms = duration(session, node);
+        Some(ComparedNode {
+            at: node_ref(session, node)?,
+            attempts: at.attempts,
+            duration_ms,
+            duration: duration_ms.map(human_duration),
+            outcome: decided(session, node),
+        })
+    };
+    let one = entry.a.and_then(|at| a.node(at));
+    let one = one.or_else(|| entry.b.and_then(|at| b.node(at)));
+    let (of_a, of_b) = (side(a, entry.a), side(b, entry.b));
+    let took = |of: &Option<ComparedNode>| of.as_ref().and_then(|of| of.duration_ms);
+    let (longer_ms, longer) = longer(took(&of_a), took(&of_b));
+    ComparedRow {
+        level: entry.level,
+        kind: one.map_or_else(String::new, |node| node.kind.word().to_owned()),
+        below: match entry.is_pair() || all {
+            true => 0,
+            false => one.map_or(0, |node| node.descendants),
+        },
+        a: of_a,
+        b: of_b,
+        differs,
+        guessed: entry.guessed,
+        longer_ms,
+        longer,
+        values,
+    }
+}

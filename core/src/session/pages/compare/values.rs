@@ -1,0 +1,345 @@
+//! Values and memories of two runs: which differ, and in which lines.
+
+use std::collections::BTreeMap;
+
+use imara_diff::InternedInput;
+use sha2::{Digest, Sha256};
+
+use super::super::agents::used_agents;
+use super::super::lines::{hunks, texts};
+use super::super::writes::written;
+use super::align::Aligned;
+use super::words::changed;
+use crate::model::{Binding, BindingKind, ValueAt};
+use crate::session::Session;
+use crate::session::values::Place;
+use crate::trace::NodeId;
+use crate::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
+
+/// How much of a value is compared line by line, in bytes.
+const SHOWN: usize = 64 << 10;
+
+/// How many lines that differ are shown.
+const LINES: usize = 40;
+
+/// Bytes of longer values that are compared at most, of both runs together.
+const MOST: u64 = 512 << 20;
+
+/// Values that could not be compared and are named.
+const NAMED: usize = 20;
+
+/// Bindings whose times and attachments are read at once.
+const AT_ONCE: usize = 1_000;
+
+/// What differs.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// By the entry of the row that wrote them.
+    pub(super) of_row: BTreeMap<u32, Vec<ComparedValue>>,
+    pub(super) of_run: Vec<ComparedValue>,
+    pub(super) memories: Vec<ComparedValue>,
+    pub(super) outputs: Vec<String>,
+    pub(super) not_compared: Vec<NotCompared>,
+    pub(super) not_compared_count: u32,
+    /// How many were compared.
+    pub(super) compared: u32,
+    /// Bytes of longer values that were read.
+    read: u64,
+}
+
+/// A binding of both runs, or of one.
+#[derive(Debug, Default)]
+struct Both {
+    a: Option<u32>,
+    b: Option<u32>,
+}
+
+/// Whether two values are the same.
+enum Verdict {
+    Same,
+    Differs(ComparedValue),
+    Unknown(String),
+}
+
+/// Compares the bindings and the agents' memories of two runs.
+pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
+    let mut values = Values::default();
+    let mut both: BTreeMap<(Option<u32>, &str), Both> = BTreeMap::new();
+    // Of two rows that claim one name and frame the last one counts, as for readers.
+    for (at, binding) in (0..).zip(&a.run.bindings) {
+        if let Some(frame) = frame(a, binding, |node| aligned.of_a(node)) {
+            both.entry((frame, &*binding.name)).or_default().a = Some(at);
+        }
+    }
+    for (at, binding) in (0..).zip(&b.run.bindings) {
+        if let Some(frame) = frame(b, binding, |node| aligned.of_b(node)) {
+            both.entry((frame, &*binding.name)).or_default().b = Some(at);
+        }
+    }
+    // A call of a block that one run alone records has no counterpart for its values.
+    both.retain(|(frame, _), _| {
+        frame.is_none_or(|frame| aligned.get(frame).is_some_and(|entry| entry.is_pair()))
+    });
+    let all: Vec<Both> = both.into_values().collect();
+    for some in all.chunks(AT_ONCE) {
+        let of_a = full(a, some.iter().map(|both| both.a));
+        let of_b = full(b, some.iter().map(|both| both.b));
+        for ((both, of_a), of_b) in some.iter().zip(&of_a).zip(&of_b) {
+            values.binding((a, both.a, of_a), (b, both.b, of_b), aligned);
+        }
+    }
+    values.memories(a, b);
+    values
+}
+
+/// The entry of the frame that a binding lies in; `Some(None)` is the root. `None` where there is no value, or no row
+/// records the frame.
+fn frame(
+    session: &Session,
+    binding: &Binding,
+    entry: impl Fn(NodeId) -> Option<u32>,
+) -> Option<Option<u32>> {
+    if !binding.is_written() {
+        return None;
+    }
+    match binding.execution_id {
+        None => Some(None),
+        Some(id) => session.node_of_row(id).and_then(entry).map(Some),
+    }
+}
+
+/// These bindings with their times and attachments, each in its place.
+fn full(session: &Session, of: impl Iterator<Item = Option<u32>>) -> Vec<Option<Binding>> {
+    let places: Vec<Option<&Binding>> = of
+        .map(|at| session.run.bindings.get(at? as usize))
+        .collect();
+    let mut there: Vec<Binding> = places.iter().flatten().map(|b| (*b).clone()).collect();
+    session.values.binding_tails(&mut there);
+    let mut there = there.into_iter();
+    let each = places.iter().map(|place| place.and_then(|_| there.next()));
+    each.collect()
+}
+
+type Side<'s> = (&'s Session, Option<u32>, &'s Option<Binding>);
+
+impl Values {
+    fn binding(&mut self, a: Side<'_>, b: Side<'_>, aligned: &Aligned) {
+        let (of_a, of_b) = (a.2.as_ref(), b.2.as_ref());
+        let Some(one) = of_a.or(of_b) else {
+            return;
+        };
+        let by = |(session, at, full): Side<'_>| at.map(|at| written(session, at, full.as_ref()));
+        let (by_a, by_b) = (by(a), by(b));
+        let inferred = [by_a, by_b].into_iter().flatten().any(|by| by.inferred);
+        let row_of_a = by_a.and_then(|by| aligned.of_a(by.by?));
+        let row_of_b = by_b.and_then(|by| aligned.of_b(by.by?));
+        let row = match (row_of_a, row_of_b) {
+            (Some(of_a), Some(of_b)) if of_a != of_b => None,
+            (of_a, of_b) => of_a.or(of_b),
+        };
+        let in_pair = row.is_none_or(|row| aligned.get(row).is_some_and(|entry| entry.is_pair()));
+        if (of_a.is_none() || of_b.is_none()) && !in_pair {
+            // The row that wrote it is itself in one run only.
+            return;
+        }
+        let verdict = match (of_a, of_b) {
+            (Some(of_a), Some(of_b)) => {
+                self.compared += 1;
+                let is_null = |at: &ValueAt| matches!(at, ValueAt::Row { len: None, .. });
+                let null = (is_null(&of_a.value), is_null(&of_b.value));
+                let places = (a.0.values.of_binding(of_a), b.0.values.of_binding(of_b));
+                match null {
+                    (true, true) => Verdict::Same,
+                    (false, false) => self.places(a.0, &places.0, b.0, &places.1),
+                    _ => Verdict::Differs(ComparedValue {
+                        note: Some("NULL in one of the runs".to_owned()),
+                        ..ComparedValue::default()
+                    }),
+                }
+            }
+            // Whether the other run wrote it too is not known where its bindings could not be read.
+            _ => Verdict::Differs(ComparedValue::default()),
+        };
+        let is_output = [of_a, of_b]
+            .into_iter()
+            .flatten()
+            .any(|b| b.kind == BindingKind::Output);
+        let found = match verdict {
+            Verdict::Same => return,
+            Verdict::Unknown(why) => return self.not_compared(one.name.to_string(), why),
+            Verdict::Differs(found) => found,
+        };
+        if is_output {
+            self.outputs.push(one.name.to_string());
+        }
+        let found = ComparedValue {
+            name: one.name.to_string(),
+            kind: one.kind.word().to_owned(),
+            a: a.1,
+            b: b.1,
+            a_len: of_a.and_then(|of| of.value.len()),
+            b_len: of_b.and_then(|of| of.value.len()),
+            inferred: inferred && row.is_some(),
+            ..found
+        };
+        match row.filter(|_| in_pair) {
+            Some(row) => self.of_row.entry(row).or_default().push(found),
+            None => self.of_run.push(found),
+        }
+    }
+
+    fn memories(&mut self, a: &Session, b: &Session) {
+        let (of_a, of_b) = (used_agents(a), used_agents(b));
+        let names: std::collections::BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
+        for key in names {
+            let agent = |session: &Session, at: Option<&usize>| {
+                session
+                    .run
+                    .agents
+                    .get(*at?)
+                    .map(|agent| session.values.of_memory(agent))
+            };
+            let (at_a, at_b) = (of_a.get(key), of_b.get(key));
+            let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
+                self.memories.push(ComparedValue {
+                    name: key.0.to_owned(),
+                    kind: key.1.to_owned(),
+                    a: at_a.map(|at| *at as u32),
+                    b: at_b.map(|at| *at as u32),
+                    ..ComparedValue::default()
+                });
+                continue;
+            };
+            let len =
+                |session: &Session, at: Option<&usize>| session.run.agents.get(*at?)?.memory.len();
+            let lens = (len(a, at_a), len(b, at_b));
+            if lens == (None, None) {
+                // Neither has a memory.
+                continue;
+            }
+            self.compared += 1;
+            let verdict = match lens {
+                (Some(_), Some(_)) => self.places(a, &place_a, b, &place_b),
+                _ => Verdict::Differs(ComparedValue::default()),
+            };
+            match verdict {
+                Verdict::Same => {}
+                Verdict::Unknown(why) => self.not_compared(format!("memory of {}", key.0), why),
+                Verdict::Differs(found) => self.memories.push(ComparedValue {
+                    name: key.0.to_owned(),
+                    kind: key.1.to_owned(),
+                    a: at_a.map(|at| *at as u32),
+                    b: at_b.map(|at| *at as u32),
+                    a_len: lens.0,
+                    b_len: lens.1,
+                    ..found
+                }),
+            }
+        }
+    }
+
+    fn not_compared(&mut self, name: String, why: String) {
+        self.not_compared_count += 1;
+        if self.not_compared.len() < NAMED {
+            self.not_compared.push(NotCompared { name, why });
+        }
+    }
+
+    /// Compares two values.
+    fn places(&mut self, a: &Session, at_a: &Place, b: &Session, at_b: &Place) -> Verdict {
+        let view = |session: &Session, at: &Place, name: &str| {
+            let view = session.values.view(at, SHOWN);
+            let view = view.map_err(|error| format!("{name}: {error}"))?;
+            match &view.missing {
+                Some(why) => Err(format!("{name}: {why}")),
+                None => Ok(view),
+            }
+        };
+        let (view_a, view_b) = match (view(a, at_a, "A"), view(b, at_b, "B")) {
+            (Ok(of_a), Ok(of_b)) => (of_a, of_b),
+            (Err(why), _) | (_, Err(why)) => return Verdict::Unknown(why),
+        };
+        if view_a.len == view_b.len {
+            match self.are_same((a, at_a, &view_a), (b, at_b, &view_b)) {
+                Ok(true) => return Verdict::Same,
+                Ok(false) => {}
+                Err(why) => return Verdict::Unknown(why),
+            }
+        }
+        Verdict::Differs(difference(&view_a, &view_b))
+    }
+
+    /// Whether two values of one length have the same bytes.
+    fn are_same(
+        &mut self,
+        a: (&Session, &Place, &ValueView),
+        b: (&Session, &Place, &ValueView),
+    ) -> Result<bool, String> {
+        let as_text = |view: &ValueView| {
+            !view.cut && view.format != ValueFormat::Binary && !view.text.contains('\u{fffd}')
+        };
+        if as_text(a.2) && as_text(b.2) {
+            return Ok(a.2.text == b.2.text);
+        }
+        self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
+        if self.read > MOST {
+            return Err("the values before it have 512 MB, and no more are read".to_owned());
+        }
+        let digest = |(session, at, _): (&Session, &Place, &ValueView)| {
+            let mut hash = Sha256::new();
+            let read = session.values.pieces(at, &mut |piece| {
+                hash.update(piece);
+                true
+            });
+            read.map(|()| hash.finalize())
+                .map_err(|error| error.to_string())
+        };
+        Ok(digest(a)? == digest(b)?)
+    }
+}
+
+/// In which lines two values differ.
+fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
+    if a.format == ValueFormat::Binary || b.format == ValueFormat::Binary {
+        return ComparedValue {
+            note: Some("not text".to_owned()),
+            ..ComparedValue::default()
+        };
+    }
+    let cut = a.cut || b.cut;
+    let (before, after) = (whole_lines(a, cut), whole_lines(b, cut));
+    let input = InternedInput::new(before, after);
+    let mut lines = Vec::new();
+    for (gone, new) in hunks(&input) {
+        let gone = texts(&input, &input.before, gone);
+        let new = texts(&input, &input.after, new);
+        if gone != new {
+            lines.extend(changed(&gone, &new));
+        }
+    }
+    let note = match (lines.is_empty(), cut) {
+        (true, true) => Some("the first 64 KiB are the same"),
+        (true, false) => Some("only line breaks differ"),
+        (false, _) => None,
+    };
+    let all = lines.len();
+    lines.truncate(LINES);
+    ComparedValue {
+        more_lines: (all - lines.len()) as u32,
+        lines,
+        cut,
+        note: note.map(str::to_owned),
+        ..ComparedValue::default()
+    }
+}
+
+/// The lines of a value that are compared: of a longer one those that end within its beginning, as the cut goes through
+/// one.
+fn whole_lines(view: &ValueView, cut: bool) -> &str {
+    let text = view.text.get(..view.text.floor_char_boundary(SHOWN));
+    let text = text.unwrap_or(&view.text);
+    match (cut, text.rfind('\n')) {
+        (true, Some(end)) if view.cut => text.get(..=end).unwrap_or(text),
+        _ => text,
+    }
+}

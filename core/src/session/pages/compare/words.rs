@@ -1,0 +1,155 @@
+//! What a comparison says in words.
+
+use crate::text::counted;
+use crate::time::human_duration;
+use crate::view::{ChangedLine, CompareCounts, CompareView, ComparedRow, ComparedRun};
+
+/// How much of a line that differs is shown, in characters.
+const LINE: usize = 400;
+
+/// How much of two long lines is shown before their first difference, in characters.
+const BEFORE: usize = 40;
+
+/// Lines that were replaced by others. Of two long ones the part around the first difference is shown.
+pub(super) fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
+    let is_each = gone.len() == new.len();
+    let line = |mark: char, text: &str, other: Option<&&str>| {
+        let other = other.filter(|_| is_each);
+        let alike = other.map_or(0, |other| alike(text, other));
+        ChangedLine {
+            mark,
+            text: around(text, alike),
+        }
+    };
+    let gone_lines = gone.iter().enumerate();
+    let gone_lines = gone_lines.map(|(at, text)| line('-', text, new.get(at)));
+    let new_lines = new.iter().enumerate();
+    let new_lines = new_lines.map(|(at, text)| line('+', text, gone.get(at)));
+    gone_lines.chain(new_lines).collect()
+}
+
+/// How many characters two texts begin with alike.
+fn alike(a: &str, b: &str) -> usize {
+    let both = a.chars().zip(b.chars());
+    both.take_while(|(a, b)| a == b).count()
+}
+
+/// A line, cut so that what stands at a place of it is shown.
+fn around(text: &str, at: usize) -> String {
+    let is_long = text.chars().nth(LINE).is_some();
+    let skipped = match is_long {
+        true => at.saturating_sub(BEFORE),
+        false => 0,
+    };
+    let mut chars = text.chars().skip(skipped);
+    let mut out = String::from(if skipped > 0 { "…" } else { "" });
+    out.extend(chars.by_ref().take(LINE));
+    if chars.next().is_some() {
+        out.push('…');
+    }
+    out
+}
+
+/// How much longer something took, in words: `+9m 12s`, `-1s`; `None` where it took as long, or nobody knows.
+pub(super) fn longer(a: Option<i64>, b: Option<i64>) -> (Option<i64>, Option<String>) {
+    let by = a.zip(b).map(|(a, b)| b.saturating_sub(a));
+    let by = by.filter(|by| *by != 0);
+    let words = by.map(|by| {
+        let sign = if by < 0 { '-' } else { '+' };
+        format!("{sign}{}", human_duration(by.saturating_abs()))
+    });
+    (by, words)
+}
+
+/// How both runs ended, in one line.
+pub(super) fn headline(a: &ComparedRun, b: &ComparedRun) -> String {
+    let said = |name: &str, run: &ComparedRun| {
+        let headline = run.headline.as_str();
+        let colon = if headline.starts_with("Status") {
+            ":"
+        } else {
+            ""
+        };
+        format!("{name}{colon} {}", lower(headline))
+    };
+    if a.headline == b.headline {
+        return said("both", a).replacen("both", "Both", 1);
+    }
+    match b.status == "failed" && a.status != "failed" {
+        true => format!("{}; {}", said("B", b), said("A", a)),
+        false => format!("{}; {}", said("A", a), said("B", b)),
+    }
+}
+
+/// A sentence as the end of another.
+fn lower(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(chars).collect()
+}
+
+/// What was found, in one line.
+pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
+    let CompareCounts {
+        differ,
+        durations,
+        only_a,
+        only_b,
+        ..
+    } = view.counts;
+    let mut parts: Vec<String> = Vec::new();
+    let mut add = |count: u32, one: &str, many: &str, behind: &str| {
+        if count > 0 {
+            parts.push(format!("{}{behind}", counted(count.into(), one, many)));
+        }
+    };
+    add(differ, "row differs", "rows differ", "");
+    add(only_a, "row is", "rows are", " only in A");
+    add(only_b, "row is", "rows are", " only in B");
+    let values = view.values.len() as u32;
+    add(values, "other value differs", "other values differ", "");
+    let memories = view.memories.len() as u32;
+    add(memories, "memory differs", "memories differ", "");
+    add(
+        durations,
+        "row took longer or shorter",
+        "rows took longer or shorter",
+        "",
+    );
+    let open = match view.not_compared_count {
+        0 => String::new(),
+        n => format!(
+            "; {} could not be compared",
+            counted(n.into(), "value", "values")
+        ),
+    };
+    if parts.is_empty() {
+        let none = match view.equal {
+            true => "no difference",
+            false => "no row and no value differs",
+        };
+        return format!("{none}{open}");
+    }
+    if let Some(line) = first.and_then(line_of) {
+        parts.push(format!("the first difference is at {line}"));
+    }
+    let nothing = match view.equal {
+        true => "no difference but in durations: ",
+        false => "",
+    };
+    format!("{nothing}{}{open}", parts.join(", "))
+}
+
+/// The line of the program of a row.
+fn line_of(row: &ComparedRow) -> Option<String> {
+    let own = |at: &crate::view::ComparedNode| {
+        let line = at.at.line.filter(|_| !at.at.line_guessed)?;
+        Some(format!("line {line}"))
+    };
+    let a = row.a.as_ref().and_then(own);
+    let b = row.b.as_ref().and_then(own);
+    match (a, b) {
+        (Some(a), Some(b)) if a != b => Some(format!("{a} of A, {b} of B")),
+        (a, b) => a.or(b),
+    }
+}
