@@ -32,6 +32,7 @@ const OF_STATEMENTS: &[&[&str]] = &[&["trace", RUN], &["narrate", RUN]];
 /// What asks for all of a run.
 const OF_ALL: &[&[&str]] = &[
     &["show", RUN],
+    &["diff", RUN, RUN],
     &["state", RUN],
     &["resume", RUN],
     &["resume", RUN, "--prompt"],
@@ -48,6 +49,7 @@ const EMPTY: &[&str] = &[
     "no statement is recorded",
     "No statement is recorded",
     "no run",
+    "no difference\n",
     "empty: ",
     "has no binding",
 ];

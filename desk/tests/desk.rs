@@ -10,7 +10,9 @@ use prosescope_core::issue::Issue;
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
-use prosescope_core::view::{BindingsPage, HitKind, Overview, SearchedRun, Timeline, TracePage};
+use prosescope_core::view::{
+    BindingsPage, CompareView, HitKind, Overview, SearchedRun, Timeline, TracePage,
+};
 use prosescope_desk::protocol::{
     Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
 };
@@ -144,6 +146,57 @@ fn the_runs_of_a_folder_are_listed_and_their_pages_answered() {
     let place = "nowhere".to_owned();
     let refused = asked.ask::<Overview>(Request::Page { place, page });
     assert!(!refused.unwrap_err().next.is_empty());
+}
+
+#[test]
+fn two_runs_are_compared_and_those_of_different_programs_refused() {
+    let (mut asked, opened) = Asked::open(&examples());
+    let compare = |a: &str, b: &str, anyway: bool| Request::Compare {
+        a: a.to_owned(),
+        b: b.to_owned(),
+        all: false,
+        anyway,
+    };
+    for run in &opened.list.runs {
+        let view: CompareView = asked.ask(compare(&run.place, &run.place, false)).unwrap();
+        assert!(view.equal && view.found == "no difference", "{view:?}");
+    }
+    let refused = asked.ask::<CompareView>(compare(FOLDER, FAILED, false));
+    let refused = refused.unwrap_err();
+    assert!(refused.cause.contains("different programs"), "{refused:?}");
+    assert!(!refused.next.is_empty());
+    let view: CompareView = asked.ask(compare(FOLDER, FAILED, true)).unwrap();
+    assert!(view.a.run.starts_with("20260115") && view.b.run.starts_with("20260118"));
+    assert!(!view.equal && view.counts.only_a > 0 && view.counts.only_b > 0);
+    assert!(
+        asked
+            .ask::<CompareView>(compare(FOLDER, "nowhere", false))
+            .is_err()
+    );
+}
+
+#[test]
+fn two_runs_of_one_program_are_compared_with_their_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let from = examples().join(FOLDER);
+    for name in ["one", "two"] {
+        copy(&from, &dir.path().join("runs").join(name));
+    }
+    let budget = dir.path().join("runs/two/bindings/budget.md");
+    let text = fs::read_to_string(&budget).unwrap();
+    fs::write(&budget, text.replace("450,000", "500,000")).unwrap();
+    let (mut asked, _) = Asked::open(dir.path());
+    let request = Request::Compare {
+        a: "runs/one".to_owned(),
+        b: "runs/two".to_owned(),
+        all: true,
+        anyway: false,
+    };
+    let view: CompareView = asked.ask(request).unwrap();
+    let lines = view.values.iter().flat_map(|value| &value.lines);
+    let lines: Vec<String> = lines.map(|l| format!("{}{}", l.mark, l.text)).collect();
+    assert_eq!(lines, ["-450,000", "+500,000"]);
+    assert_eq!(view.rows.len() as u32, view.counts.paired);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use clap::Args;
 use super::run::run_name;
 
 pub(super) const DIFF_HELP: &str = "\
-Rows are compared with those of the same statement, in the same call of a block, the same round and
-the same branch; of two versions of a program, a statement is the same where its line is, or where it
-alone binds its name. A row is marked ~ where it differs, - where only A records it, + where only B does.
-Durations differ where they do by ten seconds and by a fifth at least.
+A row is compared with that of the same statement, in the same call of a block, the same round and the same branch. Of two \
+versions of a program, a statement is the same where its line is, or where it alone binds its name. A row is marked ~ where \
+it differs, - where only A records it, + where only B does. Durations differ where they do by ten seconds and by a fifth at \
+least.
 
-Exit code 0: the runs were compared, whether they differ or not (`equal` in the JSON). Exit code 1: they
-were compared, and one of them has an issue of severity error. Exit code 4: they are runs of different
-programs.";
+Exit code 0: the runs were compared, whether they differ or not (`equal` in the JSON).
+Exit code 1: they were compared, and one of them has an issue of severity error.
+Exit code 4: they are runs of different programs.";
 
 /// Compares two runs.
 #[derive(Debug, Args)]

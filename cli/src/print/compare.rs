@@ -234,12 +234,26 @@ fn lines(out: &mut String, of: &[ChangedLine], left_out: u32, below: &str, width
             out,
             "{below}{tone}{} {}{RESET}",
             escape(&line.mark.to_string(), false),
-            fit(&line.text, left)
+            fit(&shown(line, left), left)
         );
     }
     if left_out > 0 {
         let text = counted(left_out.into(), "more line", "more lines");
         let _ = writeln!(out, "{below}{FAINT}… and {text}{RESET}");
+    }
+}
+
+/// A line, without so much of its beginning that its difference is in sight.
+fn shown(line: &ChangedLine, room: usize) -> String {
+    let alike = line.alike as usize;
+    // A third of the room is for the difference.
+    let before = room * 2 / 3;
+    match line.text.chars().count() > room && alike > before {
+        true => {
+            let rest = line.text.chars().skip(alike - before);
+            std::iter::once('…').chain(rest).collect()
+        }
+        false => line.text.clone(),
     }
 }
 

@@ -16,8 +16,11 @@ pub struct CompareView {
     pub headline: String,
     /// What was found, in one line: `3 rows differ, 1 row is only in A`.
     pub found: String,
-    /// Whether nothing differs but durations. What could not be compared (`not_compared_count`) is not known to be the same.
+    /// Whether nothing differs but durations, and all of both runs was read and compared. It says nothing of programs that
+    /// the runs do not hold.
     pub equal: bool,
+    /// Whether a part of a run could not be read: what is not named may differ all the same.
+    pub incomplete: bool,
     /// How much longer B took than A, in milliseconds, negative where it took less; `None` unless both durations are
     /// recorded and differ.
     pub longer_ms: Option<i64>,
@@ -107,6 +110,10 @@ pub struct ChangedLine {
     pub mark: char,
     /// The text, cut at 400 characters; of two long lines the part around their first difference.
     pub text: String,
+    /// How many characters of `text` are the same as in the line that replaced it, or that it replaced; 0 where there is
+    /// none.
+    #[serde(default)]
+    pub alike: u32,
 }
 
 /// In what a row differs.

@@ -159,7 +159,7 @@ fn of_value(value: &ComparedValue) -> String {
         (None, Some(_)) => out.push_str(" only in B"),
         _ => {}
     }
-    for ChangedLine { mark, text } in &value.lines {
+    for ChangedLine { mark, text, .. } in &value.lines {
         let _ = write!(out, " [{mark}{text}]");
     }
     if let Some(note) = &value.note {

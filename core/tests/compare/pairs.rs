@@ -154,6 +154,11 @@ fn what_one_row_differs_in_is_named_and_nothing_else() {
         "~ let plan = session \"Plan\"; wrote plan [-two] [+2] [+four]",
     );
     check(
+        "a line more than one without a line break",
+        "UPDATE bindings SET value = 'warm' || char(10) || 'and kind' WHERE name = 'tone';",
+        "~ tone = session \"Check tone\"; wrote tone [+and kind]",
+    );
+    check(
         "a line break at its end",
         "UPDATE bindings SET value = 'right\n' WHERE name = 'facts';",
         "~ facts = session \"Check facts\"; wrote facts (only line breaks differ)",
@@ -245,8 +250,7 @@ fn statements_of_two_versions_are_found_where_they_are_now() {
          UPDATE execution SET status = 'failed', error_message = 'Lost' WHERE id = 7;",
         r#"
         program Differs: 12 shared
-        ~ loop until **good** (max: 3):; now loop until **good** (max: 5):
-        ~ round 2; completed → failed
+        ~ loop until **good** (max: 3):?; now loop until **good** (max: 5):
         ~ let review = session "Review"; completed → failed; error None → Some("Lost")
         "#,
     );
@@ -294,6 +298,7 @@ fn runs_of_different_programs_are_refused() {
 
 const FLAKY: &str = "20260112-091407-k3v8qd";
 const SCHOOL: &str = "20260115-083214-h5n2ye";
+const RULES: &str = "20260125-125506-p7r2mx";
 const MANUAL: &str = "20260118-201530-z4t9wa";
 
 #[track_caller]
@@ -306,13 +311,33 @@ fn check_example(run: &str, sql: &str, expected: &str) {
 
 #[test]
 fn known_differences_of_the_examples_are_named() {
-    for run in [FLAKY, MANUAL] {
+    for run in [FLAKY, MANUAL, RULES] {
         check_example(run, "", "");
     }
     check_example(
+        FLAKY,
+        "UPDATE execution SET status = 'skipped' WHERE id = 29",
+        "~ session \"Open a draft pull request\"; completed → skipped",
+    );
+    check_example(
+        FLAKY,
+        "DELETE FROM execution WHERE id IN (20, 21, 22, 23, 24)",
+        "- round 2 (+2)",
+    );
+    check_example(
+        RULES,
+        "UPDATE gates SET resolved_by = 'noor', resolution_comment = NULL WHERE id = 'staging_deploy'",
+        r#"~ approve staging_deploy:; decision Some("Approved by mira: Numbers are plausible; replay is what I'd expect") → Some("Approved by noor")"#,
+    );
+    check_example(
+        RULES,
+        "DELETE FROM execution WHERE id IN (12, 13); DELETE FROM bindings WHERE name = 'staging'",
+        "- let staging = session \"Deploy to staging and watch it for half an hour\" (+0)",
+    );
+    check_example(
         MANUAL,
-        "UPDATE bindings SET value = value || 'One line more.' WHERE name = 'style' AND execution_id = 12",
-        r#"~ let style = session "What does this chapter ask for in style, beyond the general rule?"; wrote style [-Short sentences. Warnings stay warnings. Tables stay tables: no row is merged, no number is rounded, units stay SI.] [+Short sentences. Warnings stay warnings. Tables stay tables: no row is merged, no number is rounded, units stay SI.One line more.]"#,
+        "UPDATE bindings SET value = value || char(10) || 'One line more.' WHERE name = 'style' AND execution_id = 12",
+        r#"~ let style = session "What does this chapter ask for in style, beyond the general rule?"; wrote style [+One line more.]"#,
     );
 }
 

@@ -208,6 +208,11 @@ fn examples() -> Vec<Example> {
             &["torque", "--run", "20260118"],
             of::<view::SearchView>,
         ),
+        reads(
+            "diff",
+            &["20260118", "20260112", "--anyway"],
+            of::<view::CompareView>,
+        ),
         reads("agents", &["20260112"], of::<view::AgentsView>),
         reads("gates", &[], of::<Vec<view::GateView>>),
         reads("audit", &["20260125"], of::<view::AuditView>),

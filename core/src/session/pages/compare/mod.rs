@@ -23,11 +23,14 @@ use crate::time::human_duration;
 use crate::trace::{NodeId, NodeKind};
 use crate::view::{
     CompareCounts, CompareView, ComparedNode, ComparedRow, ComparedRun, ComparedValue, Difference,
-    Overview, ProgramRelation,
+    Overview, Part, ProgramRelation,
 };
 
 /// Rows at most: of more nobody reads which.
 const ROWS: usize = 20_000;
+
+/// Parts of a run that could not be read and are named.
+const NOTES: usize = 20;
 
 /// A duration differs where it does by this much, in milliseconds, and by a fifth of the longer one.
 const NOTABLE: i64 = 10_000;
@@ -84,6 +87,7 @@ pub fn compare(
         longer_ms,
         longer,
         notes: notes(a, b),
+        incomplete: lacks(a) || lacks(b),
         ..CompareView::default()
     };
     view.counts = CompareCounts {
@@ -116,7 +120,8 @@ pub fn compare(
         values_differ,
         ..
     } = view.counts;
-    view.equal = differ + only_a + only_b + values_differ == 0
+    view.equal = differ + only_a + only_b + values_differ + values.not_compared_count == 0
+        && !view.incomplete
         && view.a.status == view.b.status
         && programs.relation != ProgramRelation::Differs
         && programs.relation != ProgramRelation::Different;
@@ -127,10 +132,14 @@ pub fn compare(
     view.not_compared = values.not_compared;
     view.not_compared_count = values.not_compared_count;
     view.headline = words::headline(&view.a, &view.b);
-    let first = view.rows.iter().find(|row| {
+    // A block around a difference often differs because of that.
+    let below = |at: usize| view.rows.get(at + 1).map_or(0, |next| next.level);
+    let first = view.rows.iter().enumerate().find(|(at, row)| {
         let mut of = row.differs.iter();
-        of.any(|of| view.equal || *of != Difference::Duration)
+        let differs = of.any(|of| view.equal || *of != Difference::Duration);
+        differs && (options.all || below(*at) <= row.level)
     });
+    let first = first.map(|(_, row)| row);
     view.found = words::found(&view, first);
     Ok(view)
 }
@@ -146,22 +155,33 @@ fn run(session: &Session, overview: Overview) -> ComparedRun {
     }
 }
 
+/// Whether something of a run that is compared could not be read.
+fn lacks(session: &Session) -> bool {
+    let parts = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
+    let unread = session.unread();
+    let mut unread = unread.iter().filter(|unread| !unread.around);
+    unread.any(|unread| parts.iter().any(|part| unread.concerns(*part)))
+}
+
 /// What a reader must know before the rows.
 fn notes(a: &Session, b: &Session) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (name, session) in [("A", a), ("B", b)] {
-        notes.extend(note(session).map(|note| format!("{name}: {note}")));
-        let unread = session
-            .unread()
+    let of = |(name, session): (&str, &Session)| {
+        let unread = session.unread().into_iter();
+        // What is encrypted is said by the first note.
+        let unread = unread.filter(|u| !u.sealed && !u.parts.is_empty());
+        let unread = unread.map(|u| format!("{} could not be read: {}", u.what, u.why));
+        let notes: Vec<String> = note(session)
             .into_iter()
-            .filter(|u| !u.sealed && !u.parts.is_empty());
-        let unread = unread.take(ROWS);
-        notes.extend(unread.map(|u| format!("{name}: {} could not be read: {}", u.what, u.why)));
-        if session.trace.nodes.is_empty() && notes.is_empty() {
-            notes.push(format!("{name}: no statement is recorded"));
-        }
-    }
-    notes
+            .chain(unread.take(NOTES))
+            .collect();
+        let none = session.trace.nodes.is_empty() && notes.is_empty();
+        let none = none.then(|| "no statement is recorded".to_owned());
+        let notes = notes.into_iter().chain(none);
+        notes
+            .map(|note| format!("{name}: {note}"))
+            .collect::<Vec<_>>()
+    };
+    [of(("A", a)), of(("B", b))].concat()
 }
 
 /// In what each entry differs; counts them.

@@ -10,7 +10,7 @@ use super::super::lines::{hunks, texts};
 use super::super::writes::written;
 use super::align::Aligned;
 use super::words::changed;
-use crate::model::{Binding, BindingKind, ValueAt};
+use crate::model::{AgentScope, Binding, BindingKind, ValueAt};
 use crate::session::Session;
 use crate::session::values::Place;
 use crate::trace::NodeId;
@@ -23,7 +23,7 @@ const SHOWN: usize = 64 << 10;
 const LINES: usize = 40;
 
 /// Bytes of longer values that are compared at most, of both runs together.
-const MOST: u64 = 512 << 20;
+const MOST: u64 = 128 << 20;
 
 /// Values that could not be compared and are named.
 const NAMED: usize = 20;
@@ -66,14 +66,16 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
     let mut values = Values::default();
     let mut both: BTreeMap<(Option<u32>, &str), Both> = BTreeMap::new();
     // Of two rows that claim one name and frame the last one counts, as for readers.
-    for (at, binding) in (0..).zip(&a.run.bindings) {
-        if let Some(frame) = frame(a, binding, |node| aligned.of_a(node)) {
-            both.entry((frame, &*binding.name)).or_default().a = Some(at);
+    for (at, binding) in written_in(a) {
+        match frame(a, binding, |node| aligned.of_a(node)) {
+            Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().a = Some(at),
+            Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
-    for (at, binding) in (0..).zip(&b.run.bindings) {
-        if let Some(frame) = frame(b, binding, |node| aligned.of_b(node)) {
-            both.entry((frame, &*binding.name)).or_default().b = Some(at);
+    for (at, binding) in written_in(b) {
+        match frame(b, binding, |node| aligned.of_b(node)) {
+            Frame::Entry(frame) => both.entry((frame, &*binding.name)).or_default().b = Some(at),
+            Frame::Unknown(why) => values.not_compared(binding.name.to_string(), why),
         }
     }
     // A call of a block that one run alone records has no counterpart for its values.
@@ -92,19 +94,27 @@ pub(super) fn compare(a: &Session, b: &Session, aligned: &Aligned) -> Values {
     values
 }
 
-/// The entry of the frame that a binding lies in; `Some(None)` is the root. `None` where there is no value, or no row
-/// records the frame.
-fn frame(
-    session: &Session,
-    binding: &Binding,
-    entry: impl Fn(NodeId) -> Option<u32>,
-) -> Option<Option<u32>> {
-    if !binding.is_written() {
-        return None;
-    }
-    match binding.execution_id {
-        None => Some(None),
-        Some(id) => session.node_of_row(id).and_then(entry).map(Some),
+/// Where a binding lies.
+enum Frame {
+    /// The entry of its frame; `None` is the root.
+    Entry(Option<u32>),
+    /// No row records its frame; in words.
+    Unknown(String),
+}
+
+/// The bindings that have a value, by their index.
+fn written_in(session: &Session) -> impl Iterator<Item = (u32, &Binding)> {
+    let all = (0..).zip(&session.run.bindings);
+    all.filter(|(_, binding)| binding.is_written())
+}
+
+fn frame(session: &Session, binding: &Binding, entry: impl Fn(NodeId) -> Option<u32>) -> Frame {
+    let Some(id) = binding.execution_id else {
+        return Frame::Entry(None);
+    };
+    match session.node_of_row(id).and_then(entry) {
+        Some(entry) => Frame::Entry(Some(entry)),
+        None => Frame::Unknown(format!("no row records execution {id}, in which it lies")),
     }
 }
 
@@ -201,6 +211,10 @@ impl Values {
             };
             let (at_a, at_b) = (of_a.get(key), of_b.get(key));
             let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
+                // Agents of the project and the user belong to no run: one alone says where that run lies.
+                if key.1 != AgentScope::Execution.word() {
+                    continue;
+                }
                 self.memories.push(ComparedValue {
                     name: key.0.to_owned(),
                     kind: key.1.to_owned(),
@@ -283,7 +297,9 @@ impl Values {
         }
         self.read = self.read.saturating_add(a.2.len).saturating_add(b.2.len);
         if self.read > MOST {
-            return Err("the values before it have 512 MB, and no more are read".to_owned());
+            return Err(
+                "the values before it have more than 128 MiB, and no more are read".to_owned(),
+            );
         }
         let digest = |(session, at, _): (&Session, &Place, &ValueView)| {
             let mut hash = Sha256::new();
@@ -307,15 +323,13 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
         };
     }
     let cut = a.cut || b.cut;
-    let (before, after) = (whole_lines(a, cut), whole_lines(b, cut));
-    let input = InternedInput::new(before, after);
+    let (before, after) = (whole_lines(a), whole_lines(b));
+    let input = InternedInput::new(before.as_str(), after.as_str());
     let mut lines = Vec::new();
     for (gone, new) in hunks(&input) {
         let gone = texts(&input, &input.before, gone);
         let new = texts(&input, &input.after, new);
-        if gone != new {
-            lines.extend(changed(&gone, &new));
-        }
+        lines.extend(changed(&gone, &new));
     }
     let note = match (lines.is_empty(), cut) {
         (true, true) => Some("the first 64 KiB are the same"),
@@ -333,13 +347,19 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     }
 }
 
-/// The lines of a value that are compared: of a longer one those that end within its beginning, as the cut goes through
-/// one.
-fn whole_lines(view: &ValueView, cut: bool) -> &str {
+/// The lines of a value that are compared, each ended by one line break. Of a longer value those that end within its
+/// beginning, as the cut goes through one; of a line that is longer still, its beginning.
+fn whole_lines(view: &ValueView) -> String {
     let text = view.text.get(..view.text.floor_char_boundary(SHOWN));
     let text = text.unwrap_or(&view.text);
-    match (cut, text.rfind('\n')) {
-        (true, Some(end)) if view.cut => text.get(..=end).unwrap_or(text),
-        _ => text,
+    let text = match text.rfind('\n').filter(|_| view.cut) {
+        Some(end) => text.get(..end).unwrap_or(text),
+        None => text,
+    };
+    let mut lines = String::with_capacity(text.len() + 1);
+    for line in text.lines() {
+        lines.push_str(line);
+        lines.push('\n');
     }
+    lines
 }

@@ -16,9 +16,11 @@ pub(super) fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
     let line = |mark: char, text: &str, other: Option<&&str>| {
         let other = other.filter(|_| is_each);
         let alike = other.map_or(0, |other| alike(text, other));
+        let (text, alike) = around(text, alike);
         ChangedLine {
             mark,
-            text: around(text, alike),
+            text,
+            alike: alike as u32,
         }
     };
     let gone_lines = gone.iter().enumerate();
@@ -34,20 +36,23 @@ fn alike(a: &str, b: &str) -> usize {
     both.take_while(|(a, b)| a == b).count()
 }
 
-/// A line, cut so that what stands at a place of it is shown.
-fn around(text: &str, at: usize) -> String {
+/// A line, cut so that what stands at a place of it is shown; and that place in what is left.
+fn around(text: &str, at: usize) -> (String, usize) {
     let is_long = text.chars().nth(LINE).is_some();
     let skipped = match is_long {
         true => at.saturating_sub(BEFORE),
         false => 0,
     };
     let mut chars = text.chars().skip(skipped);
-    let mut out = String::from(if skipped > 0 { "…" } else { "" });
+    let (mut out, at) = match skipped {
+        0 => (String::new(), at),
+        skipped => (String::from("…"), at - skipped + 1),
+    };
     out.extend(chars.by_ref().take(LINE));
     if chars.next().is_some() {
         out.push('…');
     }
-    out
+    (out, at)
 }
 
 /// How much longer something took, in words: `+9m 12s`, `-1s`; `None` where it took as long, or nobody knows.
@@ -124,9 +129,12 @@ pub(super) fn found(view: &CompareView, first: Option<&ComparedRow>) -> String {
         ),
     };
     if parts.is_empty() {
-        let none = match view.equal {
-            true => "no difference",
-            false => "no row and no value differs",
+        let none = match view {
+            _ if view.incomplete => "no difference in what could be read",
+            _ if view.a.status == view.b.status && view.programs.lines.is_empty() => {
+                "no difference"
+            }
+            _ => "no row and no value differs",
         };
         return format!("{none}{open}");
     }
