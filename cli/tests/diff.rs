@@ -48,7 +48,7 @@ impl Project {
         match letter {
             Some(letter) => {
                 go(&["put", "letter", "--execution", &third, "--done"], letter);
-                go(&["finish"], "");
+                go(&["finish", "--status", "completed"], "");
             }
             None => {
                 go(&["exec", "fail", &third, "--error", "No network"], "");

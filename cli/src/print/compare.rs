@@ -103,7 +103,7 @@ fn row(out: &mut String, of: &ComparedRow, width: usize) {
         "{tone}{mark}{RESET} {indent}{tone}{text}{RESET}{}  {FAINT}{ids}{RESET}",
         " ".repeat(pad)
     );
-    let below = format!("    {indent}");
+    let below = " ".repeat(4 + indent.width());
     details(out, of, &below, width);
 }
 

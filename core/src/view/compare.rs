@@ -242,7 +242,7 @@ pub struct CompareCounts {
     pub only_a: u32,
     /// Rows that only B records, those below others included.
     pub only_b: u32,
-    /// Values and memories that were compared.
+    /// Values and memories that were compared, those that only one run has included.
     pub values: u32,
     /// Those of them that differ.
     pub values_differ: u32,

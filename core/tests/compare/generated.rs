@@ -196,6 +196,5 @@ fn fifty_thousand_rows_beside_each_other_are_compared_quickly() {
             view.counts
         );
         assert_eq!(view.counts.values_differ, 1);
-        eprintln!("{rounds}: {took:?} {:?}", view.counts);
     }
 }

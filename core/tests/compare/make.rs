@@ -62,6 +62,7 @@ pub(crate) fn example_after(run: &str, sql: &str) -> Session {
     let path = dir.path().join("state.db");
     std::fs::write(&path, &*bytes).unwrap();
     let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.pragma_update(None, "foreign_keys", false).unwrap();
     conn.execute_batch(sql).unwrap();
     drop(conn);
     *bytes = std::fs::read(&path).unwrap();

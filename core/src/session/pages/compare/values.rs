@@ -152,9 +152,9 @@ impl Values {
             // The row that wrote it is itself in one run only.
             return;
         }
+        self.compared += 1;
         let verdict = match (of_a, of_b) {
             (Some(of_a), Some(of_b)) => {
-                self.compared += 1;
                 let is_null = |at: &ValueAt| matches!(at, ValueAt::Row { len: None, .. });
                 let null = (is_null(&of_a.value), is_null(&of_b.value));
                 let places = (a.0.values.of_binding(of_a), b.0.values.of_binding(of_b));
@@ -203,30 +203,30 @@ impl Values {
         let names: std::collections::BTreeSet<_> = of_a.keys().chain(of_b.keys()).collect();
         for key in names {
             let agent = |session: &Session, at: Option<&usize>| {
-                session
-                    .run
-                    .agents
-                    .get(*at?)
-                    .map(|agent| session.values.of_memory(agent))
-            };
-            let (at_a, at_b) = (of_a.get(key), of_b.get(key));
-            let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
-                // Agents of the project and the user belong to no run: one alone says where that run lies.
-                if key.1 != AgentScope::Execution.word() {
-                    continue;
-                }
-                self.memories.push(ComparedValue {
-                    name: key.0.to_owned(),
-                    kind: key.1.to_owned(),
-                    a: at_a.map(|at| *at as u32),
-                    b: at_b.map(|at| *at as u32),
-                    ..ComparedValue::default()
-                });
-                continue;
+                let agent = session.run.agents.get(*at?);
+                agent.map(|agent| session.values.of_memory(agent))
             };
             let len =
                 |session: &Session, at: Option<&usize>| session.run.agents.get(*at?)?.memory.len();
-            let lens = (len(a, at_a), len(b, at_b));
+            let (at_a, at_b) = (of_a.get(key), of_b.get(key));
+            let found = ComparedValue {
+                name: key.0.to_owned(),
+                kind: key.1.to_owned(),
+                a: at_a.map(|at| *at as u32),
+                b: at_b.map(|at| *at as u32),
+                a_len: len(a, at_a),
+                b_len: len(b, at_b),
+                ..ComparedValue::default()
+            };
+            let (Some(place_a), Some(place_b)) = (agent(a, at_a), agent(b, at_b)) else {
+                // Agents of the project and the user belong to no run: one alone says where that run lies.
+                if key.1 == AgentScope::Execution.word() {
+                    self.compared += 1;
+                    self.memories.push(found);
+                }
+                continue;
+            };
+            let lens = (found.a_len, found.b_len);
             if lens == (None, None) {
                 // Neither has a memory.
                 continue;
@@ -239,13 +239,11 @@ impl Values {
             match verdict {
                 Verdict::Same => {}
                 Verdict::Unknown(why) => self.not_compared(format!("memory of {}", key.0), why),
-                Verdict::Differs(found) => self.memories.push(ComparedValue {
-                    name: key.0.to_owned(),
-                    kind: key.1.to_owned(),
-                    a: at_a.map(|at| *at as u32),
-                    b: at_b.map(|at| *at as u32),
-                    a_len: lens.0,
-                    b_len: lens.1,
+                Verdict::Differs(differs) => self.memories.push(ComparedValue {
+                    lines: differs.lines,
+                    more_lines: differs.more_lines,
+                    cut: differs.cut,
+                    note: differs.note,
                     ..found
                 }),
             }

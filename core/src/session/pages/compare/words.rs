@@ -78,12 +78,22 @@ pub(super) fn headline(a: &ComparedRun, b: &ComparedRun) -> String {
         format!("{name}{colon} {}", lower(headline))
     };
     if a.headline == b.headline {
-        return said("both", a).replacen("both", "Both", 1);
+        return said("Both", a);
+    }
+    if untimed(a) == untimed(b) {
+        return format!("Both {}", lower(untimed(a)));
     }
     match b.status == "failed" && a.status != "failed" {
         true => format!("{}; {}", said("B", b), said("A", a)),
         false => format!("{}; {}", said("A", a), said("B", b)),
     }
+}
+
+/// A headline without how long the run took.
+fn untimed(run: &ComparedRun) -> &str {
+    let took = run.duration.as_ref().map(|took| format!(" in {took}"));
+    let headline = took.and_then(|took| run.headline.strip_suffix(&took));
+    headline.unwrap_or(&run.headline)
 }
 
 /// A sentence as the end of another.
