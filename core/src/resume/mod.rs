@@ -41,6 +41,7 @@ pub use memories::Memory;
 pub use needs::Need;
 pub use outcome::Outlook;
 pub use prompt::prompt;
+pub(crate) use prompt::{fence, lines};
 pub use sections::sections;
 pub use steps::steps;
 

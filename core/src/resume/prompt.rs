@@ -99,7 +99,8 @@ pub fn prompt(view: &ResumeView) -> String {
     out
 }
 
-fn lines(of: &Section) -> Vec<String> {
+/// The lines of a section, with what belongs to each below it.
+pub(crate) fn lines(of: &Section) -> Vec<String> {
     let lines = of.items.iter().flat_map(|item| {
         let error = item.error.iter().map(|why| format!("  error: {why}"));
         let below = item.below.iter().map(|line| format!("  {line}"));
@@ -153,7 +154,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// A fence longer than any run of backticks inside.
-fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))
 }

@@ -36,6 +36,7 @@ mod clean;
 mod command;
 mod compare;
 mod files;
+mod for_model;
 mod gates;
 mod nodes;
 mod overview;
@@ -78,6 +79,7 @@ pub use compare::{
 pub use files::{
     FilesView, ImportView, ImportsView, IssueView, IssuesView, StateLine, StateMdView,
 };
+pub use for_model::{ForModel, ModelAbout, ModelSize, ReplacedInText};
 pub use gates::{AuditRow, AuditView, GateView, GatesView};
 pub use nodes::{
     BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,

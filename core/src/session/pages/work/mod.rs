@@ -17,7 +17,9 @@ use crate::session::values::Table;
 use crate::session::{Session, shown};
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
-use crate::view::{AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat};
+use crate::view::{
+    AgentOfTask, AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
+};
 
 /// How much of a value is shown, in bytes and in lines.
 const BYTES: usize = 1_200;
@@ -43,13 +45,34 @@ fn tied(session: &Session, node: &Node) -> Option<u32> {
     session.listing.as_ref()?.begun_at(node.line?)
 }
 
+/// What a node was asked, whole.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// The prompt.
+    pub(super) prompt: Option<String>,
+    /// What to know of the prompt, or why it is not known.
+    note: Option<String>,
+    agent: Option<AgentOfTask>,
+}
+
 fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
+    let asked = asked(session, node);
+    work.prompt = asked.prompt.as_deref().map(of_text);
+    work.prompt_note = asked.note;
+    work.agent = asked.agent;
+}
+
+/// What a node was asked: as the program says it, or as its record has it where that tells more surely.
+pub(super) fn asked(session: &Session, node: &Node) -> Asked {
     if let NodeKind::Gate { gate } = &node.kind {
         let gate = session.index.gate(&session.run, gate);
-        work.prompt = gate.and_then(|g| g.prompt.as_deref()).map(of_text);
-        let none = gate.is_some() && work.prompt.is_none();
-        work.prompt_note = none.then(|| "The gate's record has no prompt.".to_owned());
-        return;
+        let prompt = gate.and_then(|g| g.prompt.as_deref()).map(str::to_owned);
+        let none = gate.is_some() && prompt.is_none();
+        return Asked {
+            prompt,
+            note: none.then(|| "The gate's record has no prompt.".to_owned()),
+            agent: None,
+        };
     }
     let listing = session.listing.as_ref();
     let alone = scan(&node.text);
@@ -58,26 +81,33 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     let of_line = tied(session, node).filter(|_| !node.line_guessed || own.is_none());
     if let Some((listing, at)) = listing.zip(of_line) {
         let task = TaskView::of(listing, at, listing);
-        work.agent = task.as_ref().and_then(|task| task.agent.clone());
-        work.prompt = task.and_then(|task| task.prompt).map(|text| of_text(&text));
-        work.prompt_note = guessed(node).filter(|_| work.prompt.is_some());
-        return;
+        let agent = task.as_ref().and_then(|task| task.agent.clone());
+        let prompt = task.and_then(|task| task.prompt);
+        return Asked {
+            note: guessed(node).filter(|_| prompt.is_some()),
+            prompt,
+            agent,
+        };
     }
     // Without a line in the program, the row's own text may hold the prompt.
     let asks = |s: &Statement| matches!(s.kind, StatementKind::Session | StatementKind::Resume);
     if !alone.statements.first().is_some_and(asks) {
-        return;
+        return Asked::default();
     }
     let is_whole = own.is_some();
     let task = TaskView::of(&alone, 0, listing.unwrap_or(&alone));
-    work.agent = task.and_then(|task| task.agent);
-    work.prompt = own.or_else(|| alone.asked(0)).map(|text| of_text(&text));
-    work.prompt_note = Some(match (&work.prompt, listing) {
+    let prompt = own.or_else(|| alone.asked(0));
+    let note = match (&prompt, listing) {
         (Some(_), _) if is_whole => "As its record has it.".to_owned(),
         (Some(_), _) => "As its record has it, which may be shortened.".to_owned(),
         (None, Some(_)) => "No line of the program is tied to it.".to_owned(),
         (None, None) => sentence(&session.run.program.missing()),
-    });
+    };
+    Asked {
+        prompt,
+        note: Some(note),
+        agent: task.and_then(|task| task.agent),
+    }
 }
 
 /// That what a line says may be of another statement.

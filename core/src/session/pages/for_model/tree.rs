@@ -1,0 +1,74 @@
+//! The tree of the trace in few lines: what went well is folded.
+
+use super::block::{LINE, one_line};
+use crate::session::Session;
+use crate::session::pages::trace::{error_of, status_word};
+use crate::text::{counted, short};
+use crate::trace::{Node, NodeId};
+use crate::view::{Tone, icon, tone};
+
+/// Lines that are made; the text holds fewer.
+const MOST: usize = 2_000;
+
+/// The lines of the tree around a node, and the place of that node's line among them.
+pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, usize) {
+    let trace = session.trace();
+    let shown = shown(session, focus);
+    let is_shown = |at: NodeId| shown.get(at.get() as usize) == Some(&true);
+    let mut lines = Vec::new();
+    let mut of_focus = 0;
+    let mut at = NodeId::new(0);
+    while let Some(node) = session.node(at) {
+        if focus.is_none_or(|focus| at <= focus) {
+            of_focus = lines.len();
+        }
+        let is_folded = node.descendants > 0 && !is_shown(at);
+        lines.push(line(session, at, node, is_folded, focus == Some(at)));
+        // The rows before the one that the text is about count as much as those after it.
+        if lines.len() > MOST && focus.is_none_or(|focus| at > focus) {
+            break;
+        }
+        at = match is_folded {
+            true => trace.end(at),
+            false => at.next(),
+        };
+    }
+    let behind = of_focus.saturating_sub(MOST / 2);
+    (lines.split_off(behind), of_focus - behind)
+}
+
+/// Which nodes are unfolded: those with something below them that did not go well, or that the text is about.
+fn shown(session: &Session, focus: Option<NodeId>) -> Vec<bool> {
+    let nodes = &session.trace().nodes;
+    let mut shown = vec![false; nodes.len()];
+    for (at, node) in nodes.iter_enumerated().rev() {
+        let own = shown.get(at.get() as usize) == Some(&true);
+        let well = tone(status_word(session, node)) == Tone::Ok && !node.has_failed();
+        let is_told = own || !well || focus == Some(at);
+        if let Some(above) = node.parent.filter(|_| is_told)
+            && let Some(of) = shown.get_mut(above.get() as usize)
+        {
+            *of = true;
+        }
+    }
+    shown
+}
+
+fn line(session: &Session, at: NodeId, node: &Node, folded: bool, focus: bool) -> String {
+    let word = status_word(session, node);
+    let mark = if focus { ">" } else { " " };
+    let indent = "  ".repeat((node.level as usize).min(20));
+    let mut line = format!("{} {}", icon(word), short(&node.text, 100));
+    if tone(word) != Tone::Ok {
+        line.push_str(&format!("  [{word}]"));
+    }
+    if folded {
+        let rows = counted(node.descendants.into(), "row", "rows");
+        line.push_str(&format!("  ({rows} below went well)"));
+    }
+    let error = error_of(session, at, node).filter(|_| node.has_failed());
+    if let Some(error) = error {
+        line.push_str(&format!("  error: {}", short(error, 80)));
+    }
+    format!("{mark}{indent}{}", one_line(&line, LINE))
+}

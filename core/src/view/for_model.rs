@@ -1,0 +1,135 @@
+//! A run as text for a language model.
+
+use serde::{Deserialize, Serialize};
+
+use super::{NodeRef, words};
+use crate::text::counted;
+
+words! {
+    /// How long a copy for a model may be, in thousands of bytes.
+    ModelSize {
+        /// 8,000 bytes.
+        Small = "8",
+        /// 32,000 bytes.
+        #[default]
+        Medium = "32",
+        /// 128,000 bytes.
+        Large = "128",
+    }
+}
+
+impl ModelSize {
+    /// Returns the most bytes that the text has.
+    pub fn bytes(self) -> usize {
+        match self {
+            ModelSize::Small => 8_000,
+            ModelSize::Medium => 32_000,
+            ModelSize::Large => 128_000,
+        }
+    }
+}
+
+words! {
+    /// What a copy for a model is about.
+    ModelAbout {
+        /// The whole run.
+        #[default]
+        Run = "run",
+        /// The first cause of the run's failure.
+        Failure = "failure",
+        /// A gate that waits for a decision.
+        Gate = "gate",
+        /// A row of the trace.
+        Row = "row",
+    }
+}
+
+/// A run, its failure or one row of its trace as Markdown, for a person to paste into a language model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ForModel {
+    /// The run's id.
+    pub run: String,
+    /// What the text is about.
+    pub about: ModelAbout,
+    /// The row that the text is about; `None` for a whole run.
+    pub node: Option<NodeRef>,
+    /// The size that was asked for.
+    pub size: ModelSize,
+    /// The text, in Markdown; never longer than `size`. All that comes from the run is inside of fences.
+    pub text: String,
+    /// Bytes of the text.
+    pub bytes: u64,
+    /// About how many tokens that is: a quarter of the bytes.
+    pub tokens: u64,
+    /// What is left out or shortened because of the size: `the program: lines 12 to 40 of 210`.
+    pub left_out: Vec<String>,
+    /// Whether nothing was replaced, and secrets may be in the text.
+    pub raw: bool,
+    /// What was replaced in the text, by name.
+    pub replaced: Vec<ReplacedInText>,
+}
+
+/// A secret or personal detail that the text names instead of showing it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ReplacedInText {
+    /// What the text has in its place, between brackets: `github-token #1`.
+    pub name: String,
+    /// `secret` or `personal`.
+    pub kind: String,
+    /// How often it stands in the text.
+    pub count: u64,
+}
+
+impl ForModel {
+    /// Bytes that stay free for the sentence of [`ForModel::set_replaced`].
+    pub(crate) const ROOM: usize = 200;
+
+    /// Notes what was replaced in the text, and says it at the end of the text.
+    pub fn set_replaced(&mut self, replaced: Vec<ReplacedInText>) {
+        self.raw = false;
+        self.replaced = replaced;
+        let words = self.replaced_words();
+        self.set_end(&format!(
+            "{words} before this copy was made; a name in brackets is in the place of each.\n"
+        ));
+    }
+
+    /// Notes that nothing was replaced, and says it at the end of the text.
+    pub fn set_raw(&mut self) {
+        self.raw = true;
+        self.set_end("Nothing was replaced in this copy: secrets of the run may be in it.\n");
+    }
+
+    /// Returns how much was replaced in the text: `3 secrets replaced`.
+    pub fn replaced_words(&self) -> String {
+        let many = |kind: &str| {
+            let of = self.replaced.iter().filter(|of| of.kind == kind);
+            of.map(|of| of.count).sum::<u64>()
+        };
+        let words = [
+            (many("secret"), "secret", "secrets"),
+            (many("personal"), "personal detail", "personal details"),
+        ];
+        let words = words.into_iter().filter(|(n, ..)| *n > 0);
+        let words: Vec<String> = words.map(|(n, one, all)| counted(n, one, all)).collect();
+        match (self.raw, words.is_empty()) {
+            (true, _) => "nothing replaced (raw)".to_owned(),
+            (false, true) => "0 secrets replaced".to_owned(),
+            (false, false) => format!("{} replaced", words.join(" and ")),
+        }
+    }
+
+    fn set_end(&mut self, sentence: &str) {
+        self.text.push('\n');
+        self.text.push_str(sentence);
+        self.measure();
+    }
+
+    /// Counts the bytes and tokens of the text.
+    pub(crate) fn measure(&mut self) {
+        self.bytes = self.text.len() as u64;
+        self.tokens = self.bytes.div_ceil(4);
+    }
+}
