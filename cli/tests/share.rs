@@ -162,6 +162,46 @@ fn parts(zip: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
+fn no_secret_is_in_the_text_for_a_model() {
+    for form in FORMS {
+        let project = Project::recorded(form);
+        for args in ["--size 128", "--size 8 --node 1", "--size 8"] {
+            let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+                .args(["show", "r", "--for-model"])
+                .args(args.split(' '))
+                .current_dir(project.dir.path())
+                .env("HOME", project.at("home"))
+                .output()
+                .expect("started");
+            let said = String::from_utf8_lossy(&out.stdout).into_owned();
+            let line = String::from_utf8_lossy(&out.stderr).into_owned();
+            assert!(
+                said.contains("[github-token #"),
+                "{form} {args}: {said}{line}"
+            );
+            assert!(line.contains("secret"), "{form} {args}: {line}");
+            let mut gone = secrets();
+            gone.extend(
+                [
+                    "hunter2-is-not-enough",
+                    "ann@customer.org",
+                    "/home/annabelle",
+                ]
+                .map(str::to_owned),
+            );
+            for secret in &gone {
+                // A beginning of a secret is one, too.
+                let begins = secret.get(..12).expect("long");
+                assert!(!said.contains(begins), "{form} {args}: {secret}: {said}");
+            }
+        }
+        let raw = project.fed(0, &["show", "r", "--for-model", "--raw", "--node", "1"], "");
+        assert!(raw.contains(&secrets()[0]), "{form}: {raw}");
+        assert!(raw.contains("nothing replaced"), "{form}: {raw}");
+    }
+}
+
+#[test]
 fn nothing_secret_leaves_and_the_run_is_told_as_before() {
     for form in FORMS {
         let project = Project::recorded(form);

@@ -7,6 +7,7 @@ use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::source::SourceError;
 use prosescope_core::trace::NodeId;
 use prosescope_core::view::Timeline;
+use prosescope_share::model::Asked;
 use serde::Serialize;
 
 use crate::follow::Shown;
@@ -88,6 +89,19 @@ impl Desk {
             }
             Request::LookToShare { places, wishes } => {
                 json(&self.look_to_share(&places, &wishes, Box::new(|_, _| {}))?)
+            }
+            Request::ForModel {
+                place,
+                node,
+                size,
+                wishes,
+            } => {
+                let asked = Asked {
+                    node: node.map(NodeId::new),
+                    size,
+                    now: Some(self.clock().now()),
+                };
+                json(&self.for_model(&place, asked, &wishes)?)
             }
             Request::MoreRuns => json(&self.more_runs()?),
             Request::Stats => json(&Stats {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prosescope_core::session::pages::{self, Page, TraceChoice};
 use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{Bar, RunList, RunShared, TracePage, ValueView};
+use prosescope_core::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
 use prosescope_workflow::WorkflowSummary;
@@ -293,6 +293,20 @@ pub enum Request {
         wishes: Wishes,
         /// What is written.
         form: Form,
+    },
+    /// A run, its failure or a row of its trace as text for a language model, redacted as a shared run is: a
+    /// [`ForModel`](prosescope_core::view::ForModel).
+    ForModel {
+        /// Where the run lies.
+        place: String,
+        /// The row; without one, what asks for somebody first.
+        node: Option<u32>,
+        /// The most that the text has.
+        #[serde(default)]
+        size: ModelSize,
+        /// What is to leave.
+        #[serde(default)]
+        wishes: Wishes,
     },
     /// The shared run that is open, as a file of its own ([`Shared::save`]): its bytes, which come beside the answer.
     SaveShared,

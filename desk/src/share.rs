@@ -5,8 +5,10 @@ use std::rc::Rc;
 use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
+use prosescope_core::view::ForModel;
 use prosescope_share::copy::Shared;
 use prosescope_share::file::{Form, file};
+use prosescope_share::model::{Asked, for_model};
 use prosescope_share::pack::{Databases, Made, ShareError};
 use prosescope_share::sharing::Sharing;
 use prosescope_share::wishes::Wishes;
@@ -51,14 +53,36 @@ impl Desk {
         viewer: Option<&str>,
         watch: Watch,
     ) -> Result<Vec<u8>, Trouble> {
-        let made = Made {
-            by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
-            at: Stamp::At(self.clock().now()).to_string(),
-            deflated: form != Form::Db,
-        };
+        let made = self.made(form != Form::Db);
         self.sharing(places, wishes, watch, |sharing, source| {
             file(sharing, source, form, &made, viewer).map(|(_, bytes)| bytes)
         })
+    }
+
+    /// Writes a run as text for a language model.
+    ///
+    /// # Errors
+    /// As [`Desk::share`].
+    pub(crate) fn for_model(
+        &mut self,
+        place: &str,
+        asked: Asked,
+        wishes: &Wishes,
+    ) -> Result<ForModel, Trouble> {
+        let made = self.made(false);
+        let places = [place.to_owned()];
+        self.sharing(&places, wishes, Box::new(|_, _| {}), |sharing, source| {
+            for_model(sharing, source, &made, asked)
+        })
+    }
+
+    /// Who makes a copy now.
+    fn made(&self, deflated: bool) -> Made {
+        Made {
+            by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
+            at: Stamp::At(self.clock().now()).to_string(),
+            deflated,
+        }
     }
 
     fn sharing<T>(

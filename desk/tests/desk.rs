@@ -11,7 +11,8 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{
-    BindingsPage, CompareView, HitKind, Overview, SearchedRun, Timeline, TracePage,
+    BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, SearchedRun,
+    Timeline, TracePage,
 };
 use prosescope_desk::protocol::{
     Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
@@ -543,4 +544,47 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
         })
         .unwrap_or_default();
     assert_eq!(bare, LookedThrough::default(), "a pattern that is none");
+}
+
+#[test]
+fn a_run_is_written_for_a_model_without_its_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&examples().join(FAILED), &dir.path().join(FAILED));
+    fs::write(
+        dir.path().join(".env"),
+        "DEPLOY_TOKEN=a-word-in-the-program\n",
+    )
+    .unwrap();
+    let program = dir.path().join(FAILED).join("program.prose");
+    let text = fs::read_to_string(&program).unwrap();
+    fs::write(&program, format!("{text}\n# a-word-in-the-program\n")).unwrap();
+    let (mut asked, _) = Asked::open(dir.path());
+    let mut ask = |node, size, raw| {
+        let request = Request::ForModel {
+            place: FAILED.to_owned(),
+            node,
+            size,
+            wishes: Wishes {
+                raw,
+                ..Wishes::default()
+            },
+        };
+        let of: Result<ForModel, Trouble> = asked.ask(request);
+        of.unwrap()
+    };
+    let of = ask(None, ModelSize::Large, false);
+    assert_eq!(of.about, ModelAbout::Failure);
+    assert!(of.text.contains("[DEPLOY_TOKEN #1]"), "{}", of.text);
+    assert!(!of.text.contains("a-word-in-the-program"));
+    assert!(
+        of.replaced_words().contains("1 secret"),
+        "{:?}",
+        of.replaced
+    );
+    // A row is the same row in the copy.
+    let row = ask(Some(3), ModelSize::Small, false);
+    let raw = ask(Some(3), ModelSize::Small, true);
+    assert!(raw.raw && raw.replaced.is_empty());
+    assert_eq!(row.node.map(|at| at.id), raw.node.map(|at| at.id));
+    assert!(row.bytes <= 8_000 && raw.bytes <= 8_000);
 }

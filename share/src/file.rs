@@ -76,14 +76,10 @@ pub fn file(
     made: &Made,
     viewer: Option<&str>,
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
-    let (mut report, zip) = sharing.pack(made, &mut || Ok(Vec::new()))?;
-    let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
-    let copy = source.unpacked(&zip)?;
-    sharing.check(&archive, copy.as_ref())?;
-    sharing.look_through(copy.as_ref(), copy.databases()?)?;
+    let (mut report, zip, copy) = checked(sharing, source, made)?;
     let bytes = match form {
         Form::Zip => zip,
-        Form::Db => database(&archive)?,
+        Form::Db => database(&Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?)?,
         Form::Html if zip.len() as u64 > page::MOST => {
             return Err(ShareError::TooLarge(Box::new(report)));
         }
@@ -96,6 +92,20 @@ pub fn file(
     report.bytes = bytes.len() as u64;
     form.word().clone_into(&mut report.format);
     Ok((report, bytes))
+}
+
+/// Packs runs of a source, opens the copy as whoever gets it does, and looks through it; returns the report, the zip and the copy.
+pub(crate) fn checked(
+    sharing: &mut Sharing<'_>,
+    source: &dyn Shareable,
+    made: &Made,
+) -> Result<(RunShared, Vec<u8>, Rc<dyn Shareable>), ShareError> {
+    let (report, zip) = sharing.pack(made, &mut || Ok(Vec::new()))?;
+    let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
+    let copy = source.unpacked(&zip)?;
+    sharing.check(&archive, copy.as_ref())?;
+    sharing.look_through(copy.as_ref(), copy.databases()?)?;
+    Ok((report, zip, copy))
 }
 
 fn database(archive: &Archive<&[u8]>) -> Result<Vec<u8>, ShareError> {

@@ -12,6 +12,7 @@ pub mod copy;
 pub mod dense;
 pub mod file;
 pub mod manifest;
+pub mod model;
 pub mod pack;
 pub mod page;
 pub mod sharing;

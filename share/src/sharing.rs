@@ -1,10 +1,12 @@
 //! Runs on their way out: looked through, packed, and what was packed looked through again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 use prosescope_core::view::{RunShared, SharedPart};
+use prosescope_redact::Names;
 
 use crate::ReaderAt;
 use crate::archive::Archive;
@@ -23,6 +25,8 @@ pub struct Sharing<'a> {
     sign: Option<Box<Sign<'a>>>,
     /// What a raw copy holds is known from looking alone.
     looked: Option<RunShared>,
+    /// The kind of what is replaced, by the rule.
+    kinds: BTreeMap<String, String>,
 }
 
 impl<'a> Sharing<'a> {
@@ -42,6 +46,7 @@ impl<'a> Sharing<'a> {
             redactor,
             sign: None,
             looked: None,
+            kinds: BTreeMap::new(),
         })
     }
 
@@ -132,6 +137,7 @@ impl<'a> Sharing<'a> {
             bytes: part.bytes,
         });
         let parts = parts.collect();
+        self.note_kinds();
         Ok((self.report(parts), out))
     }
 
@@ -178,6 +184,37 @@ impl<'a> Sharing<'a> {
     /// Each text that is replaced, with its name: for whoever shares, who has the run anyway.
     pub fn replaced(&self) -> impl Iterator<Item = (&str, String)> {
         self.redactor.names().replacements()
+    }
+
+    /// The first of the runs that is a run.
+    pub(crate) fn session(&self) -> Option<&'a Session> {
+        self.runs.iter().find_map(|run| run.session)
+    }
+
+    /// Whether nothing is replaced.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.redactor.is_raw()
+    }
+
+    /// A text as the copy would have it, of which nothing is counted.
+    pub(crate) fn masked(&mut self, text: &str) -> String {
+        self.redactor.masked(text)
+    }
+
+    /// The names of what is replaced.
+    pub(crate) fn names(&self) -> &Names {
+        self.redactor.names()
+    }
+
+    /// Whether what a rule replaces is `secret` or `personal`, by the rule; of what was known before, by its name.
+    pub(crate) fn kinds(&self) -> &BTreeMap<String, String> {
+        &self.kinds
+    }
+
+    /// Notes the kinds of what was replaced until now: looking through a copy forgets them.
+    fn note_kinds(&mut self) {
+        let replaced = self.redactor.redactions().into_iter();
+        self.kinds.extend(replaced.map(|of| (of.rule, of.kind)));
     }
 
     /// The runs' ids as the copy has them: an id may hold a secret.

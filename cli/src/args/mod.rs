@@ -77,7 +77,7 @@ pub(crate) enum Command {
     /// List the runs below `.prose/`
     Runs(RunsArgs),
     /// Summarize a run: what happened, where it stopped and why
-    Show(RunArgs),
+    Show(ShowArgs),
     /// Print the tree of executed statements
     Trace(TraceArgs),
     /// Render state.md from a run's data
@@ -221,6 +221,30 @@ pub(crate) enum Sort {
     Program,
     /// What asks for somebody first: unreadable, failed, waiting for a decision, interrupted, most issues
     Problems,
+}
+
+/// Summarizes a run.
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Print Markdown to paste into a language model instead: of a failed run what failed first, of a waiting run its gate, else
+    /// the run. Secrets and personal details are replaced as `share` replaces them
+    #[arg(long)]
+    pub(crate) for_model: bool,
+    /// With --for-model: one row of the trace. N is its execution id, or ~N its place in the trace
+    #[arg(
+        long,
+        value_name = "N",
+        allow_hyphen_values = true,
+        requires = "for_model"
+    )]
+    pub(crate) node: Option<String>,
+    /// With --for-model: the most that the text has, in thousands of bytes
+    #[arg(long, value_name = "KB", value_parser = ["8", "32", "128"], default_value = "32")]
+    pub(crate) size: String,
+    #[command(flatten, next_help_heading = "What leaves with --for-model")]
+    pub(crate) wishes: share::WishArgs,
 }
 
 /// Prints the tree.

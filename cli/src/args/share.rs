@@ -43,6 +43,23 @@ pub(crate) struct ShareArgs {
     /// List what would be replaced and left out, and write nothing
     #[arg(long)]
     pub(crate) report: bool,
+    #[command(flatten)]
+    wishes: WishArgs,
+    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies it. Whoever holds the key signed exactly this
+    /// manifest: that the run is true, or all of it, is not proved
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign: Option<PathBuf>,
+    /// Do not ask before writing
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Replace a file that is there
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+}
+
+/// What leaves when a run is shared, or written for a model.
+#[derive(Debug, Args)]
+pub(crate) struct WishArgs {
     /// Leave this out as a whole; may be given several times, or separated by commas
     #[arg(long, value_enum, value_delimiter = ',', value_name = "CONTENT")]
     without: Vec<LeftOut>,
@@ -66,16 +83,6 @@ pub(crate) struct ShareArgs {
     /// Replace nothing and leave nothing out; says what the file holds
     #[arg(long, conflicts_with_all = ["without", "with", "keep", "redact", "max_value"])]
     raw: bool,
-    /// Sign the manifest with this SSH key; `check --allowed-signers` verifies it. Whoever holds the key signed exactly this
-    /// manifest: that the run is true, or all of it, is not proved
-    #[arg(long, value_name = "KEY")]
-    pub(crate) sign: Option<PathBuf>,
-    /// Do not ask before writing
-    #[arg(long)]
-    pub(crate) yes: bool,
-    /// Replace a file that is there
-    #[arg(long)]
-    pub(crate) overwrite: bool,
 }
 
 /// The form of a shared file.
@@ -125,7 +132,7 @@ pub(crate) enum Put {
     Personal,
 }
 
-impl ShareArgs {
+impl WishArgs {
     /// What is to leave.
     pub(crate) fn wishes(&self) -> Wishes {
         Wishes {
@@ -137,6 +144,13 @@ impl ShareArgs {
             max_value: self.max_value,
             raw: self.raw,
         }
+    }
+}
+
+impl ShareArgs {
+    /// What is to leave.
+    pub(crate) fn wishes(&self) -> Wishes {
+        self.wishes.wishes()
     }
 
     /// The runs that are shared.

@@ -18,6 +18,7 @@ mod doctor;
 mod events;
 mod exec;
 mod finish;
+mod for_model;
 mod gate;
 mod gates;
 mod get;

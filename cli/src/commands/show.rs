@@ -1,10 +1,11 @@
 use prosescope_core::session::pages;
 use prosescope_core::view::{FilesView, ImportsView, IssuesView, Overview, ProgramView};
+use prosescope_share::wishes::Wishes;
 use serde::Serialize;
 
 use super::windows::Windows;
-use super::{ended, unread};
-use crate::args::run::RunArgs;
+use super::{ended, for_model, unread};
+use crate::args::ShowArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
@@ -31,8 +32,15 @@ struct Program<'a, L: Serialize> {
     lines: L,
 }
 
-pub(super) fn run(args: &RunArgs, out: &Out) -> Result<Exit, CliError> {
-    let session = locate::open(&args.name()?)?;
+pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
+    if args.for_model {
+        return for_model::run(args, out);
+    }
+    if args.wishes.wishes() != Wishes::default() {
+        let message = "--without, --with, --keep, --redact, --max-value and --raw say what leaves with --for-model";
+        return Err(CliError::usage(message).hint("give --for-model as well"));
+    }
+    let session = locate::open(&args.run.name()?)?;
     let overview = pages::overview(&session, Some(locate::now()));
     let imports = pages::imports(&session);
     let issues = pages::issues_page(&session);

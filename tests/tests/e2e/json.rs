@@ -184,6 +184,11 @@ fn examples() -> Vec<Example> {
     vec![
         reads("runs", &[], of::<view::RunList>),
         reads("show", &["20260118"], of::<view::RunShown>),
+        reads(
+            "show",
+            &["20260118", "--for-model", "--size", "8"],
+            of::<view::ForModel>,
+        ),
         reads("trace", &["20260118"], of::<view::TracePage>),
         reads("trace", &["20260118", "--timeline"], of::<view::Timeline>),
         reads(

@@ -23,7 +23,8 @@ use crate::progress::Progress;
 use crate::signature::Key;
 use crate::{locate, print};
 pub(crate) use rules::known;
-use runs::Runs;
+pub(super) use rules::redactor;
+pub(super) use runs::Runs;
 
 pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let format = format(args)?;
@@ -38,7 +39,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
     let key = key(args, format)?;
     let _swept = swept::on_signal().map_err(|cause| runs::no_place(&cause))?;
     let opened = Runs::open(&args.runs()?, out)?;
-    let redactor = rules::redactor(args, &opened)?;
+    let redactor = rules::redactor(&args.wishes(), &opened)?;
     let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
     let progress = Rc::new(Progress::of("looking through", 0, out));
     let told = Rc::clone(&progress);
@@ -64,11 +65,7 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
             return Err(CliError::refused("not-agreed", "nothing was written"));
         }
     }
-    let made = Made {
-        by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
-        at: written::now(),
-        deflated: format != Kind::Database,
-    };
+    let made = made(format != Kind::Database);
     if let Some(key) = &key {
         sharing.signed_by(Box::new(|manifest| key.sign(manifest)));
     }
@@ -106,6 +103,15 @@ pub(super) fn run(args: &ShareArgs, out: &Out) -> Result<Exit, CliError> {
         true => print::shared_file(&report),
         false => print::shared(&report, out.width),
     })
+}
+
+/// Who makes a copy now.
+pub(super) fn made(deflated: bool) -> Made {
+    Made {
+        by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
+        at: written::now(),
+        deflated,
+    }
 }
 
 /// What is written.
@@ -162,7 +168,8 @@ fn key(args: &ShareArgs, format: Kind) -> Result<Option<Key>, CliError> {
     }
 }
 
-fn failed(error: ShareError) -> CliError {
+/// Why nothing was shared.
+pub(super) fn failed(error: ShareError) -> CliError {
     let (message, hint) = (error.to_string(), error.next_step());
     let error = match error {
         ShareError::Alike(_) => CliError::usage(message),

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use prosescope_share::copy::Redactor;
 use prosescope_share::redact::{Kind, names_secret};
-use prosescope_share::wishes::{Known, LONGEST, in_env};
+use prosescope_share::wishes::{Known, LONGEST, Wishes, in_env};
 
 use super::runs::Runs;
-use crate::args::share::ShareArgs;
 use crate::error::CliError;
 use crate::locate;
 
-pub(super) fn redactor(args: &ShareArgs, runs: &Runs) -> Result<Redactor, CliError> {
-    args.wishes()
+/// A redactor that knows the secrets of this machine, and of what lies around the runs.
+pub(in crate::commands) fn redactor(wishes: &Wishes, runs: &Runs) -> Result<Redactor, CliError> {
+    wishes
         .redactor(known(runs.folders()))
         .map_err(|(text, refused)| CliError::usage(format!("--redact {text}: {refused}")))
 }

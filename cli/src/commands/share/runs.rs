@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use prosescope_core::session::Session;
 use prosescope_core::source::Source;
 use prosescope_share::copy::Shared;
 use prosescope_share::pack::Databases;
@@ -15,7 +16,7 @@ use crate::locate::{self, OnServer, Opened};
 use crate::out::Out;
 
 /// Opened runs.
-pub(super) struct Runs {
+pub(in crate::commands) struct Runs {
     all: Vec<One>,
     /// Copies of runs in PostgreSQL.
     _copies: Vec<tempfile::TempDir>,
@@ -32,7 +33,7 @@ enum One {
 
 impl Runs {
     /// Opens runs, and databases of workflows.
-    pub(super) fn open(names: &[String], out: &Out) -> Result<Runs, CliError> {
+    pub(in crate::commands) fn open(names: &[String], out: &Out) -> Result<Runs, CliError> {
         let mut all = Vec::new();
         let mut copies = Vec::new();
         for name in names {
@@ -69,6 +70,14 @@ impl Runs {
         })
     }
 
+    /// The first of them, with the disk that it lies on; `None` where that is a database of workflows.
+    pub(in crate::commands) fn first(&self) -> Option<(&Session, &Disk)> {
+        match self.all.first()? {
+            One::Run(opened) => Some((&opened.session, &opened.disk)),
+            One::Workflows { .. } => None,
+        }
+    }
+
     /// Where they lie.
     pub(super) fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         self.all.iter().map(|one| match one {
@@ -78,7 +87,7 @@ impl Runs {
     }
 
     /// Each with its databases.
-    pub(super) fn shared(&self) -> Result<Vec<Each<'_>>, CliError> {
+    pub(in crate::commands) fn shared(&self) -> Result<Vec<Each<'_>>, CliError> {
         let all = self.all.iter().map(|one| {
             let databases: Box<dyn Databases> = Box::new(databases(one.disk())?);
             Ok((one.shared(), databases))

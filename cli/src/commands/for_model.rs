@@ -1,0 +1,80 @@
+//! `prosescope show RUN --for-model`: a run as text to paste into a language model.
+
+use prosescope_core::session::{Session, pages};
+use prosescope_core::text::{bytes, count};
+use prosescope_core::trace::NodeId;
+use prosescope_core::view::{ForModel, ModelSize, Part};
+use prosescope_share::model::{Asked, for_model};
+use prosescope_share::pack::ShareError;
+use prosescope_share::sharing::Sharing;
+
+use super::share::{self, Runs};
+use super::{ended, node_named};
+use crate::args::ShowArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate;
+use crate::out::{Out, say};
+
+pub(super) fn run(args: &ShowArgs, out: &Out) -> Result<Exit, CliError> {
+    let name = args.run.name()?;
+    let wishes = args.wishes.wishes();
+    let size = match args.size.as_str() {
+        "8" => ModelSize::Small,
+        "128" => ModelSize::Large,
+        _ => ModelSize::Medium,
+    };
+    let now = Some(locate::now());
+    if wishes.raw {
+        // No copy is made: a damaged run, too, is told as far as it was read.
+        let session = locate::open(&name)?;
+        let node = node(&session, args)?;
+        let mut text = pages::for_model(&session, node, size, now);
+        text.set_raw();
+        return told(&session, &text, out);
+    }
+    let opened = Runs::open(&[name], out)?;
+    let Some((session, disk)) = opened.first() else {
+        let message = "this is a database of workflows: --for-model takes a run";
+        return Err(CliError::usage(message).hint("`prosescope workflow list` lists the workflows"));
+    };
+    let node = node(session, args)?;
+    let redactor = share::redactor(&wishes, &opened)?;
+    let mut sharing = Sharing::new(opened.shared()?, redactor).map_err(failed)?;
+    let asked = Asked { node, size, now };
+    let text = for_model(&mut sharing, disk, &share::made(false), asked);
+    told(session, &text.map_err(failed)?, out)
+}
+
+fn node(session: &Session, args: &ShowArgs) -> Result<Option<NodeId>, CliError> {
+    let name = args.node.as_deref();
+    let parts = [Part::Statements];
+    let node = name.map(|name| node_named(session, "--node", name, &parts));
+    node.transpose()
+}
+
+/// The text for a pipe, and what is to be known of it for the person.
+fn told(session: &Session, text: &ForModel, out: &Out) -> Result<Exit, CliError> {
+    out.show(text, || text.text.clone())?;
+    let mut line = format!(
+        "about {} tokens, {}; {}",
+        count(text.tokens),
+        bytes(text.bytes),
+        text.replaced_words()
+    );
+    if !text.left_out.is_empty() {
+        line.push_str("; left out: ");
+        line.push_str(&text.left_out.join(", "));
+    }
+    say(&line);
+    Ok(ended(session))
+}
+
+fn failed(error: ShareError) -> CliError {
+    let unread = matches!(error, ShareError::Read { .. });
+    let error = share::failed(error);
+    match unread {
+        true => error.hint("--raw writes what was read of the run; secrets are not replaced then"),
+        false => error,
+    }
+}
