@@ -550,14 +550,12 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
 fn a_run_is_written_for_a_model_without_its_secrets() {
     let dir = tempfile::tempdir().unwrap();
     copy(&examples().join(FAILED), &dir.path().join(FAILED));
+    let secret = "Mend these terms and nothing else";
     fs::write(
         dir.path().join(".env"),
-        "DEPLOY_TOKEN=a-word-in-the-program\n",
+        format!("DEPLOY_TOKEN=\"{secret}\"\n"),
     )
     .unwrap();
-    let program = dir.path().join(FAILED).join("program.prose");
-    let text = fs::read_to_string(&program).unwrap();
-    fs::write(&program, format!("{text}\n# a-word-in-the-program\n")).unwrap();
     let (mut asked, _) = Asked::open(dir.path());
     let mut ask = |node, size, raw| {
         let request = Request::ForModel {
@@ -575,12 +573,9 @@ fn a_run_is_written_for_a_model_without_its_secrets() {
     let of = ask(None, ModelSize::Large, false);
     assert_eq!(of.about, ModelAbout::Failure);
     assert!(of.text.contains("[DEPLOY_TOKEN #1]"), "{}", of.text);
-    assert!(!of.text.contains("a-word-in-the-program"));
-    assert!(
-        of.replaced_words().contains("1 secret"),
-        "{:?}",
-        of.replaced
-    );
+    assert!(!of.text.contains(secret));
+    assert!(of.replaced.iter().any(|of| of.kind == "secret"));
+    assert!(of.replaced_words().contains("secret"), "{of:?}");
     // A row is the same row in the copy.
     let row = ask(Some(3), ModelSize::Small, false);
     let raw = ask(Some(3), ModelSize::Small, true);

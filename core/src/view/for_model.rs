@@ -91,9 +91,10 @@ impl ForModel {
         self.raw = false;
         self.replaced = replaced;
         let words = self.replaced_words();
-        self.set_end(&format!(
-            "{words} before this copy was made; a name in brackets is in the place of each.\n"
-        ));
+        self.set_end(&match self.replaced.is_empty() {
+            true => "Nothing in this copy looked like a secret.\n".to_owned(),
+            false => format!("{words} before this copy was made, each by a name in brackets.\n"),
+        });
     }
 
     /// Notes that nothing was replaced, and says it at the end of the text.
