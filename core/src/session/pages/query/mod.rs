@@ -1,0 +1,167 @@
+//! SQL over a run: the tables of its own database, and beside them tables of what was understood of it, which are the same for
+//! every form of run.
+
+mod stored;
+mod tables;
+
+use std::cell::Cell;
+
+use crate::database::Limits;
+use crate::database::query::{Beside, QueryError, Question, STEPS, words};
+use crate::session::Session;
+use crate::sqlite;
+use crate::view::{Part, QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
+use tables::{Asked, MODEL, Model};
+
+/// Answers one statement of SQL with at most `limit` rows. `limits` stop it by a clock or for a person; without them it ends
+/// after a counted number of steps. `now` is milliseconds since 1970 UTC.
+///
+/// # Errors
+/// When the statement is none, does more than read tables, or takes too long; when the run's database cannot be opened.
+pub fn query(
+    session: &Session,
+    sql: &str,
+    limit: u32,
+    limits: &Limits,
+    now: Option<i64>,
+) -> Result<QueryView, QueryError> {
+    let asked = Asked {
+        session,
+        now,
+        values: tables::asks_for_values(sql),
+        left: Cell::new(tables::MOST_OF_VALUES),
+        unread: Cell::new(0),
+    };
+    let beside: Vec<Beside<'_>> = named(session, sql)
+        .map(|(name, model)| Beside {
+            name,
+            columns: columns(model),
+            fill: Box::new(|push| (model.fill)(&asked, push)),
+        })
+        .collect();
+    let tables = query_tables(session).tables;
+    let question = Question {
+        sql,
+        beside: &beside,
+        tables: &tables,
+        limit,
+        steps: STEPS,
+    };
+    let own = match own_database(session) {
+        Some(path) => session.source().database(&path, limits)?.query(&question),
+        None => None,
+    };
+    let answer = match own {
+        Some(answer) => answer,
+        None => {
+            use crate::database::Database as _;
+            let empty = sqlite::empty(limits)?;
+            let answer = empty.query(&question);
+            answer.unwrap_or(Err(QueryError::Empty))
+        }
+    };
+    let mut view = answer?;
+    match asked.unread.get() {
+        0 => {}
+        n => view.notes.push(format!(
+            "Of {n} values in value_list the column value is NULL, because they could not be read or all values together are too long. `prosescope get NAME` prints one."
+        )),
+    }
+    Ok(view)
+}
+
+/// Lists the tables that [`query`] knows, and the stored questions.
+pub fn query_tables(session: &Session) -> QueryTables {
+    let model = MODEL.iter().map(|model| QueryTable {
+        name: name_in(session, model.name),
+        own: false,
+        about: model.about.to_owned(),
+        rows: (model.rows)(session),
+        columns: columns(model),
+    });
+    let own = own_database(session).is_some();
+    let is_table = |kind: &str| kind == "table" || kind == "shadow";
+    let own = session
+        .run
+        .tables
+        .iter()
+        .filter(|table| own && is_table(&table.kind));
+    let own = own.map(|table| QueryTable {
+        name: table.name.clone(),
+        own: true,
+        about: String::new(),
+        rows: table.rows,
+        columns: table
+            .columns
+            .iter()
+            .map(|column| QueryColumn {
+                name: column.name.clone(),
+                declared: Some(column.declared.clone()).filter(|declared| !declared.is_empty()),
+            })
+            .collect(),
+    });
+    QueryTables {
+        tables: model.chain(own).collect(),
+        questions: stored::questions(|table| name_in(session, table)),
+    }
+}
+
+/// Returns the stored question of a name.
+///
+/// # Errors
+/// [`QueryError::NoQuestion`] without one.
+pub fn stored_question(session: &Session, name: &str) -> Result<StoredQuestion, QueryError> {
+    let all = stored::questions(|table| name_in(session, table));
+    let found = all.into_iter().find(|question| question.name == name);
+    found.ok_or_else(|| QueryError::NoQuestion(name.to_owned()))
+}
+
+/// Returns the parts of the run that a statement asks for by the tables of what was understood: where one was not read to its
+/// end, the answer is not whole.
+pub fn query_parts(session: &Session, sql: &str) -> Vec<Part> {
+    named(session, sql)
+        .filter_map(|(_, model)| model.part)
+        .collect()
+}
+
+/// The tables of what was understood that a statement may name: the others are not made.
+fn named(session: &Session, sql: &str) -> impl Iterator<Item = (String, &'static Model)> {
+    let words = words(sql);
+    MODEL
+        .iter()
+        .map(|model| (name_in(session, model.name), model))
+        .filter(move |(name, _)| words.contains(&name.to_lowercase()))
+}
+
+/// What a table is called beside the tables of this run: none of them is hidden.
+fn name_in(session: &Session, name: &str) -> String {
+    let mut free = name.to_owned();
+    let tables = &session.run.tables;
+    while tables
+        .iter()
+        .any(|own| own.name.eq_ignore_ascii_case(&free))
+    {
+        free.insert_str(0, "model_");
+    }
+    free
+}
+
+fn columns(model: &Model) -> Vec<QueryColumn> {
+    let columns = model.columns.iter().map(|(name, declared)| QueryColumn {
+        name: (*name).to_owned(),
+        declared: Some((*declared).to_owned()),
+    });
+    columns.collect()
+}
+
+/// The path of the run's own database in its source, where it has one that SQL can be asked of.
+fn own_database(session: &Session) -> Option<String> {
+    let store = session.values.db.as_ref()?;
+    if store.db.holds_many_runs() {
+        return None;
+    }
+    Some(match session.source().file(&session.place).is_some() {
+        true => session.place.clone(),
+        false => format!("{}state.db", session.root),
+    })
+}
