@@ -11,8 +11,8 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{
-    BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables, QueryView, SearchedRun,
-    Timeline, TracePage,
+    BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables,
+    QueryView, SearchedRun, Timeline, TracePage,
 };
 use prosescope_desk::protocol::{
     Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,

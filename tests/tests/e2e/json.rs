@@ -218,6 +218,7 @@ fn examples() -> Vec<Example> {
             &["20260118", "20260112", "--anyway"],
             of::<view::CompareView>,
         ),
+        reads(
             "query",
             &["20260118", "--ask", "failures"],
             of::<view::QueryView>,
