@@ -1,5 +1,4 @@
-use prosescope_core::session::pages::{self, CompareOptions, NotComparable};
-use prosescope_core::view::Part;
+use prosescope_core::session::pages::{self, COMPARED, CompareOptions, NotComparable};
 
 use super::{ended, unread};
 use crate::args::diff::DiffArgs;
@@ -7,9 +6,6 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::out::Out;
 use crate::{locate, print};
-
-/// What is compared: where not all of it was read, "no difference" would not be true.
-const PARTS: [Part; 4] = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
 
 pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
     let (a, b) = (locate::open(&args.a)?, locate::open(&args.b)?);
@@ -19,8 +15,8 @@ pub(super) fn run(args: &DiffArgs, out: &Out) -> Result<Exit, CliError> {
     };
     let view = pages::compare(&a, &b, Some(locate::now()), options).map_err(refused)?;
     out.show(&view, || print::compared(&view, out.width))?;
-    unread::whole(&a, &PARTS)?;
-    unread::whole(&b, &PARTS)?;
+    unread::whole(&a, &COMPARED)?;
+    unread::whole(&b, &COMPARED)?;
     Ok(ended(&a).max(ended(&b)))
 }
 

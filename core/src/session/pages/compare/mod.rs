@@ -36,6 +36,16 @@ const NOTES: usize = 20;
 const NOTABLE: i64 = 10_000;
 const FIFTH: i64 = 5;
 
+/// The parts of a run that are compared: where not all of one was read, "no difference" would not be true. How a gate came
+/// to its status is in the audit log.
+pub const COMPARED: [Part; 5] = [
+    Part::Statements,
+    Part::Bindings,
+    Part::Agents,
+    Part::Gates,
+    Part::Audit,
+];
+
 /// What is compared, and what is listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CompareOptions {
@@ -157,10 +167,9 @@ fn run(session: &Session, overview: Overview) -> ComparedRun {
 
 /// Whether something of a run that is compared could not be read.
 fn lacks(session: &Session) -> bool {
-    let parts = [Part::Statements, Part::Bindings, Part::Agents, Part::Gates];
     let unread = session.unread();
     let mut unread = unread.iter().filter(|unread| !unread.around);
-    unread.any(|unread| parts.iter().any(|part| unread.concerns(*part)))
+    unread.any(|unread| COMPARED.iter().any(|part| unread.concerns(*part)))
 }
 
 /// What a reader must know before the rows.
