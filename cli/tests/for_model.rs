@@ -81,6 +81,9 @@ fn what_leaves_is_said_only_with_for_model() {
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("give --for-model as well"), "{said}");
-    let out = prose(&examples(), &["show", FAILED, "--node", "13"]);
-    assert_eq!(out.status.code(), Some(2));
+    for option in [["--node", "13"], ["--size", "8"]] {
+        let out = prose(&examples(), &["show", FAILED, option[0], option[1]]);
+        assert_eq!(out.status.code(), Some(2), "{option:?}");
+    }
+    assert_eq!(prose(&examples(), &["show", FAILED]).status.code(), Some(0));
 }

@@ -76,7 +76,11 @@ pub fn file(
     made: &Made,
     viewer: Option<&str>,
 ) -> Result<(RunShared, Vec<u8>), ShareError> {
-    let (mut report, zip, copy) = checked(sharing, source, made)?;
+    let Checked {
+        mut report,
+        zip,
+        copy,
+    } = checked(sharing, source, made)?;
     let bytes = match form {
         Form::Zip => zip,
         Form::Db => database(&Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?)?,
@@ -94,18 +98,28 @@ pub fn file(
     Ok((report, bytes))
 }
 
-/// Packs runs of a source, opens the copy as whoever gets it does, and looks through it; returns the report, the zip and the copy.
+/// A copy that was packed and looked through.
+pub(crate) struct Checked {
+    /// What was replaced and left out.
+    pub(crate) report: RunShared,
+    /// The copy, packed.
+    pub(crate) zip: Vec<u8>,
+    /// The copy, opened.
+    pub(crate) copy: Rc<dyn Shareable>,
+}
+
+/// Packs runs of a source, opens the copy as whoever gets it does, and looks through it.
 pub(crate) fn checked(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
     made: &Made,
-) -> Result<(RunShared, Vec<u8>, Rc<dyn Shareable>), ShareError> {
+) -> Result<Checked, ShareError> {
     let (report, zip) = sharing.pack(made, &mut || Ok(Vec::new()))?;
     let archive = Archive::open(zip.as_slice(), zip.len() as u64, u64::MAX)?;
     let copy = source.unpacked(&zip)?;
     sharing.check(&archive, copy.as_ref())?;
     sharing.look_through(copy.as_ref(), copy.databases()?)?;
-    Ok((report, zip, copy))
+    Ok(Checked { report, zip, copy })
 }
 
 fn database(archive: &Archive<&[u8]>) -> Result<Vec<u8>, ShareError> {

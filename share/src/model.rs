@@ -50,8 +50,7 @@ pub fn for_model(
     // A row keeps its id in the copy, and the place that it has among the others.
     let row = asked.node.and_then(|node| original?.trace().node(node)?.id);
     let called = called.map(|name| sharing.masked(&name));
-    let (_, _, copy) = checked(sharing, source, made)?;
-    let copy: Rc<dyn Source> = copy;
+    let copy: Rc<dyn Source> = checked(sharing, source, made)?.copy;
     let found = survey(copy.as_ref()).found;
     let place = found.iter().find(|found| found.kind != FoundKind::Agents);
     let place = place.map_or("", |found| found.place.as_str());

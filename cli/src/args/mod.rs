@@ -245,7 +245,7 @@ pub(crate) struct ShowArgs {
     )]
     pub(crate) node: Option<String>,
     /// With --for-model: the most that the text has, in thousands of bytes
-    #[arg(long, value_name = "KB", value_parser = ["8", "32", "128"], default_value = "32")]
+    #[arg(long, value_name = "KB", value_parser = ["8", "32", "128"], default_value = "32", requires = "for_model")]
     pub(crate) size: String,
     #[command(flatten, next_help_heading = "What leaves with --for-model")]
     pub(crate) wishes: share::WishArgs,
