@@ -718,24 +718,17 @@ mod tests {
     }
 
     #[test]
-    fn nodes_fold_and_unfold_one_by_one_and_all_at_once() {
-        let mut folds = Folds::default();
-        assert!(folds.is_empty() && !folds.contains(3));
+    fn what_somebody_folds_or_unfolds_is_kept_and_moves_with_its_nodes() {
+        let mut folds = Folds::of(Folded::Well);
+        assert!(folds.names_none() && folds.kind() == Folded::Well);
         folds.set(3, true);
+        folds.set(4, true);
         folds.set(4, false);
-        assert!(folds.contains(3) && !folds.contains(4));
-        assert_eq!(
-            folds.renumbered(|node| (node != 3).then_some(node)),
-            Folds::default()
-        );
-        assert!(folds.renumbered(|node| Some(node + 1)).contains(4));
-        folds.set(3, false);
-        assert!(folds.is_empty());
-        folds = Folds::of_all(true);
-        folds.set(5, false);
-        assert!(folds.contains(3) && !folds.contains(5) && !folds.is_empty());
-        folds.set(5, true);
-        assert_eq!(folds, Folds::of_all(true));
+        let (folded, unfolded) = (BTreeSet::from([3]), BTreeSet::from([4]));
+        assert_eq!((&folds.folded, &folds.unfolded), (&folded, &unfolded));
+        let moved = folds.renumbered(|node| (node != 3).then_some(node + 1));
+        assert_eq!(moved.unfolded, BTreeSet::from([5]));
+        assert!(moved.folded.is_empty() && moved.kind() == Folded::Well);
     }
 
     #[test]
