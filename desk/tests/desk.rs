@@ -12,7 +12,7 @@ use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{
     BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables,
-    QueryView, SearchedRun, Timeline, TracePage,
+    QueryView, SearchedRun, Timeline, TracePage, TreeRow,
 };
 use prosescope_desk::protocol::{
     Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
