@@ -37,14 +37,17 @@ pub struct Question<'a> {
 /// What takes a row; `false`: no more are wanted.
 pub type Push<'p> = &'p mut dyn FnMut(&[Value<'_>]) -> bool;
 
+/// What gives the rows of a table, one value a column.
+pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
+
 /// A table that is put beside those of the store, for as long as the question takes.
 pub struct Beside<'a> {
     /// Its name.
     pub name: String,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
-    /// Gives its rows, one value a column.
-    pub fill: Box<dyn Fn(Push<'_>) + 'a>,
+    /// Gives its rows.
+    pub fill: Fill<'a>,
 }
 
 /// Why a question has no answer.

@@ -6,8 +6,8 @@ mod tables;
 
 use std::cell::Cell;
 
-use crate::database::Limits;
-use crate::database::query::{Beside, QueryError, Question, STEPS, words};
+use crate::database::query::{Beside, Fill, QueryError, Question, STEPS, words};
+use crate::database::{Limits, Value};
 use crate::session::Session;
 use crate::sqlite;
 use crate::view::{Part, QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
@@ -36,7 +36,7 @@ pub fn query(
         .map(|(name, model)| Beside {
             name,
             columns: columns(model),
-            fill: Box::new(|push| (model.fill)(&asked, push)),
+            fill: fill(model, &asked),
         })
         .collect();
     let tables = query_tables(session).tables;
@@ -68,6 +68,22 @@ pub fn query(
         )),
     }
     Ok(view)
+}
+
+/// What gives the rows of a table. Values are read now: the file is opened once more for the question, and the memory that
+/// SQLite may take is for both.
+fn fill<'a>(model: &'static Model, asked: &'a Asked<'_>) -> Fill<'a> {
+    if !matches!(model.part, Some(Part::Bindings | Part::Agents)) {
+        return Box::new(|push| (model.fill)(asked, push));
+    }
+    let mut rows: Vec<Vec<Value<'static>>> = Vec::new();
+    (model.fill)(asked, &mut |row| {
+        rows.push(row.iter().cloned().map(Value::into_owned).collect());
+        true
+    });
+    Box::new(move |push| {
+        let _ = rows.iter().all(|row| push(row));
+    })
 }
 
 /// Lists the tables that [`query`] knows, and the stored questions.
