@@ -92,7 +92,8 @@ impl Block {
 
     /// A block that quotes a text, of which only the beginning may be there.
     pub(super) fn part_of(title: impl Into<String>, text: &str, len: u64, more: bool) -> Block {
-        let text = quoted(text);
+        // A fence ends without the line breaks that its text ends with: they need no room.
+        let text = quoted(text).trim_end_matches('\n').to_owned();
         Block::of(title, Some(Content::Text { text, len, more }))
     }
 
@@ -180,28 +181,35 @@ impl Block {
     }
 }
 
-/// The beginning of a text that fits into so many bytes with its fence, and what was cut.
+/// The longest beginning of a text that fits into so many bytes with its fence, and what was cut.
 fn write_text(text: &str, len: u64, more: bool, room: usize) -> Option<(String, Option<String>)> {
-    let mut take = text.len().min(room);
-    loop {
-        let shown = beginning(text, take);
+    let write = |most: usize| {
+        let shown = beginning(text, most);
         let is_cut = more || shown.len() < text.len();
         let mut out = fenced(shown);
         if is_cut {
             out.push_str(&format!("… {} in all\n", bytes(len)));
         }
-        match out.len().checked_sub(room) {
-            None | Some(0) => {
-                let cut = is_cut.then(|| {
-                    let shown = bytes(shown.len() as u64);
-                    format!("the first {shown} of {}", bytes(len))
-                });
-                return Some((out, cut));
-            }
-            Some(_) if shown.is_empty() => return None,
-            Some(over) => take = shown.len().saturating_sub(over),
+        let cut = is_cut.then(|| {
+            let shown = bytes(shown.len() as u64);
+            format!("the first {shown} of {}", bytes(len))
+        });
+        (out.len() <= room).then_some((out, cut))
+    };
+    let whole = write(text.len());
+    if whole.is_some() {
+        return whole;
+    }
+    // The fence grows with the longest run of backticks, so that how much fits is not known beforehand.
+    let (mut fits, mut over) = (0, text.len().min(room));
+    while fits + 1 < over {
+        let most = fits.midpoint(over);
+        match write(most) {
+            Some(_) => fits = most,
+            None => over = most,
         }
     }
+    write(fits)
 }
 
 /// The lines around one that fit into so many bytes with their fence, and what was cut. `of`: the lines before the first, and
