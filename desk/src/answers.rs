@@ -251,18 +251,6 @@ impl Desk {
             }
             Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
-            Request::Query { place, sql, limit } => {
-                let options = self.clock().options();
-                let run = self.run(&place)?;
-                json(&pages::query(
-                    run,
-                    &sql,
-                    limit,
-                    &options.limits,
-                    options.now,
-                )?)
-            }
-            Request::QueryTables { place } => json(&pages::query_tables(self.run(&place)?)),
             Request::Table {
                 place,
                 table,
