@@ -1129,6 +1129,8 @@ export type TreeRow = {
   depth: number | null;
   /** The gate's id. */
   gate: string | null;
+  /** Of a call, the beginning of the first value that it was given; `null` where that is not recorded, or not asked for. */
+  argument?: string | null;
   /** When it began; `null`: not recorded. */
   started: Stamp | null;
   /** When it ended; `null`: not recorded. */
