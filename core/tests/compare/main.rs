@@ -4,3 +4,5 @@
 mod generated;
 mod make;
 mod pairs;
+#[path = "../shared/session.rs"]
+mod session;

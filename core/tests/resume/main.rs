@@ -6,3 +6,5 @@ mod examples;
 mod make;
 mod many;
 mod prompt;
+#[path = "../shared/session.rs"]
+mod session;

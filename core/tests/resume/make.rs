@@ -2,44 +2,25 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::rc::Rc;
 
-use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session};
-use prosescope_core::source::Source;
-use prosescope_core::sqlite::MemorySource;
+use prosescope_core::session::Session;
 use prosescope_core::view::{How, ResumeView};
 
-/// 2026-01-25 16:00 UTC.
-pub(crate) const NOW: i64 = 1_769_356_800_000;
+use crate::session;
+pub(crate) use crate::session::{NOW, files};
 
 /// A run in a database: its program, what its row says, and SQL.
 pub(crate) fn database(program: &str, status: &str, sql: &str) -> Session {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let conn = rusqlite::Connection::open(&path).unwrap();
-    conn.pragma_update(None, "foreign_keys", false).unwrap();
-    conn.pragma_update(None, "synchronous", "off").unwrap();
-    conn.execute_batch(STATE_SQL).unwrap();
-    let source = (!program.is_empty()).then_some(program);
-    conn.execute(
-        "INSERT INTO run (id, status, program_source, started_at, updated_at)
-         VALUES ('r1', ?1, ?2, '2026-01-25 15:00:00', '2026-01-25 15:30:00')",
-        (status, source),
-    )
-    .unwrap();
-    conn.execute_batch(sql).unwrap();
-    drop(conn);
-    files(vec![("state.db".to_owned(), std::fs::read(&path).unwrap())])
-}
-
-pub(crate) fn files(files: Vec<(String, Vec<u8>)>) -> Session {
-    let source: Rc<dyn Source> = Rc::new(MemorySource::new("a run", files));
-    let options = Options {
-        now: Some(NOW),
-        ..Options::default()
-    };
-    Session::open(source, "", &options).unwrap()
+    session::database(|conn| {
+        let source = (!program.is_empty()).then_some(program);
+        conn.execute(
+            "INSERT INTO run (id, status, program_source, started_at, updated_at)
+             VALUES ('r1', ?1, ?2, '2026-01-25 15:00:00', '2026-01-25 15:30:00')",
+            (status, source),
+        )
+        .unwrap();
+        conn.execute_batch(sql).unwrap();
+    })
 }
 
 /// The files below a folder.

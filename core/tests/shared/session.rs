@@ -1,0 +1,34 @@
+//! Runs that a test makes, opened at a fixed time.
+
+use std::rc::Rc;
+
+use prosescope_core::schema::STATE_SQL;
+use prosescope_core::session::{Options, Session};
+use prosescope_core::source::Source;
+use prosescope_core::sqlite::MemorySource;
+
+/// 2026-01-25 16:00 UTC.
+pub(crate) const NOW: i64 = 1_769_356_800_000;
+
+/// A run in a database of the documents' schema, which `fill` fills.
+pub(crate) fn database(fill: impl FnOnce(&rusqlite::Connection)) -> Session {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.pragma_update(None, "foreign_keys", false).unwrap();
+    conn.pragma_update(None, "synchronous", "off").unwrap();
+    conn.execute_batch(STATE_SQL).unwrap();
+    fill(&conn);
+    drop(conn);
+    files(vec![("state.db".to_owned(), std::fs::read(&path).unwrap())])
+}
+
+/// A run of these files.
+pub(crate) fn files(files: Vec<(String, Vec<u8>)>) -> Session {
+    let source: Rc<dyn Source> = Rc::new(MemorySource::new("a run", files));
+    let options = Options {
+        now: Some(NOW),
+        ..Options::default()
+    };
+    Session::open(source, "", &options).unwrap()
+}
