@@ -109,16 +109,14 @@ fn row(out: &mut String, of: &ComparedRow, width: usize) {
 
 /// The numbers that commands take for a row in A and in B.
 fn ids(of: &ComparedRow) -> String {
-    let id = |at: &ComparedNode| match at.at.id {
-        Some(id) => format!("#{id}"),
-        None => format!("~{}", at.at.node),
+    let number = |(side, of): (&str, &Option<ComparedNode>)| {
+        Some(format!("{side} {}", of.as_ref()?.at.number()))
     };
-    match (&of.a, &of.b) {
-        (Some(a), Some(b)) => format!("A {}, B {}", id(a), id(b)),
-        (Some(a), None) => format!("A {}", id(a)),
-        (None, Some(b)) => format!("B {}", id(b)),
-        (None, None) => String::new(),
-    }
+    let both = [("A", &of.a), ("B", &of.b)];
+    both.into_iter()
+        .filter_map(number)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn details(out: &mut String, of: &ComparedRow, below: &str, width: usize) {

@@ -13,7 +13,7 @@ pub(crate) fn node(view: &NodeDetail, width: usize) -> String {
     let mut out = String::new();
     let row = &view.row;
     let tone = of(&row.status);
-    let id = super::trace::number(row);
+    let id = row.number();
     let _ = writeln!(
         out,
         "{tone}{} {}{RESET}  {BOLD}{}{RESET}  {FAINT}{id}{RESET}",
@@ -121,10 +121,7 @@ fn answer(out: &mut String, answer: &AnswerView, width: usize) {
     excerpt(out, answer.value.as_ref(), width);
     note(out, answer.note.as_deref(), width);
     if let Some(by) = &answer.replaced_by {
-        let id = by
-            .id
-            .map_or_else(|| format!("~{}", by.node), |id| format!("#{id}"));
-        let text = format!("replaced by {id} {}", by.text);
+        let text = format!("replaced by {} {}", by.number(), by.text);
         let _ = writeln!(
             out,
             "  {FAINT}{}{RESET}",

@@ -25,7 +25,7 @@ pub(crate) fn trace(view: &TracePage, width: usize) -> String {
     } else if view.rows.is_empty() {
         out.push_str("no statement is recorded\n");
     }
-    let ids = view.rows.iter().map(|row| number(row).len()).max();
+    let ids = view.rows.iter().map(|row| row.number().len()).max();
     let ids = ids.unwrap_or(0);
     let times = view.rows.iter().any(|r| r.duration.is_some());
     let right = ids + 2 + if times { TOOK + 2 } else { 0 };
@@ -113,7 +113,7 @@ fn print_row(out: &mut String, row: &TreeRow, columns: &Columns) {
     if times {
         let _ = write!(tail, "  {:>TOOK$}", row.duration.as_deref().unwrap_or(""));
     }
-    let _ = write!(tail, "  {FAINT}{:>ids$}{RESET}", number(row));
+    let _ = write!(tail, "  {FAINT}{:>ids$}{RESET}", row.number());
     if !tail.trim().is_empty() {
         let _ = write!(out, "{}{}", pad(filled, room), tail.trim_end());
     }
@@ -129,12 +129,6 @@ fn print_row(out: &mut String, row: &TreeRow, columns: &Columns) {
     for remark in &row.remarks {
         let _ = writeln!(out, "{below}{FAINT}· {}{RESET}", escape(remark, false));
     }
-}
-
-/// The number that commands take for a row: its execution's, else its place.
-pub(super) fn number(row: &TreeRow) -> String {
-    let place = || format!("~{}", row.node);
-    row.id.map_or_else(place, |id| format!("#{id}"))
 }
 
 fn notes(row: &TreeRow) -> Vec<String> {

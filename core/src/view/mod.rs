@@ -81,6 +81,7 @@ pub use files::{
 };
 pub use for_model::{ForModel, ModelAbout, ModelSize, ReplacedInText};
 pub use gates::{AuditRow, AuditView, GateView, GatesView};
+pub(crate) use nodes::number;
 pub use nodes::{
     BindingRef, NodeDetail, NodeRef, ProgramLine, ProgramView, PropertyView, RowView, TracePage,
     TreeRow,

@@ -29,6 +29,25 @@ pub struct NodeRef {
     pub error: Option<String>,
 }
 
+/// The number that commands take for a row: `#31`, its execution's id; `~12`, its place, where it has none.
+pub(crate) fn number(node: u32, id: Option<i64>) -> String {
+    id.map_or_else(|| format!("~{node}"), |id| format!("#{id}"))
+}
+
+impl NodeRef {
+    /// The number that commands take for it.
+    pub fn number(&self) -> String {
+        number(self.node, self.id)
+    }
+}
+
+impl TreeRow {
+    /// The number that commands take for it.
+    pub fn number(&self) -> String {
+        number(self.node, self.id)
+    }
+}
+
 /// A binding as a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]

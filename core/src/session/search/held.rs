@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::session::pages::error_of;
 use crate::text::short;
 use crate::trace::{Node, NodeId};
-use crate::view::{Hit, HitKind};
+use crate::view::{Hit, HitKind, number};
 
 /// How much of a statement names a place.
 const TEXT: usize = 60;
@@ -110,10 +110,7 @@ fn program(session: &Session, needle: &Needle, found: &mut Found) {
 fn of_node(at: NodeId, node: &Node) -> Hit {
     let text = short(&node.text, TEXT);
     Hit {
-        place: match node.id {
-            Some(id) => format!("#{id} {text}"),
-            None => format!("~{} {text}", at.get()),
-        },
+        place: format!("{} {text}", number(at.get(), node.id)),
         node: Some(at.get()),
         id: node.id,
         line: node.line,

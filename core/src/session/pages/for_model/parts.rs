@@ -98,12 +98,12 @@ fn row(session: &Session, detail: &NodeDetail, size: ModelSize, blocks: &mut Vec
         Some(why) => format!("{line}, a guess: {why}"),
         None => line,
     };
-    let id = at
-        .id
-        .map_or_else(|| format!("~{}", at.node), |id| format!("#{id}"));
     let mut of = Block::of("The row", None)
         .ranked(FIRST, 600)
-        .fact("row", &format!("{id}, {}, {}", at.kind, at.status))
+        .fact(
+            "row",
+            &format!("{}, {}, {}", at.number(), at.kind, at.status),
+        )
         .fact("line", &line)
         .fact("detail", &at.detail)
         .fact("took", at.duration.as_deref().unwrap_or_default())
