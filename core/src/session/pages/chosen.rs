@@ -128,7 +128,7 @@ pub fn chosen_page(session: &Session, rows: &[NodeId], from: u32, len: u32) -> T
 }
 
 /// How long a node took by its own rows, in milliseconds.
-fn took(opened: &Opened, node: &Node) -> Option<i64> {
+pub(super) fn took(opened: &Opened, node: &Node) -> Option<i64> {
     let (from, to) = node.times(&opened.run);
     span(from, to)
 }

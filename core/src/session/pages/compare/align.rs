@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use typed_index_collections::TiVec;
 
-use super::programs::{Pair, Pairs};
+use super::programs::{Pair, Pairs, certain};
 use crate::session::Opened;
 use crate::trace::{Node, NodeId, NodeKind};
 
@@ -117,38 +117,34 @@ struct Sides<'o> {
 
 impl<'o> Sides<'o> {
     fn row_of_a(&self, at: NodeId) -> Option<Row<'o>> {
-        let node = self.a.trace().node(at)?;
-        // Without both programs, lines of one say nothing of the other.
-        let listing = self.pairs.and(self.a.listing());
-        let own = listing
-            .zip(node.line)
-            .and_then(|(l, line)| l.begun_at(line));
-        Some(Row {
-            node,
-            statement: own.map(|a| Pair {
-                a,
-                guessed: node.line_guessed,
-            }),
-            sure: own.is_some() && !node.line_guessed,
-            borrows: self.a.trace().borrows_line(node),
-        })
+        self.row(self.a, at, |own| Some(certain(own)))
     }
 
     fn row_of_b(&self, at: NodeId) -> Option<Row<'o>> {
-        let node = self.b.trace().node(at)?;
-        let listing = self.pairs.and(self.b.listing());
+        self.row(self.b, at, |own| self.pairs?.of(own))
+    }
+
+    /// A row of a run. `in_a`: which statement of A's program one of the run's is.
+    fn row(
+        &self,
+        of: &'o Opened,
+        at: NodeId,
+        in_a: impl Fn(u32) -> Option<Pair>,
+    ) -> Option<Row<'o>> {
+        let node = of.trace().node(at)?;
+        // Without both programs, lines of one say nothing of the other.
+        let listing = self.pairs.and(of.listing());
         let own = listing
             .zip(node.line)
-            .and_then(|(l, line)| l.begun_at(line));
-        let statement = own.zip(self.pairs).and_then(|(own, pairs)| pairs.of(own));
+            .and_then(|(listing, line)| listing.begun_at(line));
         Some(Row {
             node,
-            statement: statement.map(|pair| Pair {
+            statement: own.and_then(in_a).map(|pair| Pair {
                 guessed: pair.guessed || node.line_guessed,
                 ..pair
             }),
             sure: own.is_some() && !node.line_guessed,
-            borrows: self.b.trace().borrows_line(node),
+            borrows: of.trace().borrows_line(node),
         })
     }
 

@@ -14,9 +14,10 @@ mod words;
 
 use self::align::{Aligned, Entry, align};
 use self::words::longer;
+use super::chosen::took;
+use super::overview;
 use super::trace::{error_of, node_ref, note, status_word};
 use super::work::outcome;
-use super::{overview, span};
 use crate::model::Form;
 use crate::session::Session;
 use crate::time::human_duration;
@@ -235,7 +236,7 @@ fn between((a, of_a): (&Session, NodeId), (b, of_b): (&Session, NodeId)) -> Vec<
     let (Some(node_a), Some(node_b)) = (a.node(of_a), b.node(of_b)) else {
         return Vec::new();
     };
-    let took = (duration(a, of_a), duration(b, of_b));
+    let took = (took(a, node_a), took(b, node_b));
     let by = longer(took.0, took.1).0.map_or(0, i64::saturating_abs);
     let most = took.0.max(took.1).unwrap_or(0);
     let errors = (error_of(a, of_a, node_a), error_of(b, of_b, node_b));
@@ -260,12 +261,6 @@ fn between((a, of_a): (&Session, NodeId), (b, of_b): (&Session, NodeId)) -> Vec<
         .filter(|(_, is)| *is)
         .map(|(what, _)| what)
         .collect()
-}
-
-/// How long a row took, in milliseconds.
-fn duration(session: &Session, node: NodeId) -> Option<i64> {
-    let (from, to) = session.node(node)?.times(&session.run);
-    span(from, to)
 }
 
 /// How a gate was decided; `None` of other rows, and of a gate that is pending.
@@ -307,7 +302,7 @@ fn row(
     let side = |session: &Session, node: Option<NodeId>| {
         let node = node?;
         let at = session.node(node)?;
-        let duration_ms = duration(session, node);
+        let duration_ms = took(session, at);
         Some(ComparedNode {
             at: node_ref(session, node)?,
             attempts: at.attempts,

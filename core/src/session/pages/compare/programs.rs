@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use imara_diff::InternedInput;
 
-use super::super::lines::{hunks, texts};
-use super::words::changed;
+use super::super::lines::hunks;
+use super::words::lines;
 use crate::program::{Listing, Statement, StatementKind};
 use crate::session::Opened;
 use crate::text::{count as number, counted};
@@ -20,9 +20,6 @@ const HARDLY: u32 = 4;
 
 /// How it is said that a comparison means nothing.
 const DIFFERENT: &str = "A and B are runs of different programs";
-
-/// How many lines that differ are shown.
-const LINES: usize = 40;
 
 /// The statement of A's program that one of B's is.
 #[derive(Debug, Clone, Copy)]
@@ -87,16 +84,7 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
     for (before, after) in &hunks {
         pairing.by_place(before.start..before.end, after.start..after.end);
     }
-    let mut lines = Vec::new();
-    for (before, after) in hunks {
-        let (gone, new) = (
-            texts(&input, &input.before, before),
-            texts(&input, &input.after, after),
-        );
-        lines.extend(changed(&gone, &new));
-    }
-    let differs = lines.len();
-    lines.truncate(LINES);
+    let (lines, more_lines) = lines(&input, hunks);
     let least = counts.0.min(counts.1);
     let hardly = shared.saturating_mul(HARDLY) < least.max(1) && !same_name(a, b);
     let words = format!(
@@ -117,7 +105,7 @@ pub(super) fn compare(a: &Opened, b: &Opened) -> (ComparedPrograms, Option<Pairs
         shared,
         a_statements: counts.0,
         b_statements: counts.1,
-        more_lines: (differs - lines.len()) as u32,
+        more_lines,
         lines,
     };
     let of_b = pairing.of_b;
@@ -189,7 +177,8 @@ fn counts_as_one(statement: &Statement) -> bool {
     statement.kind != StatementKind::Other
 }
 
-fn certain(a: u32) -> Pair {
+/// A statement that is surely this one of A's program.
+pub(super) fn certain(a: u32) -> Pair {
     Pair { a, guessed: false }
 }
 

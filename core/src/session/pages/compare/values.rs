@@ -6,10 +6,10 @@ use imara_diff::InternedInput;
 use sha2::{Digest, Sha256};
 
 use super::super::agents::used_agents;
-use super::super::lines::{hunks, texts};
+use super::super::lines::hunks;
 use super::super::writes::written;
 use super::align::Aligned;
-use super::words::changed;
+use super::words::lines;
 use crate::model::{AgentScope, Binding, BindingKind, ValueAt};
 use crate::session::Session;
 use crate::session::values::Place;
@@ -18,9 +18,6 @@ use crate::view::{ComparedValue, NotCompared, ValueFormat, ValueView};
 
 /// How much of a value is compared line by line, in bytes.
 const SHOWN: usize = 64 << 10;
-
-/// How many lines that differ are shown.
-const LINES: usize = 40;
 
 /// Bytes of longer values that are compared at most, of both runs together.
 const MOST: u64 = 128 << 20;
@@ -323,21 +320,14 @@ fn difference(a: &ValueView, b: &ValueView) -> ComparedValue {
     let cut = a.cut || b.cut;
     let (before, after) = (whole_lines(a), whole_lines(b));
     let input = InternedInput::new(before.as_str(), after.as_str());
-    let mut lines = Vec::new();
-    for (gone, new) in hunks(&input) {
-        let gone = texts(&input, &input.before, gone);
-        let new = texts(&input, &input.after, new);
-        lines.extend(changed(&gone, &new));
-    }
+    let (lines, more_lines) = lines(&input, hunks(&input));
     let note = match (lines.is_empty(), cut) {
         (true, true) => Some("the first 64 KiB are the same"),
         (true, false) => Some("only line breaks differ"),
         (false, _) => None,
     };
-    let all = lines.len();
-    lines.truncate(LINES);
     ComparedValue {
-        more_lines: (all - lines.len()) as u32,
+        more_lines,
         lines,
         cut,
         note: note.map(str::to_owned),

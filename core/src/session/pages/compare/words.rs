@@ -1,5 +1,8 @@
 //! What a comparison says in words.
 
+use imara_diff::InternedInput;
+
+use super::super::lines::texts;
 use crate::text::counted;
 use crate::time::human_duration;
 use crate::view::{ChangedLine, CompareCounts, CompareView, ComparedRow, ComparedRun};
@@ -10,8 +13,28 @@ const LINE: usize = 400;
 /// How much of two long lines is shown before their first difference, in characters.
 const BEFORE: usize = 40;
 
+/// How many lines that differ are shown.
+const LINES: usize = 40;
+
+/// Lines of the one and of the other, by their places.
+pub(super) type Hunk = (std::ops::Range<u32>, std::ops::Range<u32>);
+
+/// The first lines in which two texts differ, and how many there are beside.
+pub(super) fn lines(input: &InternedInput<&str>, hunks: Vec<Hunk>) -> (Vec<ChangedLine>, u32) {
+    let mut lines = Vec::new();
+    for (gone, new) in hunks {
+        let gone = texts(input, &input.before, gone);
+        let new = texts(input, &input.after, new);
+        lines.extend(changed(&gone, &new));
+    }
+    let all = lines.len();
+    lines.truncate(LINES);
+    let more = (all - lines.len()) as u32;
+    (lines, more)
+}
+
 /// Lines that were replaced by others. Of two long ones the part around the first difference is shown.
-pub(super) fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
+fn changed(gone: &[&str], new: &[&str]) -> Vec<ChangedLine> {
     let is_each = gone.len() == new.len();
     let line = |mark: char, text: &str, other: Option<&&str>| {
         let other = other.filter(|_| is_each);
