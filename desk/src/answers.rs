@@ -179,7 +179,7 @@ impl Desk {
             }
             Request::Reveal {
                 place,
-                mut folded,
+                folded,
                 choice,
                 node,
             } => {
@@ -193,14 +193,10 @@ impl Desk {
                         unfolded: Vec::new(),
                     });
                 }
-                let now = folded.nodes(session);
+                let mut folded = folded.nodes(session);
                 let around = session.trace().upward(Some(node)).skip(1);
-                let around = around.filter(|above| now.contains(above));
+                let around = around.filter(|above| folded.remove(above));
                 let unfolded: Vec<u32> = around.map(NodeId::get).collect();
-                for above in &unfolded {
-                    folded.set(*above, false);
-                }
-                let folded = folded.nodes(session);
                 let row = pages::trace_place(session, &folded, node);
                 let row = Some(row);
                 json(&Revealed { row, unfolded })

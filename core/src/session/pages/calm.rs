@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::Binding;
+use crate::session::values::Table;
 use crate::session::{Opened, Session};
+use crate::text::short;
 use crate::trace::{Node, NodeId, NodeStatus};
 use crate::view::TracePage;
 
@@ -40,9 +43,10 @@ pub fn went_well(opened: &Opened) -> BTreeSet<NodeId> {
 pub fn name_calls(session: &Session, page: &mut TracePage) {
     for row in page.rows.iter_mut().filter(|row| row.depth.is_some()) {
         let argument = row.id.and_then(|id| session.index.arguments.get(&id));
-        let argument = argument.and_then(|at| super::binding_row(session, *at));
+        let argument = argument.and_then(|at| session.run.bindings.get(*at as usize));
+        let preview = |of: &Binding| session.values.preview(Table::Bindings, &of.value);
         row.argument = argument
-            .map(|row| super::index::short(&row.preview, ARGUMENT))
+            .map(|of| short(&preview(of), ARGUMENT))
             .filter(|words| !words.is_empty());
     }
 }

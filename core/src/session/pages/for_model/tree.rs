@@ -13,8 +13,9 @@ const MOST: usize = 2_000;
 /// The lines of the tree around a node, and the place of that node's line among them.
 pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, usize) {
     let trace = session.trace();
-    let shown = shown(session, focus);
-    let is_shown = |at: NodeId| shown.get(at.get() as usize) == Some(&true);
+    // What holds something that did not go well, or that the text is about, is unfolded.
+    let is_well = |node: &Node| tone(status_word(session, node)) == Tone::Ok && !node.has_failed();
+    let shown = trace.above(|at, node| !is_well(node) || focus == Some(at));
     let mut lines = Vec::new();
     let mut of_focus = 0;
     let mut at = NodeId::new(0);
@@ -22,7 +23,7 @@ pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, us
         if focus.is_none_or(|focus| at <= focus) {
             of_focus = lines.len();
         }
-        let is_folded = node.descendants > 0 && !is_shown(at);
+        let is_folded = node.descendants > 0 && shown.get(at) != Some(&true);
         lines.push(line(session, at, node, is_folded, focus == Some(at)));
         // The rows before the one that the text is about count as much as those after it.
         if lines.len() > MOST && focus.is_none_or(|focus| at > focus) {
@@ -35,23 +36,6 @@ pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, us
     }
     let behind = of_focus.saturating_sub(MOST / 2);
     (lines.split_off(behind), of_focus - behind)
-}
-
-/// Which nodes are unfolded: those with something below them that did not go well, or that the text is about.
-fn shown(session: &Session, focus: Option<NodeId>) -> Vec<bool> {
-    let nodes = &session.trace().nodes;
-    let mut shown = vec![false; nodes.len()];
-    for (at, node) in nodes.iter_enumerated().rev() {
-        let own = shown.get(at.get() as usize) == Some(&true);
-        let well = tone(status_word(session, node)) == Tone::Ok && !node.has_failed();
-        let is_told = own || !well || focus == Some(at);
-        if let Some(above) = node.parent.filter(|_| is_told)
-            && let Some(of) = shown.get_mut(above.get() as usize)
-        {
-            *of = true;
-        }
-    }
-    shown
 }
 
 fn line(session: &Session, at: NodeId, node: &Node, folded: bool, focus: bool) -> String {
