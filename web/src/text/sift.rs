@@ -1,6 +1,7 @@
 //! What is typed to choose rows of a trace: words of the statement or its error, and `kind:loop`, `status:failed`, `>1m`.
 
 use prosescope_core::session::pages::TraceChoice;
+use prosescope_core::timeout::Timeout;
 
 /// What is typed for a choice of rows; the order is none of it.
 pub(crate) fn words(choice: &TraceChoice) -> String {
@@ -41,28 +42,20 @@ pub(crate) fn choice(typed: &str, before: &TraceChoice) -> TraceChoice {
     choice
 }
 
-/// Units of time, the longest first, in milliseconds.
-const UNITS: [(&str, i64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
-
+/// A length as the command line takes it: `90s`, `1h30m`.
 fn millis(length: &str) -> Option<i64> {
-    let digits = length.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = length.split_at(digits);
-    let (_, of) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    number.parse::<i64>().ok()?.checked_mul(*of)
+    let seconds = Timeout::parse(length).ok()?.seconds();
+    i64::try_from(seconds).ok()?.checked_mul(1_000)
 }
 
 fn longer(millis: i64) -> String {
+    const UNITS: [(&str, i64); 3] = [("d", 86_400), ("h", 3_600), ("m", 60)];
+    let seconds = millis.div_euclid(1_000);
     let whole = UNITS
         .iter()
-        .find(|(_, of)| millis % of == 0 && millis >= *of);
-    let (unit, of) = whole.unwrap_or(&("ms", 1));
-    format!(">{}{unit}", millis / of)
+        .find(|(_, of)| seconds > 0 && seconds % of == 0);
+    let (unit, of) = whole.unwrap_or(&("s", 1));
+    format!(">{}{unit}", seconds / of)
 }
 
 #[cfg(test)]
@@ -80,6 +73,8 @@ mod tests {
         assert_eq!(words(&chosen), typed);
         assert_eq!(choice(&words(&chosen), &chosen), chosen);
         assert_eq!(longer(3_600_000), ">1h");
+        let both = choice(">1h30m", &TraceChoice::default());
+        assert_eq!(both.at_least_ms, Some(5_400_000));
     }
 
     #[test]
