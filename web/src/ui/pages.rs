@@ -13,18 +13,15 @@ mod state_md;
 mod trace;
 
 use leptos::prelude::*;
-use prosescope_core::view::{Tone, tone};
+use prosescope_core::view::TreeRow;
 
 use crate::route::Page;
 
-/// The class that colours a status.
-fn tone_class(status: &str) -> &'static str {
-    match tone(status) {
-        Tone::Ok => "ok",
-        Tone::Run => "run",
-        Tone::Wait => "wait",
-        Tone::Bad => "bad",
-        Tone::Quiet => "quiet",
+/// How a row of the trace stands, in the word that it is drawn by.
+fn shown_status(row: &TreeRow) -> &str {
+    match row.recovered {
+        true => "recovered",
+        false => row.status.as_str(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows, Stretch};
 use crate::ui::load::{ask, loaded};
-use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links};
+use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links, tone_class};
 use crate::ui::state::{App, Run};
 
 /// What the whole program is, beside its lines.
@@ -104,7 +104,7 @@ fn draw_line(_: u64, line: &ProgramLine) -> AnyView {
     let happened = !line.status.is_empty();
     let mark = if happened { icon(&line.status) } else { "" };
     let title = line.annotation.clone();
-    let tone = super::tone_class(&line.status);
+    let tone = tone_class(&line.status);
     let more = (line.node_count > 1).then(|| format!("×{}", words::count(line.node_count.into())));
     view! {
         <span role="gridcell" class="no">{line.line}</span>

@@ -13,8 +13,8 @@ use leptos::task::spawn_local;
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow, icon};
 
-use super::failures;
 use super::overview::item_of_row as item_of;
+use super::{failures, shown_status};
 use crate::protocol::{Folded, Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
 use crate::text::statement::{Part, parts};
@@ -484,13 +484,6 @@ fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     .into_any()
 }
 
-fn shown_status(row: &TreeRow) -> &str {
-    match row.recovered {
-        true => "recovered",
-        false => row.status.as_str(),
-    }
-}
-
 /// How a row stands, and what it is.
 fn statement(tree: Tree, row: &Line) -> AnyView {
     let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
@@ -510,7 +503,8 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
         None => row.text.clone(),
     };
     // What is usual, and what failed because of something else, is not what one looks for.
-    let is_quiet = status == "completed" || status == "failed" && row.children > 0;
+    let is_because = status == "failed" && row.children > 0 && !row.first_cause;
+    let is_quiet = status == "completed" || is_because;
     let glyph = format!("glyph {}", tone_class(&status));
     let picture = icon(&status);
     let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());

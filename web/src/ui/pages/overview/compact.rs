@@ -9,6 +9,7 @@ use super::item_of_row;
 use crate::protocol::{Folded, Folds, Request, Revealed, Traced};
 use crate::route::Page;
 use crate::text::words;
+use crate::ui::pages::shown_status;
 use crate::ui::parts::{Go, Pill};
 use crate::ui::state::{App, Run};
 
@@ -91,11 +92,7 @@ pub(super) fn Compact(overview: Overview) -> impl IntoView {
 }
 
 fn line(run: Run, row: &TreeRow, least: u32) -> AnyView {
-    let status = if row.recovered {
-        "recovered"
-    } else {
-        row.status.as_str()
-    };
+    let status = shown_status(row);
     let hidden = (row.folded && row.descendants > 0)
         .then(|| view! { <em>"+"{words::count(row.descendants.into())}</em> });
     let indent = format!("{}px", (row.level - least).min(INDENTED) * 16);

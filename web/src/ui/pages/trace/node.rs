@@ -10,6 +10,7 @@ use crate::ui::load::{Answer, ask_by, loaded};
 use crate::ui::pages::failures;
 use crate::ui::pages::issues::severity;
 use crate::ui::pages::overview::item_of;
+use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link, live};
 use crate::ui::state::{App, Run};
 
@@ -63,11 +64,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         view! { <li>{link(run.item(Page::Trace, item_of(above)), above.text.as_str())}</li> }
     });
     let said = said(&detail);
-    let status = if row.recovered {
-        "recovered"
-    } else {
-        row.status.as_str()
-    };
+    let status = shown_status(&row);
     // A frame's detail begins with the word.
     let about = match row.detail.as_str() {
         "" => row.kind.clone(),
