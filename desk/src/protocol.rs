@@ -383,7 +383,7 @@ impl Folds {
     pub(crate) fn nodes(&self, session: &Session) -> BTreeSet<NodeId> {
         let mut nodes = match self.kind {
             Folded::Nothing => BTreeSet::new(),
-            Folded::Well => pages::went_well(session),
+            Folded::Well => pages::went_well(session).clone(),
             Folded::All => {
                 let all = session.trace().nodes.iter_enumerated();
                 all.filter(|(_, node)| node.descendants > 0)

@@ -68,7 +68,7 @@ pub fn convert(
     })
 }
 
-/// See [`convert`].
+/// The same, where not every fault says what to do next.
 fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;

@@ -14,7 +14,11 @@ const ARGUMENT: usize = 60;
 
 /// The outermost nodes that went well together with all that lies in them. A failure that was recovered is none: how it was
 /// made good is worth seeing.
-pub fn went_well(opened: &Opened) -> BTreeSet<NodeId> {
+pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
+    opened.index.well.get_or_init(|| outermost(opened))
+}
+
+fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
     let trace = &opened.trace;
     let is_odd = |node: &Node| {
         let is_well = matches!(

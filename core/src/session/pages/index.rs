@@ -1,4 +1,5 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use typed_index_collections::TiVec;
 
@@ -29,6 +30,8 @@ pub(in crate::session) struct NodeIndex {
     pub(super) binding_order: Vec<u32>,
     /// Gates by their ids, of which the first row counts: places in [`Run::gates`].
     pub(super) gates: BTreeMap<Text, u32>,
+    /// What went well ([`super::went_well`]), once that was asked.
+    pub(super) well: OnceLock<BTreeSet<NodeId>>,
     /// By the id of a call, the first value that it was given: a place in [`Run::bindings`].
     pub(super) arguments: BTreeMap<i64, u32>,
     /// Bindings whose name and frame other rows claim too, and by how many in all (errata S2).
