@@ -23,6 +23,13 @@ pub(super) fn on_signal() -> std::io::Result<TempDir> {
     use rustix::process::Signal;
     use signal_hook::{flag, low_level};
 
+    // The handlers come first: a folder that was made before them would stay if the signal came between.
+    let ended = Arc::new(AtomicUsize::new(0));
+    // Not HUP: `nohup` has it ignored, and a handler would undo that.
+    for signal in [Signal::INT, Signal::TERM] {
+        let signal = signal.as_raw();
+        flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
+    }
     let folder = while_none_sweeps(|paths| {
         let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
         paths.push(folder.path().to_owned());
@@ -30,12 +37,6 @@ pub(super) fn on_signal() -> std::io::Result<TempDir> {
     })?;
     // It fails where another folder was named already, which nothing in this program does.
     let _ = tempfile::env::override_temp_dir(folder.path());
-    let ended = Arc::new(AtomicUsize::new(0));
-    // Not HUP: `nohup` has it ignored, and a handler would undo that.
-    for signal in [Signal::INT, Signal::TERM] {
-        let signal = signal.as_raw();
-        flag::register_usize(signal, Arc::clone(&ended), signal as usize)?;
-    }
     std::thread::spawn(move || {
         // A handler may do next to nothing; so this looks now and then whether there was a signal.
         while ended.load(Ordering::Relaxed) == 0 {
@@ -43,15 +44,27 @@ pub(super) fn on_signal() -> std::io::Result<TempDir> {
         }
         while_none_sweeps(|paths| {
             for path in paths.drain(..) {
-                let _ = match path.is_dir() {
-                    true => std::fs::remove_dir_all(&path),
-                    false => std::fs::remove_file(&path),
-                };
+                remove(&path);
             }
             let _ = low_level::emulate_default_handler(ended.load(Ordering::Relaxed) as i32);
         });
     });
     Ok(folder)
+}
+
+/// Removes a file, or a folder with all in it. The command still works while this runs and may put a new file into a folder that is
+/// being emptied, so a folder is tried again a few times.
+#[cfg(unix)]
+fn remove(path: &std::path::Path) {
+    if !path.is_dir() {
+        let _ = std::fs::remove_file(path);
+        return;
+    }
+    for _ in 0..50 {
+        if std::fs::remove_dir_all(path).is_ok() || !path.exists() {
+            return;
+        }
+    }
 }
 
 /// Elsewhere the system ends the command as it is.
