@@ -3,7 +3,7 @@
 //! | hash | page |
 //! |---|---|
 //! | `#/` | what is open: the list of runs, or the empty page |
-//! | `#/run/{run}/trace/31` | row 31 of a run's trace |
+//! | `#/run/{run}/trace/31` | row 31 of a run's trace; without a page, or with one that is no more, the trace |
 //! | `#/run/{run}/trace?status=failed&order=longest` | the trace, its rows chosen and in an order |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
 //! | `#/workflows/{place}` | the workflows of a database |
@@ -88,15 +88,13 @@ impl Tab {
     }
 }
 
-/// The pages of a run, in the order of the keys `1` to `9` and `0`.
+/// The pages of a run, in the order of the keys `1` to `9`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Page {
-    /// What happened, where it stopped and why.
-    Overview,
-    /// The program with what happened at each line.
-    Program,
     /// What happened, as a tree.
     Trace,
+    /// The program with what happened at each line.
+    Program,
     /// Named values.
     Bindings,
     /// Persistent agents.
@@ -105,33 +103,31 @@ pub(crate) enum Page {
     Gates,
     /// Nested runs.
     Imports,
-    /// The state file.
-    State,
     /// Files and tables.
     Files,
+    /// The state file.
+    State,
     /// What was odd.
     Issues,
 }
 
 impl Page {
     /// All pages, in order.
-    pub(crate) const ALL: [Page; 10] = [
-        Page::Overview,
-        Page::Program,
+    pub(crate) const ALL: [Page; 9] = [
         Page::Trace,
+        Page::Program,
         Page::Bindings,
         Page::Agents,
         Page::Gates,
         Page::Imports,
-        Page::State,
         Page::Files,
+        Page::State,
         Page::Issues,
     ];
 
     /// Its word in the hash.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Page::Overview => "overview",
             Page::Program => "program",
             Page::Trace => "trace",
             Page::Bindings => "bindings",
@@ -147,25 +143,22 @@ impl Page {
     /// Its name for a person.
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Page::Overview => "Overview",
             Page::Program => "Program",
             Page::Trace => "Trace",
-            Page::Bindings => "Bindings",
+            Page::Bindings => "Values",
             Page::Agents => "Agents",
             Page::Gates => "Gates",
             Page::Imports => "Imports",
             Page::State => "state.md",
-            Page::Files => "Files and tables",
+            Page::Files => "Data",
             Page::Issues => "Issues",
         }
     }
 
     /// The key that opens it.
     pub(crate) fn key(self) -> char {
-        match Page::ALL.iter().position(|page| *page == self) {
-            Some(at @ 0..=8) => char::from(b'1' + at as u8),
-            _ => '0',
-        }
+        let at = Page::ALL.iter().position(|page| *page == self);
+        char::from(b'1' + at.unwrap_or(0) as u8)
     }
 
     /// The page of a key.
@@ -278,7 +271,7 @@ impl Route {
         let page = Page::ALL.into_iter().find(|p| p.word() == page);
         Route::Run {
             run,
-            page: page.unwrap_or(Page::Overview),
+            page: page.unwrap_or(Page::Trace),
             item: parts.next().filter(|item| !item.is_empty()),
             query: query(hash),
         }
@@ -426,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_goes_home_or_to_the_overview() {
+    fn what_makes_no_sense_goes_home_or_to_the_trace() {
         for hash in [
             "",
             "#",
@@ -447,7 +440,7 @@ mod tests {
         ] {
             assert_eq!(
                 Route::parse(hash),
-                Route::page("x", Page::Overview),
+                Route::page("x", Page::Trace),
                 "{hash}"
             );
         }
@@ -477,7 +470,7 @@ mod tests {
     #[test]
     fn every_page_has_its_key() {
         let keys: String = Page::ALL.iter().map(|page| page.key()).collect();
-        assert_eq!(keys, "1234567890");
+        assert_eq!(keys, "123456789");
         for page in Page::ALL {
             assert_eq!(Page::of_key(page.key()), Some(page));
         }

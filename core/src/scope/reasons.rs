@@ -37,7 +37,7 @@ impl Asked<'_> {
 
     fn wins(&self) -> String {
         match (self.place, self.from, self.distance) {
-            (Some(id), _, Some(0)) => format!("it belongs to execution {id} itself"),
+            (Some(id), _, Some(0)) => format!("from this call: execution {id}"),
             (Some(id), Some(from), Some(steps)) => format!(
                 "it is the nearest: execution {id} is {} execution {from}",
                 above(steps)
@@ -45,7 +45,7 @@ impl Asked<'_> {
             (_, None, _) if self.name.contains('.') => {
                 "a name of an import lies at the root".to_owned()
             }
-            (_, None, _) => "it lies at the root, where it was asked for".to_owned(),
+            (_, None, _) => "from the program's top level".to_owned(),
             (_, Some(from), _) => format!(
                 "nothing between execution {from} and the root has one; the root comes last{}",
                 self.why()

@@ -110,7 +110,7 @@ fn b1_the_nearest_frame_wins_even_when_its_parent_has_the_higher_id() {
     assert_eq!(
         reasons,
         [
-            "it belongs to execution 4 itself",
+            "from this call: execution 4",
             "execution 9 is 1 step above execution 4, but execution 4 itself has one, which is nearer",
             "the root comes last, and execution 4 itself has one",
             "execution 7 is not on the way from execution 4 to the root",
@@ -301,7 +301,7 @@ fn b5_without_a_frame_a_name_means_the_root() {
     assert_eq!(winner(&run, &found), Ok(None));
     assert_eq!(
         found.candidates[0].reason,
-        "it lies at the root, where it was asked for"
+        "from the program's top level"
     );
     let found = ask(&run, "y", None);
     assert_eq!(winner(&run, &found), Err(()));

@@ -102,7 +102,7 @@ pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
 use words::words;
-pub use work::{AnswerView, AttemptView, Excerpt, GivenName, NodeWork, Seen};
+pub use work::{AnswerView, AskedAgent, AttemptView, Excerpt, GivenName, NodeWork, Seen};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::{GateView, NodeRef, Part, Unread};
+use super::{BindingRef, GateView, NodeRef, Part, Unread};
 use crate::time::Stamp;
 
 /// What happened, where it stopped and why: the first page.
@@ -80,6 +80,9 @@ pub struct Overview {
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
     pub pending_gates: Vec<GateView>,
+    /// What a completed run answered: its outputs at the root, as they were left (the first 20).
+    #[serde(default)]
+    pub outputs: Vec<BindingRef>,
     /// How many bindings there are.
     pub bindings: u32,
     /// Their values' bytes together.

@@ -13,6 +13,9 @@ pub struct NodeWork {
     pub prompt_note: Option<String>,
     /// The persistent agent that carried it out.
     pub agent: Option<AgentOfTask>,
+    /// The agent that it names, as the program declares it.
+    #[serde(default)]
+    pub by: Option<AskedAgent>,
     /// The names that it was given, as they are resolved in its frame; the first fifty.
     pub context: Vec<GivenName>,
     /// How many more names there are.
@@ -27,6 +30,18 @@ pub struct NodeWork {
     pub attempts: Vec<AttemptView>,
     /// What the rows do not tell of its attempts.
     pub attempts_note: Option<String>,
+}
+
+/// An agent that a session names, as the program declares it: what a record says of it may differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct AskedAgent {
+    /// Its name.
+    pub name: String,
+    /// The model that it asks for; `None`: the program names none.
+    pub model: Option<String>,
+    /// Its own prompt, which stands before that of each session.
+    pub prompt: Option<Excerpt>,
 }
 
 /// The first lines of a text.

@@ -26,7 +26,9 @@ pub(crate) fn Beside(
             <div class="beside-list">{list}</div>
             {move || open.get().map(|item| view! {
                 <aside class="detail" aria-label=label tabindex="-1">
-                    <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |_| close(app)>
+                    <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |_| {
+                        close(app);
+                    }>
                         {icons::close()}
                     </button>
                     {draw(item)}
@@ -79,14 +81,25 @@ pub(crate) fn enter() {
     keys::focus(".detail");
 }
 
-fn close(app: App) {
-    app.put(app.route.get_untracked().closed());
+/// Closes what is open beside a list; whether something was.
+pub(crate) fn close(app: App) -> bool {
+    let route = app.route.get_untracked();
+    // What a trace opens by itself is not in the address.
+    let shuts = route.is_trace() && !app.trace.shut.get_untracked();
+    if shuts {
+        app.trace.shut.set(true);
+    }
+    if route.selected().is_none() && !shuts {
+        return false;
+    }
+    app.put(route.closed());
     keys::focus("[data-list]");
+    true
 }
 
-/// The same; on a wide screen the first of a short list is open from the start.
-pub(crate) fn selected_or_first(
-    first: impl Fn() -> String + Send + Sync + 'static,
+/// The same; on a wide screen something is open from the start.
+pub(crate) fn selected_or(
+    first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
     let selected = selected();
     let wide = window()
@@ -94,5 +107,12 @@ pub(crate) fn selected_or_first(
         .ok()
         .flatten()
         .is_some_and(|m| m.matches());
-    Memo::new(move |_| selected.get().or_else(|| wide.then(&first)))
+    Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
+}
+
+/// The same; on a wide screen the first of a short list is open from the start.
+pub(crate) fn selected_or_first(
+    first: impl Fn() -> String + Send + Sync + 'static,
+) -> Memo<Option<String>> {
+    selected_or(move || Some(first()))
 }

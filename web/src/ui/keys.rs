@@ -4,20 +4,23 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{HtmlElement, KeyboardEvent};
 
+use super::detail;
 use super::opening::pick_files;
 use super::pages::failures;
 use super::state::{App, Move};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 18] = [
-    (&["1", "…", "9", "0"], "Pages, in the order of the list"),
+pub(crate) const KEYS: [(&[&str], &str); 20] = [
+    (&["1", "…", "9"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
     (&["→", "←"], "Unfold and fold; to the parent"),
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
     (&["e"], "Trace: fold or unfold what went well"),
+    (&["y"], "Copy for a model: the open row, or the run"),
+    (&["a"], "Decide the gate that waits"),
     (
         &["+", "-", "[", "]"],
         "Timeline: closer, farther, earlier, later",
@@ -55,7 +58,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(event) {
         return;
     }
-    if app.help.get_untracked() || app.finder.get_untracked() {
+    if app.help.get_untracked() || app.finder.get_untracked() || app.sheet.read_untracked().is_some() {
         return;
     }
     let done = match key.as_str() {
@@ -77,6 +80,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "/" => focus("input[type=search]"),
         "f" => follow(app),
+        "y" | "a" => press(&key),
         "e" => app.move_in_list(Move::FoldWell),
         "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
         "Escape" => close(app),
@@ -93,6 +97,20 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     if done {
         event.prevent_default();
     }
+}
+
+/// Presses the button of a key: the one beside the open row, else the one of the run. Whether there is one.
+fn press(key: &str) -> bool {
+    let find = |within: &str| {
+        let button = format!("{within} [data-key={key}]");
+        let button = document().query_selector(&button).ok().flatten();
+        button.and_then(|button| button.dyn_into::<HtmlElement>().ok())
+    };
+    let button = find(".detail").or_else(|| find(".band"));
+    if let Some(button) = &button {
+        button.click();
+    }
+    button.is_some()
 }
 
 /// Puts the focus on the page's content.
@@ -184,11 +202,5 @@ fn close(app: App) -> bool {
         return true;
     }
     super::finder::unmark(app);
-    let route = app.route.get_untracked();
-    if route.selected().is_none() {
-        return false;
-    }
-    app.put(route.closed());
-    focus("[data-list]");
-    true
+    detail::close(app)
 }

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub)]
 
 mod app;
+mod band;
 mod choice;
 mod detail;
 mod finder;
@@ -23,6 +24,7 @@ mod parts;
 mod rendered;
 mod runs;
 mod share;
+mod sheet;
 mod shell;
 mod state;
 mod theme;

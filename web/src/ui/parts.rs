@@ -164,27 +164,6 @@ pub(crate) fn EmptyPart(
     }
 }
 
-/// A fact among others: its name, the fact, and what there is to add.
-#[component]
-pub(crate) fn Fact(
-    /// Its name.
-    name: &'static str,
-    /// The fact.
-    #[prop(into)]
-    value: String,
-    /// What there is to add.
-    #[prop(optional, into)]
-    more: String,
-) -> impl IntoView {
-    let title = value.clone();
-    view! {
-        <div><dt>{name}</dt><dd><span title=title>{value}</span>{(!more.is_empty()).then(|| {
-            let title = more.clone();
-            view! { <small title=title>{more}</small> }
-        })}</dd></div>
-    }
-}
-
 /// Copies a text.
 #[component]
 pub(crate) fn Copy(
@@ -299,14 +278,11 @@ pub(crate) fn Download(
 /// What is to be said of a shared file that is open, and the way to have its run as a file: where one begins to read. That it was
 /// changed is said everywhere.
 #[component]
-pub(crate) fn SharedNote(
-    /// Whether one begins to read here.
-    on_overview: Signal<bool>,
-) -> impl IntoView {
+pub(crate) fn SharedNote() -> impl IntoView {
     let app = App::get();
     let unopened = live(move || {
         let unopened = app.shared.get()?.unopened;
-        let is_told = on_overview.get() && !unopened.is_empty();
+        let is_told = !unopened.is_empty();
         let reasons = unopened.into_iter().map(|trouble| {
             view! { <p>{trouble.file}": "{trouble.cause}" "{trouble.next}</p> }
         });
@@ -334,12 +310,10 @@ pub(crate) fn SharedNote(
                 .into_any(),
             );
         }
-        on_overview.get().then(|| {
-            let save = shared.save.map(|name| {
-                view! { <Download request=Request::SaveShared name label="Save the run"/> }
-            });
-            view! { <p class="shared"><span>{shared.words}</span>{save}</p> }.into_any()
-        })
+        let save = shared.save.map(|name| {
+            view! { <Download request=Request::SaveShared name label="Save the run"/> }
+        });
+        Some(view! { <p class="shared"><span>{shared.words}</span>{save}</p> }.into_any())
     });
     view! { {unopened}{note} }
 }

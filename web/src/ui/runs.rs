@@ -49,7 +49,7 @@ pub(crate) fn Runs() -> impl IntoView {
             <Gathering/>
             <Reading/>
             <Lists/>
-            <SharedNote on_overview=Signal::from(true)/>
+            <SharedNote/>
             {move || list.with(|list| list.issues.iter().filter(|issue| !is_of_shared(&issue.rule)).map(|issue| view! {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view())}
@@ -327,7 +327,7 @@ fn Table(
     let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
         if let (Key::Enter, Some(run)) = (pressed, run) {
             let key = list.with_untracked(|list| key(list, &run));
-            app.go(Route::page(&key, Page::Overview));
+            app.go(Route::page(&key, Page::Trace));
         }
     });
     let mark = move |run: &RunSummary| Mark {

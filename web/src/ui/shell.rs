@@ -4,13 +4,14 @@ use leptos::html::Nav;
 use leptos::prelude::*;
 use prosescope_core::view::Overview;
 
+use super::band::Band;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
-use super::load::ask;
+use super::load::{TroubleNote, ask};
 use super::opening::pick_files;
 use super::pages;
-use super::parts::{Go, Pill, SharedNote};
+use super::parts::live;
 use super::share::ShareButton;
 use super::state::{App, Desk, Run};
 use super::theme::ThemeButton;
@@ -42,7 +43,7 @@ pub(crate) fn RunShell(
     provide_context(run);
     let page = Memo::new(move |_| match &*app.route.read() {
         Route::Run { page, .. } => *page,
-        _ => Page::Overview,
+        _ => Page::Trace,
     });
     Effect::new(move || {
         let name = run
@@ -56,40 +57,15 @@ pub(crate) fn RunShell(
     view! {
         <div class="app" class:stale=move || run.overview.with(|o| matches!(o, Some(Ok(o)) if o.stale))>
             <RunBar/>
+            <Band/>
             <Pages page/>
             <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
-                <UnreadNote/>
-                <SharedNote on_overview=Signal::derive(move || page.get() == Page::Overview)/>
-                {move || pages::draw(page.get())}
+                {live(move || match run.overview.with(|answer| answer.as_ref()?.as_ref().err().cloned()) {
+                    Some(trouble) => view! { <TroubleNote trouble/> }.into_any(),
+                    None => pages::draw(page.get()),
+                })}
             </main>
         </div>
-    }
-}
-
-/// What of the run could not be read, on every page: none of them is whole then.
-#[component]
-fn UnreadNote() -> impl IntoView {
-    let run = Run::get();
-    let unread = Memo::new(move |_| {
-        run.overview.with(|overview| match overview {
-            Some(Ok(overview)) => overview.unread.clone(),
-            _ => Vec::new(),
-        })
-    });
-    move || {
-        let unread = unread.get();
-        let first = unread.first()?.clone();
-        let more = unread.len() - 1;
-        Some(view! {
-            <section class="unread" role="alert">
-                <p><b>"Could not be read: "<code>{first.what}</code></b></p>
-                <p>{words::first_upper(&first.why)}"."</p>
-                <p class="soft">"What is shown may lack rows. "{first.next}</p>
-                {(more > 0).then(|| view! {
-                    <p><Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go></p>
-                })}
-            </section>
-        })
     }
 }
 
@@ -100,14 +76,6 @@ fn called(overview: &Overview) -> &str {
 
 /// How a run that is said to be running stands when nothing was heard of it for long.
 pub(super) const SILENT: &str = "running, silent";
-
-fn silent(overview: &Overview) -> String {
-    let ago = overview.last_sign_ago.as_deref().unwrap_or_default();
-    match ago.trim_end_matches(" ago") {
-        "" => SILENT.to_owned(),
-        ago => format!("{SILENT} for {ago}"),
-    }
-}
 
 /// A program's name without its folder and ending.
 pub(super) fn name_of(program: &str) -> String {
@@ -125,29 +93,18 @@ fn RunBar() -> impl IntoView {
     };
     // The list of runs knows these before the run is read.
     let facts = move || {
-        let (words, program, id, status, about) = match run.overview.get() {
-            Some(Ok(overview)) => (
-                overview.stale.then(|| silent(&overview)),
-                overview.program,
-                overview.run,
-                overview.status,
-                overview.label,
-            ),
+        let (program, id, about) = match run.overview.get() {
+            Some(Ok(overview)) => (overview.program, overview.run, overview.label),
             Some(Err(_)) => return None,
             None => {
                 let line = run.line()?;
-                let words = line.stale.then(|| SILENT.to_owned());
-                (words, line.program, line.id, line.status, line.place)
+                (line.program, line.id, line.place)
             }
         };
         let name = name_of(program.as_deref().unwrap_or(&id));
         Some(view! {
             <b class="name" title=program.unwrap_or_default()>{name}</b>
             <span class="id mono" title=about>{id}</span>
-            {match words {
-                Some(words) => view! { <Pill status="stale" words/> }.into_any(),
-                None => view! { <Pill status/> }.into_any(),
-            }}
         })
     };
     let above = move || {
@@ -198,19 +155,26 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Gates => overview.gates,
                 Page::Imports => overview.imports,
                 Page::Files => overview.files + overview.tables,
-                Page::Issues => overview.issues.total(),
                 _ => return None,
             })
         })
     };
+    // A page without anything on it is not offered; a link to it says why there is nothing.
+    let is_offered = move |of: Page| match of {
+        Page::Agents | Page::Gates | Page::Imports => {
+            page.get() == of || count(of).is_some_and(|n| n > 0)
+        }
+        _ => true,
+    };
     let tone = move |of: Page| {
-        run.overview.with(|overview| match (of, overview) {
-            (Page::Issues, Some(Ok(overview))) if overview.issues.error > 0 => "n bad-words",
-            (Page::Gates, Some(Ok(overview))) if !overview.pending_gates.is_empty() => {
-                "n wait-words"
-            }
+        let waits = run.overview.with(|overview| {
+            let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
+            overview.is_some_and(|overview| !overview.pending_gates.is_empty())
+        });
+        match of {
+            Page::Gates if waits => "n wait-words",
             _ => "n",
-        })
+        }
     };
     // On a narrow screen the pages scroll sideways: the one that is open is kept in sight.
     let nav = NodeRef::<Nav>::new();
@@ -232,18 +196,46 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     });
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
-            {Page::ALL.map(|of| {
+            {Page::ALL.map(|of| live(move || is_offered(of).then(|| {
                 let to = run.page(of).to_string();
-                view! {
-                    <a href=to title=format!("{} ({})", of.title(), of.key())
-                        aria-current=move || (page.get() == of).then_some("page")>
+                let words = match of {
+                    Page::Issues => live(move || view! { <span class=found(run).1>{found(run).0}</span> }),
+                    _ => live(move || view! {
                         <span>{of.title()}</span>
-                        {move || count(of).filter(|n| *n > 0).map(|n| view! {
+                        {count(of).filter(|n| *n > 0).map(|n| view! {
                             <span class=tone(of)>{words::count(n.into())}</span>
                         })}
-                    </a>
+                    }),
+                };
+                view! {
+                    <a href=to class:found=of == Page::Issues title=format!("{} ({})", of.title(), of.key())
+                        aria-current=move || (page.get() == of).then_some("page")>{words}</a>
                 }
-            })}
+            })))}
         </nav>
     }
+}
+
+/// What was odd, in words, and their class.
+fn found(run: Run) -> (String, &'static str) {
+    run.overview.with(|overview| {
+        let Some(Ok(overview)) = overview else {
+            return (String::new(), "faint");
+        };
+        let counts = overview.issues;
+        let words = [
+            (counts.error, "error", "errors"),
+            (counts.warning, "warning", "warnings"),
+            (counts.info, "note", "notes"),
+        ];
+        let words = words.into_iter().filter(|(many, ..)| *many > 0);
+        let words: Vec<String> = words
+            .map(|(many, one, all)| words::counted(many.into(), one, all))
+            .collect();
+        match (words.is_empty(), counts.error > 0) {
+            (true, _) => ("Nothing odd was found".to_owned(), "faint"),
+            (false, true) => (words.join(", "), "bad-words"),
+            (false, false) => (words.join(", "), "soft"),
+        }
+    })
 }

@@ -16,6 +16,7 @@ use crate::protocol::{
 };
 use crate::route::{Page, Route, query, with_query};
 
+use super::band::Sheet;
 use super::choice::Choice;
 use super::follow::Follow;
 use super::opening::{open_handles, pick_files, recent};
@@ -128,6 +129,8 @@ pub(crate) struct App {
     pub(crate) help: RwSignal<bool>,
     /// Where it lies what is being shared, while the sheet for that is shown.
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
+    /// What is opened over the pages of a run.
+    pub(crate) sheet: RwSignal<Option<Sheet>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
     /// What was looked for last.
@@ -216,6 +219,7 @@ impl App {
             route: RwSignal::new(Route::parse(&hash())),
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),
+            sheet: RwSignal::new(None),
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             marked: RwSignal::new(None),
@@ -501,7 +505,7 @@ impl App {
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
             }
-            (_, ([only], [])) if !some => Some(Route::page(&key(&list, only), Page::Overview)),
+            (_, ([only], [])) if !some => Some(Route::page(&key(&list, only), Page::Trace)),
             (_, ([], [only])) if !some => Some(Route::Workflows {
                 place: only.place.clone(),
             }),

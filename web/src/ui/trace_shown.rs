@@ -12,6 +12,8 @@ pub(crate) struct TraceShown {
     pub(crate) choice: RwSignal<TraceChoice>,
     /// Whether the rows have times, and stand beside an axis.
     pub(crate) timed: RwSignal<bool>,
+    /// Whether somebody closed what is opened beside it from the start.
+    pub(crate) shut: RwSignal<bool>,
     /// What of its axis is seen.
     pub(crate) seen: RwSignal<Seen>,
     /// Where the run lies.
@@ -32,6 +34,7 @@ impl TraceShown {
         TraceShown {
             choice: RwSignal::new(TraceChoice::default()),
             timed: RwSignal::new(false),
+            shut: RwSignal::new(false),
             seen: RwSignal::new(Seen::ALL),
             place: StoredValue::new(String::new()),
             is_linked: StoredValue::new(false),
@@ -46,6 +49,9 @@ impl TraceShown {
             .try_update_value(std::mem::take)
             .unwrap_or(false);
         self.place.set_value(place.to_owned());
+        if is_other {
+            self.shut.set(false);
+        }
         if is_other && !is_linked {
             self.choice.set(TraceChoice::default());
             self.seen.set(Seen::ALL);

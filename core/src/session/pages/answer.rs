@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::overview::AGENTS;
+use super::overview::{AGENTS, LINKS};
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::check::look;
@@ -12,12 +12,15 @@ use crate::program::{Listing, StatementKind};
 use crate::resume::{Ahead, Facts, Plan, Stand};
 use crate::session::Opened;
 use crate::shell;
-use crate::view::{How, Overview, Part, Stop};
+use crate::view::{BindingRef, How, Overview, Part, Stop};
 
 /// Adds the two lines.
 pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
     if view.form == AGENTS {
         return;
+    }
+    if view.status == "completed" {
+        view.outputs = outputs(facts.run).take(LINKS).collect();
     }
     let name = &opened.name();
     let command = |words: &str| Some(shell::command(words, &[name], ""));
@@ -155,6 +158,18 @@ fn next(
     (next, command("resume"))
 }
 
+/// The outputs at the root of a run.
+fn outputs(run: &Run) -> impl Iterator<Item = BindingRef> {
+    let bindings = run.bindings.iter().enumerate();
+    let outputs =
+        bindings.filter(|(_, b)| b.kind == BindingKind::Output && b.execution_id.is_none());
+    outputs.map(|(at, binding)| BindingRef {
+        binding: at as u32,
+        name: binding.name.to_string(),
+        ..BindingRef::default()
+    })
+}
+
 /// Where the results of a completed run are.
 fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
     let check = |what: String| (what, Some(shell::command("check", &[name], "")));
@@ -162,10 +177,7 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
         let errors = count(view.issues.error, "error", "errors");
         return check(format!("look at {errors} found in its records"));
     }
-    let mut outputs = run
-        .bindings
-        .iter()
-        .filter(|binding| binding.kind == BindingKind::Output && binding.execution_id.is_none());
+    let mut outputs = outputs(run);
     match (outputs.next(), outputs.next()) {
         (Some(one), None) => (
             "read its output".to_owned(),

@@ -20,7 +20,7 @@ use crate::trace::{NodeId, NodeKind, NodeStatus, Verdict};
 use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// How many links a list on the first page holds.
-const LINKS: usize = 20;
+pub(super) const LINKS: usize = 20;
 /// The form of a store of agents, in words.
 pub(super) const AGENTS: &str = "agents";
 /// Nodes before a gate that are asked for the value that it judged.

@@ -182,12 +182,12 @@ fn inferred_words(opened: &Opened, node: &Node) -> Option<String> {
     let recorded = execution(opened, node.first_row).and_then(|row| row.parent);
     node.inferred.then(|| match (recorded, above(node).map(|n| &n.kind)) {
         (Some(id), Some(NodeKind::Round { .. })) => format!(
-            "Its row names execution {id} around it; which round it belongs to follows from the order of the rows."
+            "Its round is likely: its row names execution {id} around it, the order of the rows says which round."
         ),
         (Some(id), _) => format!(
-            "Its row names execution {id} around it; where in there it belongs follows from the order of the rows."
+            "Its place is likely: its row names execution {id} around it, the order of the rows says where in there."
         ),
-        (None, _) => "No row records where it belongs; its place follows from the order of the rows.".to_owned(),
+        (None, _) => "Its place is likely: no row records it, the order of the rows says so.".to_owned(),
     })
 }
 

@@ -76,7 +76,7 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
             list.runs.len() > 1 && fits(&name)
         });
         all.extend(runs.take(RUNS).map(|run| {
-            let go = Act::Go(Route::page(&key(list, run), Page::Overview), None);
+            let go = Act::Go(Route::page(&key(list, run), Page::Trace), None);
             let more = format!("{} · {}", run.id, run.status);
             entry("Runs", program(run), &more, go)
         }));
@@ -185,7 +185,7 @@ fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
         Hit {
             table: Some(table), ..
         } => item(Page::Files, format!("table:{table}")),
-        _ => Route::page(run, Page::Overview),
+        _ => Route::page(run, Page::Trace),
     }
 }
 

@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 use prosescope_core::session::pages;
 use prosescope_core::view::{NodeRef, Overview, Part};
 
-use super::overview::item_of;
+use super::item_of;
 use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::ui::state::{App, Desk, find};

@@ -28,7 +28,7 @@ fn Imports(view: ImportsView) -> impl IntoView {
         } else {
             place
         };
-        view! { <li>{link(Route::page(place, Page::Overview), words)}</li> }
+        view! { <li>{link(Route::page(place, Page::Trace), words)}</li> }
     });
     let above = (!view.above.is_empty()).then(|| view! {
         <p class="soft">"This run is nested in:"</p><ol class="crumbs">{above.collect_view()}</ol>
@@ -94,7 +94,7 @@ fn open(item: String) -> AnyView {
 fn Import(import: ImportView) -> impl IntoView {
     let nested = match import.place.clone() {
         Some(place) => {
-            let to = Route::page(&place, Page::Overview).to_string();
+            let to = Route::page(&place, Page::Trace).to_string();
             view! {
                 <p class="line-up">
                     <a class="button primary" href=to>"Open its run"</a>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use prosescope_core::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
 
-use super::overview::node_link;
+use super::node_link;
 use crate::protocol::Request;
 use crate::route::Page;
 use crate::text::words;

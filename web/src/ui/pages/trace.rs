@@ -13,7 +13,7 @@ use leptos::task::spawn_local;
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow, icon};
 
-use super::overview::item_of_row as item_of;
+use super::item_of_row as item_of;
 use super::{failures, shown_status};
 use crate::protocol::{Folded, Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
@@ -101,7 +101,7 @@ pub(super) fn draw() -> AnyView {
         run,
         pages,
         cursor: Cursor::new(),
-        selected: detail::selected(),
+        selected: detail::selected_or(move || opened_first(app, run)),
     };
     pages.want(0..1);
     tree.keep();
@@ -165,6 +165,18 @@ pub(super) fn draw() -> AnyView {
         <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
     }
     .into_any()
+}
+
+/// The row that is open from the start: what failed first, else where a run stands that goes on no more.
+fn opened_first(app: App, run: Run) -> Option<String> {
+    let all = app.trace.choice.read().is_all() && !app.trace.shut.get();
+    run.overview.with(|overview| {
+        let overview = overview.as_ref()?.as_ref().ok()?;
+        let failed = overview.failure.as_ref().map(|failure| &failure.cause);
+        let rests = overview.stale || overview.status != "running";
+        let place = failed.or(overview.positions.first().filter(|_| rests));
+        place.filter(|_| all).map(super::item_of)
+    })
 }
 
 /// What the run is decides how its trace is shown at first: whether it has times, and what is folded. Says whether something
@@ -235,7 +247,7 @@ impl Tree {
         let node = failures::next(self.app, self.run.place(), node, forward).await?;
         Ok(node.map(|node| Place {
             at: node.node,
-            item: super::overview::item_of(&node),
+            item: super::item_of(&node),
         }))
     }
 
@@ -245,7 +257,7 @@ impl Tree {
             && !self.cursor.is_gone()
         {
             self.app
-                .put(self.run.item(Page::Trace, super::overview::item_of(&node)));
+                .put(self.run.item(Page::Trace, super::item_of(&node)));
             self.reveal(node.node);
         }
     }
@@ -420,7 +432,7 @@ impl Tree {
 #[component]
 fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
     let at = node.node;
-    let to = tree.run.item(Page::Trace, super::overview::item_of(&node));
+    let to = tree.run.item(Page::Trace, super::item_of(&node));
     view! { <a href=to.to_string() on:click=move |_| tree.reveal(at)>{children()}</a> }
 }
 

@@ -87,7 +87,7 @@ fn what_was_inferred_of_a_place_is_said_beside_what_its_row_records() {
         .inferred_why
         .unwrap();
     assert!(
-        why.starts_with("Its row names execution 1 around it; which round"),
+        why.starts_with("Its round is likely: its row names execution 1 around it"),
         "{why}"
     );
 }

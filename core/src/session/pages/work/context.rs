@@ -230,14 +230,9 @@ impl<'s> Asked<'s> {
         why: String,
     ) -> GivenName {
         let note = match seen {
-            Seen::Same if inferred => {
-                Some("That this is the value follows from the order of the statements.")
-            }
             Seen::Same => None,
             _ if self.pending => Some("It has not begun; this is the value there now."),
-            _ => Some(
-                "The records do not say whether this value, the one there now, was written before or after.",
-            ),
+            _ => Some("May have had another value then: only the last one was kept."),
         };
         GivenName {
             name: name.to_owned(),

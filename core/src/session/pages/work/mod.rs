@@ -18,7 +18,7 @@ use crate::session::{Session, shown};
 use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{
-    AgentOfTask, AnswerView, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
+    AgentOfTask, AnswerView, AskedAgent, BindingRef, Excerpt, NodeWork, Part, TaskView, ValueFormat,
 };
 
 /// How much of a value is shown, in bytes and in lines.
@@ -60,6 +60,28 @@ fn prompt(session: &Session, node: &Node, work: &mut NodeWork) {
     work.prompt = asked.prompt.as_deref().map(of_text);
     work.prompt_note = asked.note;
     work.agent = asked.agent;
+    work.by = by(session, node);
+}
+
+/// The agent that a session or a resumed memory names.
+fn by(session: &Session, node: &Node) -> Option<AskedAgent> {
+    let listing = session.listing.as_ref()?;
+    let name = match tied(session, node).filter(|_| !node.line_guessed) {
+        Some(at) => listing.get(at).and_then(agent_of),
+        None => scan(&node.text).statements.first().and_then(agent_of),
+    }?;
+    let declared = listing.agent(&name)?;
+    let of = |key: &str| declared.property(key).filter(|text| !text.is_empty());
+    Some(AskedAgent {
+        model: of("model").map(|model| short(model, 80)),
+        prompt: of("prompt").map(of_text),
+        name,
+    })
+}
+
+fn agent_of(statement: &Statement) -> Option<String> {
+    let asks = matches!(statement.kind, StatementKind::Session | StatementKind::Resume);
+    statement.target.as_deref().filter(|_| asks).map(str::to_owned)
 }
 
 /// What a node was asked: as the program says it, or as its record has it where that tells more surely.

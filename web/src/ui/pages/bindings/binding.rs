@@ -11,7 +11,7 @@ use crate::route::Page;
 use crate::text::words;
 use crate::ui::detail;
 use crate::ui::load::{ask, loaded};
-use crate::ui::pages::overview::item_of;
+use crate::ui::pages::item_of;
 use crate::ui::parts::{Empty, When, link};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Value;

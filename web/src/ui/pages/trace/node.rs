@@ -2,17 +2,18 @@
 
 use leptos::prelude::*;
 use prosescope_core::issue::Issue;
-use prosescope_core::view::{NodeDetail, RowView};
+use prosescope_core::view::{NodeDetail, RowView, icon};
 
 use crate::protocol::{Request, Trouble};
 use crate::route::Page;
+use crate::ui::band::Sheet;
 use crate::ui::load::{Answer, ask_by, loaded};
 use crate::ui::pages::failures;
 use crate::ui::pages::issues::severity;
-use crate::ui::pages::overview::item_of;
+use crate::ui::pages::item_of;
 use crate::ui::pages::shown_status;
-use crate::ui::parts::{Empty, Go, Pill, When, binding_links, link, live};
-use crate::ui::state::{App, Run};
+use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
+use crate::ui::state::{App, Move, Run};
 
 /// Draws the row of an address.
 pub(super) fn draw(item: String) -> AnyView {
@@ -64,56 +65,131 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         view! { <li>{link(run.item(Page::Trace, item_of(above)), above.text.as_str())}</li> }
     });
     let said = said(&detail);
-    let status = shown_status(&row);
-    // A frame's detail begins with the word.
-    let about = match row.detail.as_str() {
-        "" => row.kind.clone(),
-        detail if detail.starts_with(&row.kind) => row.detail.clone(),
-        detail => format!("{} · {detail}", row.kind),
-    };
-    let gate = row.gate.clone();
     let told = !detail.work.answers.is_empty();
-    let guess = row.line_guessed.then(|| match &detail.line_why {
-        Some(why) => format!(" (a guess: {why})"),
-        None => " (a guess)".to_owned(),
-    });
     view! {
-        {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Lies in">{path.collect_view()}</ol> })}
-        <h2 class="statement"><code dir="auto">{detail.text.clone()}</code></h2>
-        <p class="line-up">
-            <Pill status=status/>
-            <span class="faint">{about}</span>
-        </p>
+        <header class="about-row">
+            {(!detail.path.is_empty()).then(|| view! { <ol class="crumbs" aria-label="Lies in">{path.collect_view()}</ol> })}
+            <h2 class="statement"><code dir="auto">{detail.text.clone()}</code></h2>
+            <p class="meta">{facts(run, &detail)}</p>
+        </header>
         {detail.error.clone().map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
-        {said.into_iter().map(|sentence| view! { <p class="aside">{sentence}</p> }).collect_view()}
+        {said.map(|sentence| view! { <p class="aside">{sentence}</p> })}
         {row.because_of.then(|| live(move || because_of(run)))}
         {super::work::draw(detail.work.clone())}
-        <h3>"About it"</h3>
-        <dl class="pairs">
-            <dt>"Began"</dt><dd><When stamp=row.started.clone()/></dd>
-            <dt>"Ended"</dt><dd><When stamp=row.ended.clone()/></dd>
-            {row.duration.clone().map(|took| view! { <dt>"Took"</dt><dd>{took}</dd> })}
-            {(row.attempts > 1).then(|| view! { <dt>"Attempts"</dt><dd>{of(row.attempts, row.max)}</dd> })}
-            {row.branch.clone().map(|branch| view! { <dt>"Branch"</dt><dd><code>{branch}</code></dd> })}
-            {row.round.map(|round| view! { <dt>"Round"</dt><dd>{of(round, row.max)}</dd> })}
-            {gate.map(|gate| view! { <dt>"Gate"</dt><dd><Go to=run.item(Page::Gates, &gate)>{gate.clone()}</Go></dd> })}
-            {row.line.map(|line| view! {
-                <dt>"Line"</dt>
-                <dd><Go to=run.item(Page::Program, line)>{line}</Go>{guess.clone()}</dd>
-            })}
-            <dt>"Rows"</dt><dd>{rows_in_words(&detail)}</dd>
-            <dt>"Names"</dt><dd>{names(run, detail.frame)}</dd>
-        </dl>
         {(!told && !row.bindings.is_empty()).then(|| view! {
-            <h3>"Wrote"</h3>
+            <h3>"Value"</h3>
             {binding_links(&row.bindings)}
         })}
         {issues(&detail.issues)}
-        {(!detail.rows.is_empty()).then(|| view! {
-            <h3>"As recorded"</h3>
-            {detail.rows.iter().map(store_row).collect_view()}
-        })}
+        {recorded(run, &detail)}
+        {foot(run, &detail)}
     }
+}
+
+/// How it stands, how often it was tried, how long it took and when, and where it is in the program.
+fn facts(run: Run, detail: &NodeDetail) -> AnyView {
+    let row = &detail.row;
+    let status = shown_status(row).to_owned();
+    let class = format!("standing {}", tone_class(&status));
+    let fact = |words: String| view! { <span dir="auto">{words}</span> }.into_any();
+    // A frame's detail begins with the word.
+    let about = match row.detail.as_str() {
+        "" => row.kind.clone(),
+        about if about.starts_with(&row.kind) => about.to_owned(),
+        about if row.kind == "statement" => about.to_owned(),
+        about => format!("{} · {about}", row.kind),
+    };
+    let about = (about != "statement").then_some(about);
+    let likely = detail.inferred_why.clone();
+    let likely = likely.map(|why| view! { <span title=why>"place likely"</span> });
+    let when = match (&row.started, &row.ended) {
+        (None, None) => None,
+        (from, to) => Some(view! {
+            <span><When stamp=from.clone() clock_only=true missing="start not recorded"/>" – "<When stamp=to.clone() clock_only=true missing="end not recorded"/></span>
+        }),
+    };
+    let is_said = |word: &str| row.detail.contains(word);
+    let attempts = (row.attempts > 1 && !is_said("attempt"))
+        .then(|| format!("attempt {}", of(row.attempts, row.max)));
+    let round = row.round.filter(|_| !is_said("round"));
+    let round = round.map(|round| format!("round {}", of(round, row.max)));
+    let branch = row.branch.clone().map(|branch| format!("branch {branch}"));
+    let line = row.line.map(|line| {
+        let guess = row.line_guessed.then(|| match &detail.line_why {
+            Some(why) => format!("A guess: {why}"),
+            None => "A guess".to_owned(),
+        });
+        let words = match row.line_guessed {
+            true => format!("line {line}, likely"),
+            false => format!("line {line}"),
+        };
+        view! { <span title=guess>{link(run.item(Page::Program, line), words)}</span> }
+    });
+    let gate = row.gate.clone();
+    let gate = gate.map(|gate| view! { <span>"gate "{link(run.item(Page::Gates, &gate), gate.as_str())}</span> });
+    view! {
+        <span class=class><i aria-hidden="true">{icon(&status)}</i>{status.clone()}</span>
+        {row.first_cause.then(|| view! { <span class="cause">"first cause"</span> })}
+        {row.position.then(|| view! { <span class="here">"the run stands here"</span> })}
+        {about.map(fact)}
+        {attempts.map(fact)}
+        {round.map(fact)}
+        {branch.map(fact)}
+        {row.duration.clone().map(fact)}
+        {when}
+        {line}
+        {likely}
+        {gate}
+    }
+    .into_any()
+}
+
+/// What its rows record, folded.
+fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
+    let scope = detail.frame.map_or_else(
+        || "the program's top level".to_owned(),
+        |id| format!("the call that row {id} records, then those around it"),
+    );
+    let row = &detail.row;
+    view! {
+        <details class="recorded">
+            <summary>"As recorded"</summary>
+            <dl class="pairs">
+                <dt>"Started"</dt><dd><When stamp=row.started.clone()/></dd>
+                <dt>"Ended"</dt><dd><When stamp=row.ended.clone()/></dd>
+                <dt>"Rows"</dt><dd>{rows_in_words(detail)}</dd>
+                <dt>"Names from"</dt><dd>{scope}", see "<Go to=run.page(Page::Bindings)>"Values"</Go></dd>
+            </dl>
+            {detail.rows.iter().map(store_row).collect_view()}
+        </details>
+    }
+    .into_any()
+}
+
+/// The way to what failed before and after, to its line, and to a model.
+fn foot(run: Run, detail: &NodeDetail) -> AnyView {
+    let app = App::get();
+    let line = detail.row.line.map(|line| {
+        let to = run.item(Page::Program, line).to_string();
+        view! { <a class="button plain" href=to>"Line "{line}</a> }
+    });
+    let node = detail.row.node;
+    let copy = move |_| app.sheet.set(Some(Sheet::Model(Some(node))));
+    let go = move |step: Move| {
+        move |_| {
+            app.move_in_list(step);
+        }
+    };
+    view! {
+        <footer class="foot">
+            <button class="plain" on:click=go(Move::PreviousFailure)>"Previous failure "<kbd>"p"</kbd></button>
+            <button class="plain" on:click=go(Move::NextFailure)>"Next "<kbd>"n"</kbd></button>
+            <span class="grow"></span>
+            {line}
+            <button class="plain" data-key="y" on:click=copy>"For a model "<kbd>"y"</kbd></button>
+        </footer>
+    }
+    .into_any()
 }
 
 /// What made it fail or stop: what failed first, with its message.
@@ -137,32 +213,13 @@ fn because_of(run: Run) -> AnyView {
 }
 
 /// What is worth a sentence.
-fn said(detail: &NodeDetail) -> Vec<String> {
+fn said(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
-    let around = detail
-        .path
-        .last()
-        .is_some_and(|above| above.status == "failed");
-    let said = [
-        (
-            row.first_cause && around,
-            "This failed first; what lies around it failed because of it.",
-        ),
-        (row.first_cause && !around, "This failed first."),
-        (
-            row.recovered,
-            "It failed, and a retry or a catch recovered it.",
-        ),
-        (row.position, "The run stands here."),
-        (
-            row.derived,
-            "No row says so: it follows from the rows around it.",
-        ),
-    ];
-    let said = said.into_iter().filter(|(applies, _)| *applies);
-    said.map(|(_, sentence)| sentence.to_owned())
-        .chain(detail.inferred_why.clone())
-        .collect()
+    match (row.recovered, row.derived) {
+        (true, _) => Some("It failed, and a retry or a catch recovered it."),
+        (_, true) => Some("No row says so: it follows from the rows around it."),
+        (false, false) => None,
+    }
 }
 
 fn of(n: u32, max: Option<u32>) -> String {
@@ -183,15 +240,6 @@ fn rows_in_words(detail: &NodeDetail) -> String {
             format!("#{id}, then {}{rest}", shown.join(", "))
         }
     }
-}
-
-fn names(run: Run, frame: Option<i64>) -> AnyView {
-    let words = frame.map_or_else(
-        || "in the root".to_owned(),
-        |id| format!("in frame {id} first"),
-    );
-    let to = run.page(Page::Bindings);
-    view! { "resolve "{words}", see "<Go to>"bindings"</Go> }.into_any()
 }
 
 fn issues(issues: &[Issue]) -> Option<AnyView> {

@@ -2,12 +2,12 @@
 
 use leptos::prelude::*;
 use prosescope_core::view::{
-    AnswerView, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen, ValueFormat,
+    AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen, ValueFormat,
 };
 
 use crate::route::Page;
 use crate::text::words;
-use crate::ui::pages::overview::item_of;
+use crate::ui::pages::item_of;
 use crate::ui::parts::{Pill, When, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
@@ -16,10 +16,12 @@ use crate::ui::state::Run;
 pub(super) fn draw(work: NodeWork) -> AnyView {
     let asked = (work.prompt.is_some() || work.prompt_note.is_some()).then(|| {
         view! {
-            <h3>"Prompt"</h3>
-            {work.prompt.map(excerpt)}
-            {work.agent.map(|agent| view! {
-                <p class="faint">"By the agent "<code>{agent.name}</code>", whose memory lives for: "{agent.scope}</p>
+            <h3>"Asked"{work.by.as_ref().map(who)}{work.agent.map(|agent| view! {
+                <small>"memory kept for: "{agent.scope}</small>
+            })}</h3>
+            {work.prompt.map(|prompt| view! { <div class="says">{excerpt(prompt)}</div> })}
+            {work.by.and_then(|by| by.prompt).map(|prompt| view! {
+                <details class="own-prompt"><summary>"The agent's own prompt"</summary>{excerpt(prompt)}</details>
             })}
             {work.prompt_note.map(note)}
         }
@@ -30,7 +32,7 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
     });
     let given = (!work.context.is_empty() || work.context_note.is_some()).then(|| {
         view! {
-            <h3>"Context"</h3>
+            <h3>"Given"</h3>
             {work.context.into_iter().map(name).collect_view()}
             {more}
             {work.context_note.map(note)}
@@ -38,7 +40,7 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
     });
     let answered = (!work.answers.is_empty() || work.answer_note.is_some()).then(|| {
         view! {
-            <h3>"Answer"</h3>
+            <h3>"Answered"</h3>
             {work.answers.into_iter().map(answer).collect_view()}
             {work.answer_note.map(note)}
         }
@@ -51,6 +53,12 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
         }
     });
     view! { <div class="work">{asked}{given}{answered}{attempts}</div> }.into_any()
+}
+
+/// The agent that carried it out, and its model.
+fn who(by: &AskedAgent) -> AnyView {
+    let model = by.model.as_ref().map(|model| format!(" · {model}"));
+    view! { <small dir="auto">{by.name.clone()}{model}</small> }.into_any()
 }
 
 /// The first lines of a text, as the page of its value shows it.
@@ -85,15 +93,21 @@ fn name(given: GivenName) -> AnyView {
         None => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
+        Seen::Same if given.inferred => Some(("likely", "The order of the statements says that this is the value.")),
         Seen::Same => None,
-        Seen::Replaced => Some("replaced since"),
-        Seen::Unknown => Some("perhaps another value then"),
-        Seen::Nothing => Some("nothing recorded"),
+        Seen::Replaced => Some(("replaced since", "")),
+        Seen::Unknown => Some(("perhaps another value then", "")),
+        Seen::Nothing => Some(("nothing recorded", "")),
     };
+    let size = given.value.as_ref().map(|value| words::bytes(value.len));
     view! {
         <section class="given">
-            <p class="line-up"><b>{called}</b>{state.map(|state| view! { <small class="wait-words">{state}</small> })}</p>
-            <p class="faint">{given.why}</p>
+            <p class="line-up">
+                <b>{called}</b>
+                {state.map(|(state, why)| view! { <small class="wait-words" title=why>{state}</small> })}
+                <small class="faint cut grow" title=given.why.clone()>{given.why.clone()}</small>
+                <small class="faint">{size}</small>
+            </p>
             {given.value.map(excerpt)}
             {given.note.map(note)}
         </section>
@@ -132,7 +146,7 @@ fn attempt(attempt: AttemptView) -> AnyView {
     view! {
         <li value=number>
             <p class="line-up"><Pill status/><span class="faint">"row #"{id}</span></p>
-            <p class="faint">"Began "<When stamp=started/>", ended "<When stamp=ended/></p>
+            <p class="faint">"Started "<When stamp=started/>", ended "<When stamp=ended/></p>
             {error.map(|error| view! { <pre class="error" tabindex="0">{error}</pre> })}
         </li>
     }

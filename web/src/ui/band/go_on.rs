@@ -3,31 +3,38 @@
 use leptos::prelude::*;
 use prosescope_core::resume::{prompt, sections};
 use prosescope_core::session::pages;
-use prosescope_core::view::{Item, NeedView, ResumeView, Section};
+use prosescope_core::view::{Item, NeedView, Overview, ResumeView, Section};
 
-use super::coded;
 use crate::route::Page;
 use crate::text::words;
 use crate::ui::load::{ask_page, loaded};
-use crate::ui::parts::{Copy, Go};
+use crate::ui::pages::coded;
+use crate::ui::parts::{Copy, Go, live};
 use crate::ui::state::Run;
 
-/// A fold that plans once it is opened: a large run takes a moment.
-#[component]
-pub(super) fn GoOn() -> impl IntoView {
-    let opened = RwSignal::new(false);
-    let plan = move || {
-        opened.get().then(|| {
-            let answer = ask_page(pages::Page::Resume);
-            loaded(answer, |view: ResumeView| view! { <Plan view/> }.into_any())
-        })
-    };
+/// Draws what is in the sheet: what is left, what to do next, and the plan.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    let next = live(move || run.overview.get()?.ok().map(|overview| next(&overview)));
+    // A run that did not begin, or of which nothing is known, has no plan.
+    let plan = run.overview.with_untracked(|overview| {
+        let overview = overview.as_ref()?.as_ref().ok()?;
+        let stands = !overview.positions.is_empty() || overview.failure.is_some();
+        stands.then(|| loaded(ask_page(pages::Page::Resume), |view: ResumeView| view! { <Plan view/> }.into_any()))
+    });
+    view! { <div class="go-on">{next}{plan}</div> }.into_any()
+}
+
+fn next(overview: &Overview) -> AnyView {
+    let command = overview.next_command.clone().map(|command| {
+        view! { <p class="command"><code dir="ltr">{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p> }
+    });
     view! {
-        <details class="go-on" on:toggle=move |_| opened.set(true)>
-            <summary>"How to go on"</summary>
-            {plan}
-        </details>
+        <p><b>"Next: "</b>{overview.next.clone()}"."</p>
+        <p class="soft">"Left: "{overview.left.clone()}"."</p>
+        {command}
     }
+    .into_any()
 }
 
 #[component]

@@ -1,0 +1,73 @@
+//! Who says how a run stands, and what its record says that no page shows.
+
+use leptos::prelude::*;
+use prosescope_core::view::Overview;
+
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::parts::{Go, Pill, When, live};
+use crate::ui::state::Run;
+
+/// Draws what is in the sheet.
+pub(super) fn draw() -> AnyView {
+    let run = Run::get();
+    live(move || run.overview.get()?.ok().map(|overview| facts(&overview)))
+}
+
+fn facts(overview: &Overview) -> AnyView {
+    let run = Run::get();
+    let by = |from: &Option<String>| from.as_ref().map(|from| view! { <span class="faint">" by "{from.clone()}</span> });
+    let values = match overview.attachments {
+        0 => words::bytes(overview.bindings_bytes),
+        n => words::joined([
+            words::bytes(overview.bindings_bytes),
+            words::counted(n.into(), "attachment", "attachments"),
+        ]),
+    };
+    let recorded = (!overview.facts.is_empty()).then(|| {
+        let pairs = overview.facts.iter().map(|(key, value)| view! {
+            <tr><th scope="row">{key.clone()}</th><td dir="auto">{value.clone()}</td></tr>
+        });
+        view! { <h3>"What its own record says"</h3><table class="plain-table">{pairs.collect_view()}</table> }
+    });
+    let others = (!overview.other_runs.is_empty()).then(|| {
+        let ids = overview.other_runs.iter().map(|id| view! { <code>{id.clone()}</code>" " });
+        view! { <h3>"Other runs in the same database"</h3><p class="chips">{ids.collect_view()}</p> }
+    });
+    view! {
+        <dl class="pairs">
+            <dt>"Run"</dt><dd><code>{overview.run.clone()}</code></dd>
+            <dt>"Status"</dt><dd><Pill status=overview.status.clone()/><span class="faint">" by "{overview.status_source.clone()}</span></dd>
+            {(!overview.status_reason.is_empty()).then(|| view! { <dt></dt><dd class="soft">{words::first_upper(&overview.status_reason)}"."</dd> })}
+            <dt>"Started"</dt><dd><When stamp=overview.started.clone() missing=overview.no_time()/>{by(&overview.started_from)}</dd>
+            <dt>"Last sign"</dt><dd><When stamp=overview.last_sign.clone() missing=overview.no_time()/>{by(&overview.last_sign_from)}</dd>
+            <dt>"Values"</dt><dd>{values}</dd>
+            <dt>"Read as"</dt><dd>{overview.form.clone()}</dd>
+            <dt>"Read from"</dt><dd>{overview.label.clone()}" · "<Go to=run.page(Page::Files)>"its files and tables"</Go></dd>
+        </dl>
+        {claims(overview)}
+        {recorded}
+        {others}
+    }
+    .into_any()
+}
+
+fn claims(overview: &Overview) -> Option<AnyView> {
+    let claims = overview.claims.iter().map(|(source, status)| {
+        let believed = *source == overview.status_source;
+        view! {
+            <tr class:believed=believed>
+                <th scope="row">{source.clone()}</th>
+                <td><Pill status=status.clone()/></td>
+                <td>{believed.then_some("believed")}</td>
+            </tr>
+        }
+    });
+    (!overview.claims.is_empty()).then(|| {
+        view! {
+            <h3>"Sources disagree about the status"</h3>
+            <table class="plain-table"><tbody>{claims.collect_view()}</tbody></table>
+        }
+        .into_any()
+    })
+}

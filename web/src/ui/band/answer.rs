@@ -1,0 +1,68 @@
+//! What a completed run answered, on its first screen.
+
+use leptos::prelude::*;
+use prosescope_core::session::ValueOf;
+use prosescope_core::view::{BindingRef, ValueFormat};
+
+use crate::protocol::{OpenedValue, Request};
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::{Copy, link};
+use crate::ui::rendered::Markdown;
+use crate::ui::state::Run;
+
+/// How much of it is asked for: more than twelve lines.
+const MOST: u64 = 20_000;
+
+/// Outputs that are drawn; others are links.
+const DRAWN: usize = 1;
+
+/// Draws the first output, and links to the others.
+pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
+    let run = Run::get();
+    let others = outputs.iter().skip(DRAWN).map(|output| {
+        let to = run.item(Page::Bindings, output.binding);
+        view! { <span>{link(to, output.name.as_str())}</span> }
+    });
+    let others: Vec<_> = others.collect();
+    let others = (!others.is_empty()).then(|| view! { <p class="meta"><span>"Other outputs:"</span>{others}</p> });
+    let first = outputs.into_iter().take(DRAWN).map(one).collect_view();
+    view! { {first}{others} }.into_any()
+}
+
+fn one(output: BindingRef) -> AnyView {
+    let run = Run::get();
+    let asked = Request::Value {
+        place: run.place(),
+        of: ValueOf::Binding(output.binding),
+        most: MOST,
+    };
+    let answer = ask::<OpenedValue>(move || asked.clone());
+    let name = output.name.clone();
+    let to = run.item(Page::Bindings, output.binding);
+    let shown = loaded(answer, move |OpenedValue { view, .. }: OpenedValue| {
+        let size = words::bytes(view.len);
+        let text = match view.format {
+            _ if view.len == 0 => view! { <p class="none">"empty"</p> }.into_any(),
+            ValueFormat::Markdown => view! { <Markdown text=view.text/> }.into_any(),
+            _ => view! { <pre class="raw" tabindex="0">{view.text}</pre> }.into_any(),
+        };
+        view! {
+            <p class="meta"><b>{link(to.clone(), name.as_str())}</b><span>"output"</span><span>{size}</span></p>
+            <div class="answer-text" tabindex="0" role="region" aria-label="Answer">{text}</div>
+        }
+        .into_any()
+    });
+    view! { <section class="answer" aria-label="Answer of the run">{shown}</section> }.into_any()
+}
+
+/// A button that copies an output.
+pub(super) fn copy(binding: u32) -> AnyView {
+    let whole = Request::Download {
+        place: Run::get().place(),
+        of: ValueOf::Binding(binding),
+    };
+    view! { <Copy text=Signal::stored(String::new()) label="Copy answer" whole=Some(whole)/> }
+        .into_any()
+}

@@ -1,0 +1,322 @@
+//! How the run stands, above all of its pages: one sentence, the reason, one line of facts, and what to do next. `docs` call it the
+//! band; the sheets that its buttons open lie beside it.
+
+mod about;
+mod answer;
+mod gate;
+mod go_on;
+mod model;
+
+use leptos::prelude::*;
+use prosescope_core::time::Stamp;
+use prosescope_core::view::{GateView, NodeRef, Overview, Part, RunSummary, icon};
+
+use super::pages::{coded, item_of};
+use super::parts::{Go, SharedNote, link, live, tone_class};
+use super::sheet::sheet;
+use super::state::{App, Run};
+use crate::route::Page;
+use crate::text::words;
+
+/// Places that are named where a run stands at several.
+const PLACES: usize = 4;
+
+/// What is opened over the page.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Sheet {
+    /// How to go on.
+    GoOn,
+    /// Who says how it stands, and what else its record says.
+    About,
+    /// What will be recorded of a gate, by its id.
+    Gate(String, gate::Decision),
+    /// The run or a row of it, as text for a model.
+    Model(Option<u32>),
+}
+
+/// How the run stands.
+#[component]
+pub(crate) fn Band() -> impl IntoView {
+    let (app, run) = (App::get(), Run::get());
+    let told = live(move || match run.overview.get() {
+        None => run.line().map(meanwhile),
+        Some(Err(_)) => None,
+        Some(Ok(overview)) => Some(told(&overview)),
+    });
+    on_cleanup(move || app.sheet.set(None));
+    let acts = Memo::new(move |_| Some(Acts::of(&run.overview.get()?.ok()?)));
+    let outputs = Memo::new(move |_| run.overview.get()?.ok().map(|overview| overview.outputs));
+    let is_trace = Memo::new(move |_| app.route.read().is_trace());
+    view! {
+        <section class="band" aria-label="How the run stands">
+            <UnreadNote/>
+            <div class="verdict">
+                <div class="told-it">{told}</div>
+                {live(move || acts.get().map(|acts| acts.draw(app)))}
+            </div>
+            <SharedNote/>
+            {live(move || is_trace.get().then(|| outputs.get().map(answer::draw)))}
+        </section>
+        {live(move || app.sheet.get().map(|shown| open(app, shown)))}
+    }
+}
+
+fn open(app: App, shown: Sheet) -> AnyView {
+    let close = move || app.sheet.set(None);
+    match shown {
+        Sheet::GoOn => sheet("How to go on", close, go_on::draw()),
+        Sheet::About => sheet("About this run", close, about::draw()),
+        Sheet::Gate(id, decision) => sheet(decision.title(), close, gate::sheet(id, decision)),
+        Sheet::Model(node) => sheet("Copy for a model", close, model::draw(node)),
+    }
+}
+
+/// What is known of a large run while it is being read.
+fn meanwhile(line: RunSummary) -> AnyView {
+    let word = match line.stale {
+        true => super::shell::SILENT.to_owned(),
+        false => line.status.clone(),
+    };
+    let reason = words::first_upper(&line.reason);
+    let reason = match reason.is_empty() {
+        true => "The run is being read.".to_owned(),
+        false => format!("{reason}. All else is being read."),
+    };
+    view! {
+        {headline(&line.status, words::first_upper(&word).into_any())}
+        <p class="reason soft">{reason}</p>
+        <p class="meta">{span(line.started.as_ref(), line.last_sign.as_ref())}</p>
+    }
+    .into_any()
+}
+
+fn headline(status: &str, words: AnyView) -> AnyView {
+    let class = format!("glyph {}", tone_class(status));
+    view! {
+        <h1><i class=class role="img" aria-label=status.to_owned()>{icon(status)}</i><span dir="auto">{words}</span></h1>
+    }
+    .into_any()
+}
+
+/// One sentence, the reason, and the facts.
+fn told(overview: &Overview) -> AnyView {
+    let run = Run::get();
+    let tone = match overview.stale {
+        true => "stale",
+        false => &overview.status,
+    };
+    let place = overview.failure.as_ref().map(|failure| &failure.cause);
+    let place = place.or(overview.positions.first());
+    let words = match place {
+        Some(node) => {
+            let to = run.item(Page::Trace, item_of(node)).to_string();
+            view! { <a href=to>{overview.headline.clone()}</a> }.into_any()
+        }
+        None => overview.headline.clone().into_any(),
+    };
+    let gates = &overview.pending_gates;
+    view! {
+        {headline(tone, words)}
+        {gates.iter().map(|of| gate::asked(of, gates.len() > 1)).collect_view()}
+        {reason(overview)}
+        {(overview.position_count > 1).then(|| places(&overview.positions, overview.position_count))}
+        <p class="meta">{facts(overview)}</p>
+    }
+    .into_any()
+}
+
+/// Why it stands so. What the line of facts says is left to it.
+fn reason(overview: &Overview) -> Option<AnyView> {
+    let failed = overview.status == "failed";
+    let error = overview.failure.as_ref().filter(|_| failed).map(|failure| {
+        let error = failure.error.clone();
+        error.unwrap_or_else(|| "No message was recorded.".to_owned())
+    });
+    let story = overview.story.iter().skip(usize::from(is_counted(overview)));
+    let story: Vec<AnyView> = story.map(|sentence| coded(sentence)).collect();
+    let missing = overview.missing.as_deref();
+    let missing = missing.map(|missing| format!("{}.", words::first_upper(missing)));
+    let is_said = error.is_some() || !story.is_empty() || missing.is_some();
+    is_said.then(|| {
+        view! {
+            <p class="reason">{error.map(|error| view! { <span class="error-says" dir="auto">{error}</span>" " })}
+                <span class="soft">{story}{missing}</span></p>
+        }
+        .into_any()
+    })
+}
+
+/// Whether the first sentence counts what ran: it then stands among the facts.
+fn is_counted(overview: &Overview) -> bool {
+    overview.statements > 0 && !(overview.status == "completed" && overview.failure.is_some())
+}
+
+fn places(nodes: &[NodeRef], many: u32) -> AnyView {
+    let run = Run::get();
+    let links = nodes.iter().take(PLACES).map(|node| {
+        let to = run.item(Page::Trace, item_of(node));
+        view! { <li>{link(to, node.text.as_str())}</li> }
+    });
+    let more = (many as usize).saturating_sub(PLACES);
+    let more = (more > 0).then(|| view! { <li class="faint">"and "{more}" more"</li> });
+    view! { <ul class="places">{links.collect_view()}{more}</ul> }.into_any()
+}
+
+/// One line: when, how long, how much.
+fn facts(overview: &Overview) -> AnyView {
+    let app = App::get();
+    let (started, last) = (overview.started.as_ref(), overview.last_sign.as_ref());
+    let from = |what: &str, from: &Option<String>| match from {
+        Some(from) => format!("{what}: by {from}"),
+        None => String::new(),
+    };
+    let title = [
+        from("Start", &overview.started_from),
+        from("End", &overview.last_sign_from),
+    ];
+    let title = words::joined(title);
+    let took = overview.duration.clone();
+    let is_over = matches!(&*overview.status, "completed" | "failed");
+    let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
+    let counted = overview.story.first().filter(|_| is_counted(overview));
+    let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
+    let untimed = match (overview.times_recorded, overview.is_unread(Part::Statements)) {
+        (_, true) => Some("times of statements could not be read"),
+        (false, false) if overview.trace_nodes > 0 => Some("no times recorded for statements"),
+        _ => None,
+    };
+    let when = match (started, last, overview.file_changed.as_ref()) {
+        (None, None, Some(changed)) => format!(
+            "no time recorded; a file changed on {}, which a copy resets",
+            words::day(changed)
+        ),
+        (None, None, None) => format!("times {}", overview.no_time()),
+        _ => span(started, last),
+    };
+    let fact = |words: String| view! { <span dir="auto">{words}</span> };
+    let disagree = (!overview.claims.is_empty()).then(|| {
+        view! { <button class="in-text wait-words" on:click=move |_| app.sheet.set(Some(Sheet::About))>"sources disagree about the status"</button> }
+    });
+    view! {
+        <span title=title>{when}</span>
+        {took.map(fact)}
+        {ago.map(|ago| fact(format!("last sign of life {ago}")))}
+        {counted.map(fact)}
+        {untimed.map(|words| fact(words.to_owned()))}
+        {disagree}
+        <button class="in-text" on:click=move |_| app.sheet.set(Some(Sheet::About))>"About this run"</button>
+    }
+    .into_any()
+}
+
+/// From when to when: `18 Jan 2026 20:15 – 21:23 UTC`.
+fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
+    let minute = |stamp: &Stamp| words::clock(stamp).chars().take(5).collect::<String>();
+    let of = |stamp: &Stamp| match words::day(stamp) {
+        day if day.is_empty() => stamp.to_string(),
+        day => format!("{day} {}", minute(stamp)),
+    };
+    let zone = |stamp: &Stamp| match stamp {
+        Stamp::At(_) => " UTC",
+        _ => "",
+    };
+    match (started, last) {
+        (Some(from), Some(to)) if from == to => format!("{}{}", of(from), zone(from)),
+        (Some(from), Some(to)) => {
+            let is_same_day = words::day(from) == words::day(to) && !words::day(to).is_empty();
+            let end = if is_same_day { minute(to) } else { of(to) };
+            format!("{} – {end}{}", of(from), zone(to))
+        }
+        (Some(from), None) => format!("since {}{}", of(from), zone(from)),
+        (None, Some(to)) => format!("until {}{}", of(to), zone(to)),
+        (None, None) => String::new(),
+    }
+}
+
+/// What a person may do next: drawn anew only when it changes, so that a button keeps the focus while a run goes on.
+#[derive(Debug, Clone, PartialEq)]
+struct Acts {
+    /// The only gate that waits, and whether it is too late to decide.
+    gate: Option<(String, bool)>,
+    /// How many wait.
+    gates: usize,
+    /// What the button says that opens how to go on, and whether that is what to do next.
+    go_on: Option<(String, bool)>,
+    /// Whether somebody has to look at it, and may want to ask a model.
+    is_model: bool,
+    /// The output of a completed run.
+    answer: Option<u32>,
+}
+
+impl Acts {
+    fn of(overview: &Overview) -> Acts {
+        let is_over = overview.status == "completed";
+        let waits: &[GateView] = if is_over { &[] } else { &overview.pending_gates };
+        let gate = match waits {
+            [gate] => Some((gate.id.clone(), gate.overdue)),
+            _ => None,
+        };
+        let place = overview.failure.as_ref().map(|failure| &failure.cause);
+        let place = place.or(overview.positions.first()).filter(|_| !is_over);
+        let line = place.and_then(|node| node.line.filter(|_| !node.line_guessed));
+        let says = match (place, line) {
+            (Some(_), Some(line)) => Some(format!("Go on from line {line}…")),
+            (Some(_), None) => Some("How to go on…".to_owned()),
+            (None, _) if overview.left.is_empty() || is_over => None,
+            (None, _) => Some("What to do next…".to_owned()),
+        };
+        Acts {
+            gates: waits.len(),
+            // A gate that waits is decided first.
+            go_on: says.filter(|_| waits.is_empty()).map(|says| (says, place.is_some())),
+            is_model: !is_over && overview.trace_nodes > 0,
+            answer: overview.outputs.first().map(|output| output.binding),
+            gate,
+        }
+    }
+
+    fn draw(self, app: App) -> AnyView {
+        let run = Run::get();
+        let opens = move |sheet: Sheet| move |_| app.sheet.set(Some(sheet.clone()));
+        let gate = self.gate.map(|(id, late)| gate::buttons(app, id, late));
+        let gates = (self.gates > 1).then(|| {
+            let to = run.page(Page::Gates).to_string();
+            view! { <a class="button primary" href=to>"Decide "{self.gates}" gates…"</a> }
+        });
+        let go_on = self.go_on.map(|(says, first)| {
+            view! { <button class:primary=first on:click=opens(Sheet::GoOn)>{says}</button> }
+        });
+        let model = self.is_model.then(|| {
+            view! { <button title="Copy for a model (y)" data-key="y" on:click=opens(Sheet::Model(None))>"Copy for a model"</button> }
+        });
+        let answer = self.answer.map(answer::copy);
+        view! { <div class="acts">{model}{answer}{go_on}{gates}{gate}</div> }.into_any()
+    }
+}
+
+/// What of the run could not be read: nothing of it is whole then.
+#[component]
+fn UnreadNote() -> impl IntoView {
+    let run = Run::get();
+    let unread = Memo::new(move |_| {
+        run.overview.with(|overview| match overview {
+            Some(Ok(overview)) => overview.unread.clone(),
+            _ => Vec::new(),
+        })
+    });
+    live(move || {
+        let unread = unread.get();
+        let first = unread.first()?.clone();
+        let more = unread.len() - 1;
+        Some(view! {
+            <section class="unread" role="alert">
+                <p><b>"Could not be read: "<code>{first.what}</code></b>" "{words::first_upper(&first.why)}". "
+                    <span class="soft">"What is shown may lack rows. "{first.next}</span>
+                    {(more > 0).then(|| view! {
+                        " "<Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go>
+                    })}
+                </p>
+            </section>
+        })
+    })
+}

@@ -1,0 +1,53 @@
+//! A run, or a row of it, as text for a language model: what is copied is seen before.
+
+use leptos::prelude::*;
+use prosescope_core::view::{ForModel, ModelSize};
+use prosescope_share::wishes::Wishes;
+
+use crate::protocol::Request;
+use crate::text::words;
+use crate::ui::load::{ask, loaded};
+use crate::ui::parts::Copy;
+use crate::ui::state::Run;
+
+/// Draws what is in the sheet; `node`: the row that it is about.
+pub(super) fn draw(node: Option<u32>) -> AnyView {
+    let run = Run::get();
+    let size = RwSignal::new(ModelSize::default());
+    let answer = ask::<ForModel>(move || Request::ForModel {
+        place: run.place(),
+        node,
+        size: size.get(),
+        wishes: Wishes::default(),
+    });
+    let sizes = [ModelSize::Small, ModelSize::Medium, ModelSize::Large].map(|of| {
+        view! {
+            <button aria-pressed=move || (size.get() == of).to_string() on:click=move |_| size.set(of)>
+                {of.bytes() / 1000}" KB"
+            </button>
+        }
+    });
+    let text = loaded(answer, |copy: ForModel| {
+        let facts = words::joined([
+            words::bytes(copy.bytes),
+            format!("about {} tokens", words::count(copy.tokens)),
+            copy.replaced_words(),
+        ]);
+        let left = copy.left_out.join("; ");
+        let left = (!left.is_empty()).then(|| view! { <p class="faint">"Left out or shortened: "{left}</p> });
+        view! {
+            <p class="line-up"><span class="soft">{facts}</span><Copy text=Signal::stored(copy.text.clone()) label="Copy"/></p>
+            {left}
+            <pre class="raw" tabindex="0">{copy.text}</pre>
+        }
+        .into_any()
+    });
+    view! {
+        <p class="line-up">
+            <span class="faint">"At most"</span>
+            <span class="tabs" role="group" aria-label="At most">{sizes}</span>
+        </p>
+        {text}
+    }
+    .into_any()
+}

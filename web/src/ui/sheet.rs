@@ -1,0 +1,34 @@
+//! A sheet over the page: a dialog with a name, which Esc and its own button close.
+
+use leptos::html::Dialog;
+use leptos::prelude::*;
+
+use super::icons;
+
+/// Draws a sheet that is open as long as it is in the page. `close` takes it out; the focus then goes back to where it was.
+pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyView) -> AnyView {
+    let dialog = NodeRef::<Dialog>::new();
+    Effect::new(move || {
+        if let Some(dialog) = dialog.get()
+            && !dialog.open()
+        {
+            // It fails only for a dialog that is open already, or not in the page.
+            let _ = dialog.show_modal();
+        }
+    });
+    let shut = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    view! {
+        <dialog class="sheet" node_ref=dialog aria-labelledby="sheet-title" on:close=move |_| close()>
+            <div class="help-head">
+                <h2 id="sheet-title">{title}</h2>
+                <button class="icon" on:click=shut aria-label="Close">{icons::close()}</button>
+            </div>
+            {body}
+        </dialog>
+    }
+    .into_any()
+}
