@@ -155,9 +155,9 @@ impl Desk {
                 let run = self.opened(&place)?;
                 let session = &run.session;
                 let mut page = if choice.is_all() {
-                    pages::trace_page(session, &folded.nodes(session), from, len)
+                    pages::trace_screen(session, &folded.nodes(session), from, len)
                 } else {
-                    pages::chosen_page(session, &pages::chosen(session, &choice), from, len)
+                    pages::chosen_page(session, &pages::chosen_screen(session, &choice), from, len)
                 };
                 pages::name_calls(session, &mut page);
                 let rows = page.rows.iter().filter(|_| timed);
@@ -186,7 +186,7 @@ impl Desk {
                 let session = self.run(&place)?;
                 let node = NodeId::new(node);
                 if !choice.is_all() {
-                    let rows = pages::chosen(session, &choice);
+                    let rows = pages::chosen_screen(session, &choice);
                     let row = rows.iter().position(|row| *row == node);
                     return json(&Revealed {
                         row: row.map(|row| row as u32),
@@ -202,8 +202,8 @@ impl Desk {
                 json(&Revealed { row, unfolded })
             }
             Request::Parent { place, node } => {
-                let trace = self.run(&place)?.trace();
-                json(&trace.node(NodeId::new(node)).and_then(|node| node.parent))
+                let parent = pages::drawn_parent(self.run(&place)?, NodeId::new(node));
+                json(&parent.map(NodeId::get))
             }
             Request::NextFailure {
                 place,

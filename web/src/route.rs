@@ -6,6 +6,7 @@
 //! | `#/run/{run}/trace/31` | row 31 of a run's trace; without a page, or with one that is no more, the trace |
 //! | `#/run/{run}/trace?status=failed&order=longest` | the trace, its rows chosen and in an order |
 //! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
+//! | `#/compare/{a}/{b}/12` | two runs side by side, with row 12 open |
 //! | `#/workflows/{place}` | the workflows of a database |
 //! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
 //!
@@ -31,6 +32,15 @@ pub(crate) enum Route {
         item: Option<String>,
         /// The frame that a name is resolved from, and such.
         query: Vec<(String, String)>,
+    },
+    /// Two runs side by side, by their ids or places.
+    Compare {
+        /// The first run.
+        a: String,
+        /// The second run.
+        b: String,
+        /// The row that is selected.
+        item: Option<String>,
     },
     /// The workflows of a database.
     Workflows {
@@ -211,6 +221,11 @@ impl Route {
         match self {
             Route::Run { run, page, .. } => Route::page(run, *page),
             Route::Workflow { place, id, tab, .. } => Route::workflow(place, id, *tab),
+            Route::Compare { a, b, .. } => Route::Compare {
+                a: a.clone(),
+                b: b.clone(),
+                item: None,
+            },
             other => other.clone(),
         }
     }
@@ -238,7 +253,9 @@ impl Route {
     /// What is selected.
     pub(crate) fn selected(&self) -> Option<&str> {
         match self {
-            Route::Run { item, .. } | Route::Workflow { item, .. } => item.as_deref(),
+            Route::Run { item, .. } | Route::Workflow { item, .. } | Route::Compare { item, .. } => {
+                item.as_deref()
+            }
             Route::Home | Route::Workflows { .. } => None,
         }
     }
@@ -254,6 +271,13 @@ impl Route {
         };
         match (first, parts.clone().next()) {
             ("run", _) => {}
+            ("compare", Some(b)) => {
+                return Route::Compare {
+                    a: run,
+                    b,
+                    item: parts.nth(1).filter(|item| !item.is_empty()),
+                };
+            }
             ("workflows", _) => return Route::Workflows { place: run },
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
@@ -283,6 +307,10 @@ impl fmt::Display for Route {
         let (item, query) = match self {
             Route::Home => return f.write_str("#/"),
             Route::Workflows { place } => return write!(f, "#/workflows/{}", encode(place)),
+            Route::Compare { a, b, item } => {
+                write!(f, "#/compare/{}/{}", encode(a), encode(b))?;
+                (item, [].as_slice())
+            }
             Route::Workflow {
                 place,
                 id,
@@ -397,6 +425,14 @@ mod tests {
             item: item.map(str::to_owned),
         };
         let of_workflows = [
+            (
+                Route::Compare {
+                    a: "x y".into(),
+                    b: "runs/z".into(),
+                    item: Some("12".into()),
+                },
+                "#/compare/x%20y/runs%2Fz/12",
+            ),
             (
                 Route::Workflows {
                     place: ".prose/workflows.db".into(),

@@ -88,6 +88,10 @@ pub struct TracePage {
     pub remarks_behind: Vec<String>,
 }
 
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 /// A row of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -135,6 +139,10 @@ pub struct TreeRow {
     /// Of a call, the beginning of the first value that it was given; `None` where that is not recorded, or not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
+    /// On a screen: how many of the blocks around it, from the outside in, hold the first cause of the failure, where that
+    /// comes behind this row.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub around_cause: u32,
     /// When it began; `None`: not recorded.
     pub started: Option<Stamp>,
     /// When it ended; `None`: not recorded.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use leptos::ev;
 use leptos::prelude::*;
 
+use super::compare::Compare;
 use super::finder::Finder;
 use super::help::Help;
 use super::home::Home;
@@ -47,6 +48,7 @@ pub(crate) fn App() -> impl IntoView {
         Shown::Workflows(_) => "The list of workflows".to_owned(),
         Shown::Workflow(_, id) => format!("Workflow {id}"),
         Shown::Run(place, _) => run_and_page(app, place),
+        Shown::Compare(..) => "Two runs side by side".to_owned(),
     });
     // What is a page of its own says its name itself.
     Effect::new(move || {
@@ -65,7 +67,7 @@ pub(crate) fn App() -> impl IntoView {
                     _ => format!("{} — Prosescope", counted(runs, "run", "runs")),
                 }
             }
-            Shown::Run(..) | Shown::Workflows(_) | Shown::Workflow(..) => return,
+            Shown::Run(..) | Shown::Compare(..) | Shown::Workflows(_) | Shown::Workflow(..) => return,
         };
         document().set_title(&title);
     });
@@ -90,6 +92,7 @@ pub(crate) fn App() -> impl IntoView {
             Shown::Home => view! { <Home/> }.into_any(),
             Shown::Runs => view! { <Runs/> }.into_any(),
             Shown::Run(place, key) => view! { <RunShell place key/> }.into_any(),
+            Shown::Compare(a, b) => view! { <Compare a b/> }.into_any(),
             Shown::Workflows(place) => view! { <Workflows place/> }.into_any(),
             Shown::Workflow(place, id) => view! { <WorkflowShell place id/> }.into_any(),
         }}
@@ -126,6 +129,8 @@ enum Shown {
     Home,
     Runs,
     Run(String, String),
+    /// Two runs by their keys in the address.
+    Compare(String, String),
     /// A database's place.
     Workflows(String),
     /// A database's place and a workflow's id.
@@ -143,11 +148,17 @@ impl Shown {
                 Some(place) => Shown::Run(place, run.clone()),
                 None => Shown::Runs,
             },
+            Route::Compare { a, b, .. } if find(list, a).is_some() && find(list, b).is_some() => {
+                Shown::Compare(a.clone(), b.clone())
+            }
             Route::Workflows { place } if is_in(place) => Shown::Workflows(place.clone()),
             Route::Workflow { place, id, .. } if is_in(place) => {
                 Shown::Workflow(place.clone(), id.clone())
             }
-            Route::Home | Route::Workflows { .. } | Route::Workflow { .. } => Shown::Runs,
+            Route::Home
+            | Route::Compare { .. }
+            | Route::Workflows { .. }
+            | Route::Workflow { .. } => Shown::Runs,
         }
     }
 }

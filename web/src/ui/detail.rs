@@ -84,8 +84,9 @@ pub(crate) fn enter() {
 /// Closes what is open beside a list; whether something was.
 pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
-    // What a trace opens by itself is not in the address.
-    let shuts = route.is_trace() && !app.trace.shut.get_untracked();
+    // What a page opens by itself is not in the address.
+    let opens = route.is_trace() || matches!(route, Route::Compare { .. });
+    let shuts = opens && !app.trace.shut.get_untracked();
     if shuts {
         app.trace.shut.set(true);
     }

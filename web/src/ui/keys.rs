@@ -7,11 +7,11 @@ use web_sys::{HtmlElement, KeyboardEvent};
 use super::detail;
 use super::opening::pick_files;
 use super::pages::failures;
-use super::state::{App, Move};
+use super::state::{App, Desk, Move, find};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 20] = [
+pub(crate) const KEYS: [(&[&str], &str); 21] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
@@ -19,6 +19,7 @@ pub(crate) const KEYS: [(&[&str], &str); 20] = [
     (&["Enter"], "Open the row"),
     (&["n", "p"], "Next and previous failure"),
     (&["e"], "Trace: fold or unfold what went well"),
+    (&["x", "c"], "Runs: mark two, and compare them"),
     (&["y"], "Copy for a model: the open row, or the run"),
     (&["a"], "Decide the gate that waits"),
     (
@@ -82,6 +83,8 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         "f" => follow(app),
         "y" | "a" => press(&key),
         "e" => app.move_in_list(Move::FoldWell),
+        "x" => mark(app),
+        "c" if matches!(*app.route.read_untracked(), Route::Home) => app.compare(),
         "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
         "Escape" => close(app),
         _ => match key
@@ -111,6 +114,24 @@ fn press(key: &str) -> bool {
         button.click();
     }
     button.is_some()
+}
+
+/// Marks a run to be compared: the open one, or the one of the list.
+fn mark(app: App) -> bool {
+    let Route::Run { run, .. } = app.route.get_untracked() else {
+        return app.move_in_list(Move::Mark);
+    };
+    let place = match &*app.desk.read_untracked() {
+        Desk::Open(list) => find(list, &run),
+        _ => None,
+    };
+    let Some(place) = place else { return false };
+    app.pair(&place);
+    app.say(match app.paired.read_untracked().contains(&place) {
+        true => "Marked to be compared: mark another in the list (g, x), then c",
+        false => "Not marked any more",
+    });
+    true
 }
 
 /// Puts the focus on the page's content.

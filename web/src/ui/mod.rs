@@ -10,6 +10,7 @@ mod app;
 mod band;
 mod choice;
 mod detail;
+mod compare;
 mod finder;
 mod follow;
 mod help;

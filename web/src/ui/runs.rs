@@ -35,6 +35,7 @@ pub(crate) fn Runs() -> impl IntoView {
     let missing = match app.route.get_untracked() {
         Route::Run { run, .. } => Some(("run", run)),
         Route::Workflow { place, .. } | Route::Workflows { place } => Some(("database", place)),
+        Route::Compare { a, .. } => Some(("run", a)),
         Route::Home => None,
     };
     view! {
@@ -256,6 +257,7 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
                 }).collect_view()}
             })}
         </div>
+        {move || pairing(app)}
         {move || if nothing.get() {
             view! {
                 <Empty what="No run is like that" why="Other words, or another status, may find some."/>
@@ -265,6 +267,20 @@ fn Chosen(list: Memo<RunList>) -> impl IntoView {
             let chosen = Signal::derive(move || choice.pairs());
             view! { <Table list shown chosen/> }.into_any()
         }}
+    }
+}
+
+/// What to do with the runs that are marked.
+fn pairing(app: App) -> Option<AnyView> {
+    let many = app.paired.read().len();
+    let clear = view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
+    match many {
+        0 => None,
+        1 => Some(view! { <p class="pairing" role="status">"One run is marked: mark another run of its program to compare them."{clear}</p> }.into_any()),
+        _ => Some(view! {
+            <p class="pairing" role="status">"Two runs are marked."
+                <button class="primary" on:click=move |_| { app.compare(); }>"Compare "<kbd>"c"</kbd></button>{clear}</p>
+        }.into_any()),
     }
 }
 
@@ -325,13 +341,19 @@ fn Table(
         now
     });
     let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
-        if let (Key::Enter, Some(run)) = (pressed, run) {
-            let key = list.with_untracked(|list| key(list, &run));
-            app.go(Route::page(&key, Page::Trace));
+        let Some(run) = run else { return };
+        match pressed {
+            Key::Enter => {
+                let key = list.with_untracked(|list| key(list, &run));
+                app.go(Route::page(&key, Page::Trace));
+            }
+            Key::Mark => app.pair(&run.place),
+            _ => {}
         }
     });
     let mark = move |run: &RunSummary| Mark {
         fresh: app.follow.is_new_run(&run.place),
+        selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
     let head = view! {
@@ -341,11 +363,12 @@ fn Table(
         {sorting("Started", "wide", &[Order::Newest, Order::Oldest])}
         {sorting("Took", "wide num", &[Order::Duration])}
         {sorting("Attention", "wide", &[Order::Problems])}
+        <span role="columnheader" class="wide"></span>
     };
     view! {
         <Rows
             pages height=44.0 label="Runs" class="run-rows" cursor head=head.into_any()
-            draw=draw mark=mark on_key=on_key
+            draw=move |_, run: &RunSummary| draw(app, run) mark=mark on_key=on_key
         />
     }
 }
@@ -375,7 +398,8 @@ fn age(run: &RunSummary) -> String {
     words::joined([ago, by, changed].map(Option::unwrap_or_default))
 }
 
-fn draw(_: u64, run: &RunSummary) -> AnyView {
+fn draw(app: App, run: &RunSummary) -> AnyView {
+    let (place, marked) = (run.place.clone(), run.place.clone());
     let name = run.program.clone().unwrap_or_else(|| run.title());
     let mut to_do = Vec::new();
     if run.pending_gates > 0 {
@@ -418,6 +442,12 @@ fn draw(_: u64, run: &RunSummary) -> AnyView {
         <span role="gridcell" class="wide two"><When stamp=run.started.clone()/><small>{age(run)}</small></span>
         <span role="gridcell" class="wide num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="wide">{to_do.join(", ")}</span>
+        <span role="gridcell" class="wide"><button class="plain small mark-run" tabindex="-1" title="Mark to compare (x)"
+            aria-pressed=move || app.paired.read().contains(&place).to_string()
+            on:click=move |event| {
+                event.stop_propagation();
+                app.pair(&marked);
+            }>"Compare"</button></span>
     }
     .into_any()
 }

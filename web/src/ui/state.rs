@@ -131,6 +131,8 @@ pub(crate) struct App {
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
     /// What is opened over the pages of a run.
     pub(crate) sheet: RwSignal<Option<Sheet>>,
+    /// Runs that are marked to be compared, by their places: two at most.
+    pub(crate) paired: RwSignal<Vec<String>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
     /// What was looked for last.
@@ -207,6 +209,8 @@ pub(crate) enum Move {
     PreviousFailure,
     /// Folds what went well, or unfolds it.
     FoldWell,
+    /// Marks a row for what takes several.
+    Mark,
 }
 
 impl App {
@@ -220,6 +224,7 @@ impl App {
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),
             sheet: RwSignal::new(None),
+            paired: RwSignal::new(Vec::new()),
             finder: RwSignal::new(false),
             sought: RwSignal::default(),
             marked: RwSignal::new(None),
@@ -543,6 +548,48 @@ impl App {
             }
         };
         set_timeout(hush, std::time::Duration::from_secs(3));
+    }
+
+    /// Marks a run to be compared, or takes the mark away. Of three the first mark goes.
+    pub(crate) fn pair(self, place: &str) {
+        self.paired.update(|paired| {
+            let before = paired.len();
+            paired.retain(|marked| marked != place);
+            if paired.len() == before {
+                paired.push(place.to_owned());
+            }
+            if paired.len() > 2 {
+                paired.remove(0);
+            }
+        });
+    }
+
+    /// Compares the two runs that are marked; whether there are two.
+    pub(crate) fn compare(self) -> bool {
+        let paired = self.paired.get_untracked();
+        let ([first, second], Desk::Open(list)) = (paired.as_slice(), &*self.desk.read_untracked()) else {
+            self.say("Mark two runs of one program first (x)");
+            return false;
+        };
+        let known = |place: &String| {
+            let run = list.runs.iter().find(|run| run.place == *place);
+            run.map_or_else(|| place.clone(), |run| key(list, run))
+        };
+        // The earlier one is A, whichever was marked first.
+        let begun = |place: &String| {
+            let run = list.runs.iter().find(|run| run.place == *place);
+            run.and_then(|run| run.started.as_ref()?.millis())
+        };
+        let (a, b) = match begun(first) > begun(second) {
+            true => (second, first),
+            false => (first, second),
+        };
+        self.go(Route::Compare {
+            a: known(a),
+            b: known(b),
+            item: None,
+        });
+        true
     }
 
     /// Prints the page with all rows of its list.

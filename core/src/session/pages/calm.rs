@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::joined::drawn;
 use crate::model::Binding;
 use crate::session::values::Table;
 use crate::session::{Opened, Session};
@@ -33,7 +34,7 @@ fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
     while let Some(node) = opened.node(at) {
         let calm = !is_odd(node) && below.get(at) != Some(&true);
         if calm && node.descendants > 0 {
-            well.insert(at);
+            well.insert(drawn(opened, at));
         }
         at = match calm {
             true => trace.end(at),

@@ -21,6 +21,7 @@ mod for_model;
 pub(super) mod gates;
 mod imports;
 mod index;
+mod joined;
 mod lines;
 mod overview;
 mod program;
@@ -54,7 +55,8 @@ pub use resume::resume;
 pub use state::{state_md, state_page};
 pub use task::{around_others, task};
 pub use timeline::timeline;
-pub use trace::{next_failure, node_detail, node_ref, trace_page, trace_place, tree_row};
+pub use joined::{chosen_screen, drawn, drawn_parent, trace_place, trace_screen};
+pub use trace::{next_failure, node_detail, node_ref, trace_page, tree_row};
 
 /// A page that is asked for by its name alone: it has no windows and takes no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

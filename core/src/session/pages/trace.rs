@@ -56,23 +56,6 @@ pub(super) fn note(session: &Session) -> Option<String> {
     sealed.or_else(|| session.trace.unordered.then(|| unordered.to_owned()))
 }
 
-/// The place of a node among the visible rows, or of the fold that hides it.
-pub fn trace_place(opened: &Opened, folded: &BTreeSet<NodeId>, node: NodeId) -> u32 {
-    let (mut at, mut place) = (NodeId::new(0), 0);
-    while at < node {
-        let behind = match folded.contains(&at) {
-            true => opened.trace.end(at),
-            false => at.next(),
-        };
-        if behind > node {
-            break;
-        }
-        at = behind;
-        place += 1;
-    }
-    place
-}
-
 /// The next (or previous) cause of a failure, as seen from `node`: what failed, was not recovered, and has no such
 /// failure below it. Blocks around a cause failed because of it.
 pub fn next_failure(opened: &Opened, node: Option<NodeId>, forward: bool) -> Option<NodeId> {
@@ -121,6 +104,7 @@ pub fn tree_row(session: &Session, node: NodeId, folded: bool) -> Option<TreeRow
         depth: depth_of(session, node, at),
         gate,
         argument: None,
+        around_cause: 0,
         duration: duration_ms.map(human_duration),
         duration_ms,
         started: started.cloned(),

@@ -75,7 +75,7 @@ fn axe_finds_nothing_wrong_with_any_page() {
         }
     }
     viewer.drop_run(&[&example(FINISHED)]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.lane .stretch')");
     look(&mut viewer, "timeline", &mut wrong);

@@ -49,8 +49,8 @@ fn folder(dir: &Path) -> PathBuf {
 /// Names of the files that the viewer lists.
 fn listed(viewer: &mut Viewer) -> BTreeSet<String> {
     viewer.look(1400, 2000, false);
-    viewer.key("9");
-    viewer.wait_page("Files and tables");
+    viewer.key("7");
+    viewer.wait_page("Data");
     viewer.wait(
         "document.querySelectorAll('main .rows .row:not(.head)').length >=
            document.querySelector('main .rows').getAttribute('aria-rowcount') - 1",
@@ -83,7 +83,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     for name in PLAIN {
         assert!(files.contains(name), "{name} is not in {files:?}");
     }
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("names-hidden");
     viewer.wait_main("does not receive dropped files");
@@ -96,7 +96,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();
     viewer.drop_files(&[&whole]);
     viewer.wait("document.querySelector('.bar .id')?.innerText === 'y'");
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     assert!(
         !viewer.main_text().contains("names-hidden"),
@@ -109,7 +109,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     viewer.reload();
     viewer.wait("document.querySelector('#pick-folder')");
     viewer.set_files("#pick-folder", &[&folder(&dir.path().join("picked"))]);
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     let files = listed(&mut viewer);
     for name in PLAIN.iter().chain(&UNUSUAL) {
         let name = name.replace('\\', "/");
@@ -134,7 +134,7 @@ fn over_http_a_dropped_folder_is_shown_with_all_its_files() {
     for name in PLAIN.iter().chain(&UNUSUAL) {
         assert!(files.contains(*name), "{name:?} is not in {files:?}");
     }
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     assert!(!viewer.main_text().contains("names-hidden"));
     viewer.assert_no_errors();
@@ -160,7 +160,7 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
     viewer.try_eval_in_worker(hurry).unwrap();
     viewer.drop_run(&[&database]);
     // What was read until then is shown.
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main(STOPPED);
     viewer
@@ -168,7 +168,7 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
         .unwrap();
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&database]);
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("parent-cycle");
     assert!(!viewer.main_text().contains(STOPPED));

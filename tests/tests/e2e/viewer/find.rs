@@ -24,17 +24,17 @@ fn a_row_shows_what_was_asked_given_and_answered() {
         return;
     };
     viewer.drop_run(&[&example(FINISHED)]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.click_text(".trace-rows .text", "let theory = resume: captain");
     viewer.wait("document.querySelector('.detail .work')");
     let titles = viewer
         .eval("[...document.querySelectorAll('.detail .work h3')].map(h => h.innerText).join()");
-    assert_eq!(titles, "Prompt,Context,Answer");
+    assert_eq!(titles, "Asked captain · opus,Given,Answered");
     // A name of the context leads to its value.
     let name = viewer.eval("document.querySelector('.detail .given a').innerText");
     viewer.click(".detail .given a");
-    viewer.wait_page("Bindings");
+    viewer.wait_page("Values");
     viewer.wait(&format!(
         "document.querySelector('.detail h2').innerText.includes({name})"
     ));
@@ -96,7 +96,7 @@ fn a_hit_in_a_long_value_opens_at_its_line() {
         return;
     };
     viewer.drop_run(&[&database]);
-    viewer.wait("document.querySelector('.by-status')");
+    viewer.wait("document.querySelector('.band button.in-text')");
     for (text, number) in [("albatross", "40001"), ("a penguin", "3")] {
         find(&mut viewer, text);
         viewer.wait("document.querySelector('#found .entry mark')");
@@ -177,7 +177,7 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     // Back from a run comes back to the list as it was.
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.eval("history.back()");
     viewer.wait_text("2 of 4 runs");
     // So does the address, with the files dropped anew.

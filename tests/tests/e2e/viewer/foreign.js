@@ -7,15 +7,16 @@
     select option input label button form fieldset legend footer mark time progress svg g path rect`);
   const attributes = words(`class role title href tabindex id style target rel start datetime value placeholder inputmode type
     name for scope lang max hidden open disabled selected checked multiple accept webkitdirectory autocomplete spellcheck autofocus
-    data-list data-theme width height d viewBox fill stroke stroke-width stroke-linecap stroke-linejoin x y rx`);
-  const styles = /^(\s*((--row|--cols|--behind|--level|transform|height|padding-left):[^;]*|(left|width): *-?[\d.e+-]+%);?)*\s*$/;
+    data-list data-key data-theme width height d viewBox fill stroke stroke-width stroke-linecap stroke-linejoin x y rx`);
+  const styles = /^(\s*((--row|--cols|--behind|--level|--hot|transform|height|padding-left):[^;]*|(left|width): *-?[\d.e+-]+%);?)*\s*$/;
   const ours = {
     SCRIPT: (e) => e.parentNode === document.body && !e.src && document.scripts.length <= 3,
     STYLE: (e) => e.parentNode === document.head && document.head.querySelectorAll("style").length === 1,
     META: (e) => e.parentNode === document.head,
     TITLE: (e) => e.parentNode === document.head,
     LINK: (e) => e.parentNode === document.head && e.rel === "icon" && e.href.startsWith("data:"),
-    ...Object.fromEntries(["FORM", "FIELDSET", "LEGEND", "FOOTER", "MARK"].map((tag) => [tag, (e) => e.closest("body > .share")])),
+    ...Object.fromEntries(["FORM", "FIELDSET", "LEGEND", "MARK"].map((tag) => [tag, (e) => e.closest("body > .share")])),
+    FOOTER: (e) => e.closest("body > .share, .detail"),
     NOSCRIPT: (e) => e.parentNode === document.body,
     A: (e) => {
       const address = e.getAttribute("href");

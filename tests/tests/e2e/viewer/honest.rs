@@ -42,7 +42,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
             "in the statement",
             "INSERT INTO execution (statement_index, statement_text, status) VALUES (1, 'in the statement', 'completed');",
             "execution",
-            "3",
+            "1",
             "Trace",
             "no statement is recorded",
         ),
@@ -50,15 +50,15 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
             "in the binding",
             "INSERT INTO bindings (name, kind, value) VALUES ('a', 'let', 'in the binding');",
             "bindings",
-            "4",
-            "Bindings",
+            "3",
+            "Values",
             "no bindings",
         ),
         (
             "in the gate",
             "INSERT INTO gates (id, run_id, prompt, status) VALUES ('g', 'damaged', 'in the gate', 'approved');",
             "gates",
-            "6",
+            "5",
             "Gates",
             "no gates",
         ),
@@ -70,7 +70,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
         for page in ["1", key, "9"] {
             viewer.key(page);
             viewer.wait(&format!(
-                "document.querySelector('main .unread').innerText.includes('table {table}')"
+                "document.querySelector('.band .unread').innerText.includes('table {table}')"
             ));
         }
         viewer.key(key);
@@ -79,7 +79,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
         let said = viewer.main_text().to_lowercase();
         assert!(!said.contains(none), "{table}: {said}");
         viewer.key("1");
-        viewer.wait_page("Overview");
+        viewer.wait_page("Trace");
         let said = viewer.main_text().to_lowercase();
         let none = match table {
             "execution" => &["no statement", "0 of 0"][..],
@@ -113,7 +113,7 @@ fn several_databases_dropped_together_are_several_runs() {
     }
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     // Folders of one name are two as well.
     viewer.key("g");
     let run = |of: &Path| of.parent().unwrap().join("run");
@@ -133,7 +133,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     };
     let folder = tempfile::tempdir().unwrap();
     viewer.drop_run(&[&example(FAILED).join("state.db")]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     // Compressed inside: such bytes look random.
     let noise: Vec<u8> = (0..4096_u32)
@@ -161,7 +161,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     viewer.key("Escape");
     viewer.wait("!document.querySelector('.notice')");
     viewer.key("1");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait_main("Output was cut off in the middle of table 4.2-14");
     viewer.assert_quiet();
 }
@@ -172,12 +172,11 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
         return;
     };
     viewer.drop_run(&[&example(WAITING)]);
-    viewer.wait_main("overdue");
-    viewer.wait_main("approving is refused past the deadline");
-    let buttons = viewer
-        .eval("[...document.querySelectorAll('main .note button')].map(b => b.innerText.trim())");
-    assert_eq!(buttons, json!(["Copy command to record it"]));
-    viewer.key("6");
+    viewer.wait_main("it is too late to approve");
+    let buttons =
+        viewer.eval("[...document.querySelectorAll('.acts button')].map(b => b.innerText.trim())");
+    assert_eq!(buttons, json!(["Copy for a model", "Record the time-out…"]));
+    viewer.key("5");
     viewer.wait_page("Gates");
     viewer.wait_main("--record-timeout");
     viewer.wait_main("prosescope gates expire");
@@ -224,14 +223,11 @@ fn a_run_that_went_silent_is_not_shown_as_under_way() {
     let rows = "INSERT INTO execution (statement_index, statement_text, status, started_at)
         VALUES (1, 'session \"Never ended\"', 'executing', '2026-01-20 08:00:01');";
     viewer.drop_run(&[&database(folder.path(), "r", "running", rows)]);
-    viewer.wait("document.querySelector('.bar .pill').innerText.includes('silent')");
-    viewer.key("3");
-    viewer.wait_page("Trace");
+    viewer.wait("document.querySelector('.band h1').innerText.includes('silent')");
     viewer.wait("document.querySelector('.trace-rows .glyph.quiet').title === 'was executing'");
-    viewer.key("1");
-    viewer.wait_page("Overview");
     viewer.wait_main("was executing");
-    assert_eq!(viewer.eval("!document.querySelector('.pill.run')"), true);
+    let live = viewer.eval("!document.querySelector('.pill.run, .glyph.run, .standing.run')");
+    assert_eq!(live, true);
     viewer.assert_quiet();
 }
 
@@ -245,7 +241,7 @@ fn a_cell_is_one_line_and_columns_are_as_wide_as_their_content() {
     let rows = "CREATE TABLE x_notes (n INTEGER, short TEXT, long TEXT);
         INSERT INTO x_notes VALUES (1, 'a', 'first' || char(10) || 'second' || char(13, 10) || 'third, and so on and on and on'), (2, 'b', 'x');";
     viewer.drop_run(&[&database(folder.path(), "r", "completed", rows)]);
-    viewer.eval("location.hash = location.hash.replace('overview', 'files/table%3Ax_notes')");
+    viewer.eval("location.hash = location.hash.replace('trace', 'files/table%3Ax_notes')");
     viewer.wait("document.querySelectorAll('.table-rows .row:not(.head)').length === 2");
     viewer.wait_main("first↵second↵third");
     let shape = viewer.eval(
@@ -322,7 +318,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
     viewer.wait(&chosen("1 of 4 runs"));
     viewer.key("Enter");
     viewer.key("Enter");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.eval("history.back()");
     viewer.wait(&chosen("1 of 4 runs"));
     assert_eq!(
@@ -346,7 +342,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
     viewer.wait_main("completed");
     viewer.wait("document.querySelector('.run-rows .row:not(.head)')");
     viewer.eval("history.forward()");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.assert_quiet();
 }
 
@@ -366,8 +362,8 @@ fn what_was_not_given_is_not_called_missing() {
     ] {
         viewer.drop_files(&[files]);
         viewer.wait("document.querySelector('nav.pages')");
-        viewer.key("4");
-        viewer.wait_page("Bindings");
+        viewer.key("3");
+        viewer.wait_page("Values");
         viewer.wait_main(&format!("attachment {said}"));
         assert!(!viewer.main_text().contains(&format!("attachment {not}")));
     }
@@ -387,8 +383,8 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     let rows =
         "INSERT INTO bindings (name, kind, value) VALUES ('invoice.exe', 'let', 'plain words');";
     viewer.drop_run(&[&database(folder.path(), "r", "completed", rows)]);
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.key("j");
     viewer.key("Enter");
     viewer.click_text(".detail button", "Download");
@@ -421,10 +417,15 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     shoot(&mut viewer, "honest-runs");
     for (run, started) in [(&dated, "by the run's id"), (&nameless, "not recorded")] {
         viewer.drop_run(&[run]);
-        viewer.wait_text("Left: up to 2 statements, from line 2 on.");
-        viewer.wait_text("a file changed on");
+        let ago = viewer.eval("document.querySelector('.band').textContent.includes(' ago')");
+        viewer.click_text(".band button", "About this run");
         viewer.wait_text(started);
-        let ago = viewer.eval("document.querySelector('.facts').textContent.includes(' ago')");
+        viewer.key("Escape");
+        viewer.wait("!document.querySelector('dialog.sheet')");
+        viewer.click_text(".acts button", "…");
+        viewer.wait_text("Left: up to 2 statements, from line 2 on.");
+        viewer.key("Escape");
+        viewer.wait("!document.querySelector('dialog.sheet')");
         assert_eq!(ago, false, "nothing is said to be a sign of life");
     }
     shoot(&mut viewer, "honest-overview");
@@ -449,7 +450,7 @@ fn what_a_runs_files_remark_stands_above_its_trace() {
     let binding = "# spec\n\nkind: let\n\nsource:\n```prose\nlet spec = session \"Spec\"\n```\n\n---\n\nvalue\n";
     std::fs::write(run.join("bindings/spec.md"), binding).unwrap();
     viewer.drop_run(&[&run]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.remarks')");
     let said = viewer.eval("document.querySelector('main').textContent");

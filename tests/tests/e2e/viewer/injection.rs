@@ -96,7 +96,7 @@ fn nothing_of_a_folder_runs_or_is_asked_for() {
     let run = dir.path().join("20260115-143052-<svg onload=alert(1)>");
     folder::execution_state(&run, &mut fill());
     viewer.set_files("#pick-folder", &[&run]);
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     let seen = walk(&mut viewer, 5, &LISTS);
     assert_all_seen(&seen);
     viewer.assert_quiet();
@@ -142,7 +142,7 @@ fn nothing_of_what_prose_view_serves_runs_or_is_asked_for() {
         viewer.eval(&format!("{row}.click()"));
         viewer.wait("document.querySelector('nav.pages a, .trouble')");
         if viewer.eval("!document.querySelector('.trouble')") == json!(true) {
-            viewer.wait_page("Overview");
+            viewer.wait_page("Trace");
             seen.extend(walk(&mut viewer, 2, &[]));
         }
     }

@@ -11,7 +11,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
     };
     let database = example(FINISHED).join("state.db");
     viewer.choose_files(&[&database], |page| page.key("Ctrl+o"));
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     // A folder: the button is reached by Tab from the top of the page.
     viewer.reload();
     viewer.wait_text("Open folder…");
@@ -26,7 +26,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         panic!("Tab does not come to “Open folder…”");
     });
     // The address still names the run that was open before; it is in this folder too.
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     for name in ["heat-the-school", "ship-tax-rules"] {
         viewer.key("g");
         viewer.wait_text("4 runs");
@@ -39,7 +39,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
             viewer.key("j");
         }
         viewer.key("Enter");
-        viewer.wait_page("Overview");
+        viewer.wait_page("Trace");
         viewer.wait(&format!("document.title.startsWith('{name}')"));
     }
     // Chosen by what its program is called.
@@ -68,7 +68,7 @@ fn every_page_of_every_example_is_a_key_away() {
             assert!(text.trim().len() > 20, "{run}, {title}: {text}");
         }
         viewer.eval("history.back()");
-        viewer.wait_page("Files and tables");
+        viewer.wait_page("Data");
         viewer.assert_quiet();
     }
 }
@@ -80,8 +80,8 @@ fn every_value_is_opened_from_the_keyboard() {
     };
     for run in [FINISHED, FOLDER, FAILED] {
         viewer.drop_run(&[&example(run)]);
-        viewer.key("4");
-        viewer.wait_page("Bindings");
+        viewer.key("3");
+        viewer.wait_page("Values");
         let rows = viewer.rows();
         assert!(rows >= 10, "{run}: {rows} bindings");
         let mut seen = BTreeSet::new();

@@ -28,7 +28,7 @@ fn fifty_thousand_rows_scroll() {
     };
     let before = viewer.page_time() + viewer.worker_time();
     viewer.drop_run(&[&database]);
-    viewer.key("3");
+    viewer.key("1");
     viewer
         .wait("document.querySelector('.trace-rows .row:not(.head)').innerText.includes('Row 1')");
     let first = viewer.page_time() + viewer.worker_time() - before;
@@ -76,7 +76,7 @@ fn runs_open_in_few_fetches() {
             return;
         };
         viewer.drop_run(&[&database]);
-        viewer.wait("document.querySelector('.by-status')");
+        viewer.wait("document.querySelector('.band button.in-text')");
         let stats = viewer.stats();
         eprintln!("{}: {stats}", size.folder);
         let fetches = stats["fetches"].as_u64().unwrap();
@@ -99,20 +99,20 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
     };
     viewer.drop_files(&[&database]);
     // What the run row says is there before its rows are read; then all of it.
-    let first = viewer.wait("document.querySelector('.meanwhile, .by-status')");
-    let overview = viewer.wait("document.querySelector('.by-status')");
-    viewer.wait_page("Overview");
-    viewer.key("3");
+    let first = viewer.wait("document.querySelector('.band h1')");
+    let overview = viewer.wait("document.querySelector('.band button.in-text')");
     viewer.wait_page("Trace");
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("1");
+    viewer.wait_page("Trace");
+    viewer.key("3");
+    viewer.wait_page("Values");
     assert_eq!(viewer.rows() as usize, build::LARGE_BINDINGS);
     viewer.key("j");
     viewer.key("End");
     viewer.wait("document.querySelector('.binding-rows .row.current .mono')");
-    viewer.wait_page("Bindings");
-    viewer.key("9");
-    viewer.wait_page("Files and tables");
+    viewer.wait_page("Values");
+    viewer.key("7");
+    viewer.wait_page("Data");
 
     let (stats, memory) = (viewer.stats(), viewer.wasm_memory());
     let fetched = stats["fetched"].as_u64().unwrap();
@@ -135,8 +135,8 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
     );
 
     // A value of 1 MB is read when it is opened, and costs a few times itself.
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.key("j");
     viewer.key("Home");
     viewer

@@ -163,8 +163,8 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
-    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.key("1");
     viewer.wait_main("No statement is recorded");
     project.prose("exec begin --line 1", "");
     viewer.wait_rows(&["let findings = session \"Find it\""]);
@@ -211,7 +211,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
     viewer.wait_main("executing");
     viewer.key("f");
@@ -237,7 +237,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
     let Some((project, run, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     // As a browser says it of a page in the background.
     viewer.eval(
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
@@ -292,8 +292,8 @@ fn bindings_appear_and_an_open_value_is_read_again_when_its_row_changed() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
-    viewer.key("4");
+    viewer.wait_page("Trace");
+    viewer.key("3");
     viewer.wait_main("No bindings");
     project.prose("put findings", "the first text");
     viewer.wait_main("findings");
@@ -341,9 +341,9 @@ fn rows_that_come_before_move_neither_the_cursor_nor_what_is_seen() {
     let Some(mut viewer) = Viewer::served(&served.address) else {
         return;
     };
-    viewer.wait_page("Overview");
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.wait_page("Trace");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.key("j");
     viewer.key("End");
     viewer.key("k");
@@ -378,9 +378,9 @@ fn what_the_address_names_by_number_stays_open_when_its_number_changes() {
     let Some(mut viewer) = Viewer::served(&served.address) else {
         return;
     };
-    viewer.wait_page("Overview");
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.wait_page("Trace");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_value("the value of m");
@@ -404,7 +404,7 @@ fn a_run_that_begins_comes_into_the_list() {
     let Some((project, first, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.key("g");
     viewer.wait_text("1 run");
     let second = project.init();
@@ -437,7 +437,7 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
     let Some((project, _, served, mut viewer)) = open(run) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
     viewer.wait_main("executing");
     project.prose("finish --status interrupted", "");
@@ -453,7 +453,7 @@ fn a_run_folder_is_followed_too() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     let run = project.prose("init report.prose --state filesystem", "");
     viewer.key("g");
     viewer.wait_text("2 runs");

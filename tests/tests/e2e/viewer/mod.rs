@@ -29,18 +29,20 @@ use serde_json::{Value, json};
 const FOREIGN: &str = include_str!("foreign.js");
 
 /// The pages of a run: title and key.
-const PAGES: [(&str, &str); 10] = [
-    ("Overview", "1"),
+const PAGES: [(&str, &str); 9] = [
+    ("Trace", "1"),
     ("Program", "2"),
-    ("Trace", "3"),
-    ("Bindings", "4"),
-    ("Agents", "5"),
-    ("Gates", "6"),
-    ("Imports", "7"),
+    ("Values", "3"),
+    ("Agents", "4"),
+    ("Gates", "5"),
+    ("Imports", "6"),
+    ("Data", "7"),
     ("state.md", "8"),
-    ("Files and tables", "9"),
-    ("Issues", "0"),
+    ("Issues", "9"),
 ];
+
+/// What a page of a run tells: how the run stands, and the page itself.
+const TOLD: &str = "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
 
 /// The viewer in a browser.
 struct Viewer {
@@ -75,7 +77,7 @@ impl Viewer {
     /// Drops files, and waits until a run is shown.
     fn drop_run(&mut self, files: &[&Path]) {
         self.drop_files(files);
-        self.wait_page("Overview");
+        self.wait_page("Trace");
     }
 
     /// Waits until this page of a run is shown and has said all it has to say.
@@ -109,18 +111,16 @@ impl Viewer {
         assert_eq!(foreign, json!([]), "what is not the viewer's own");
     }
 
-    /// The text of the page's main part.
+    /// The text of the band and of the page's main part.
     fn main_text(&mut self) -> String {
-        let text = self.eval("document.querySelector('main').innerText");
+        let text = self.eval(TOLD);
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until the main part says this, in letters of any size.
+    /// Waits until one of them says this, in letters of any size.
     fn wait_main(&mut self, text: &str) {
         let text = json!(text.to_lowercase());
-        self.wait(&format!(
-            "document.querySelector('main').innerText.toLowerCase().includes({text})"
-        ));
+        self.wait(&format!("({TOLD}).toLowerCase().includes({text})"));
     }
 
     /// How many rows the list that has `j` and `k` has, its head not counted.

@@ -80,7 +80,7 @@ fn a_database_with_its_wal_shows_the_newest_rows_and_without_it_says_so() {
     viewer.drop_files(&[&database]);
     viewer.wait_main("Running");
     assert!(!viewer.main_text().contains("Newest"));
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("-wal");
     viewer.assert_quiet();
@@ -93,7 +93,7 @@ fn a_dropped_run_folder_opens_with_its_files() {
     };
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.wait_main("interrupted");
-    viewer.key("7");
+    viewer.key("6");
     viewer.wait_page("Imports");
     viewer.wait_main("survey");
     viewer.assert_quiet();
@@ -105,7 +105,7 @@ fn a_picked_folder_opens_as_a_dropped_one() {
         return;
     };
     viewer.set_files("#pick-folder", &[&example(FOLDER)]);
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait_main("interrupted");
     viewer.assert_quiet();
 }
@@ -132,8 +132,8 @@ fn agents_and_a_lone_state_file_open() {
         return;
     };
     viewer.drop_files(&[&examples().join("agents.db")]);
-    viewer.wait_page("Overview");
-    viewer.key("5");
+    viewer.wait_page("Trace");
+    viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait_main("reviewer");
     viewer.drop_files(&[&example(FOLDER).join("state.md")]);
@@ -195,8 +195,8 @@ fn a_database_that_changes_while_it_is_open_is_said() {
         INSERT INTO bindings (name, kind, value) VALUES ('long', 'let', printf('%.*c', 20000000, 'x'));";
     build::sql(&database, &format!("{}{script}", build::state_schema()));
     viewer.drop_run(&[&database]);
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     build::sql(
         &database,
         "UPDATE bindings SET value = printf('%.*c', 2000000, 'y');",
@@ -214,7 +214,7 @@ fn a_link_to_a_page_survives_a_reload_by_asking_for_the_file_again() {
     };
     let database = example(FAILED).join("state.db");
     viewer.drop_run(&[&database]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.reload();
     viewer.wait_text("This link shows Trace");
@@ -266,10 +266,10 @@ fn prose_view_shows_the_run_and_asks_its_own_server_only() {
     let Some(mut viewer) = Viewer::served(&served.address) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait_main("Output was cut off in the middle of table 4.2-14");
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.key("Enter");
     viewer.wait_main("docs/turbine-service-manual-de.md");
     let requests = viewer.requests();
@@ -304,7 +304,7 @@ fn a_value_is_shown_at_the_statement_that_wrote_it() {
     };
     viewer.look(1400, 2000, false);
     viewer.drop_run(&[&example(FAILED).join("state.db")]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.key("e");
     let drafts = "[...document.querySelectorAll('.trace-rows .row')].filter(row => row.innerText.trim().startsWith('let draft') || row.querySelector('.text b')?.innerText === 'draft')";
@@ -323,8 +323,8 @@ fn a_value_is_shown_at_the_statement_that_wrote_it() {
         );
     }
     assert_eq!(said, [json!(true), json!(false)]);
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     let drafts =
         "[...document.querySelectorAll('main .row')].filter(row => /^draft/.test(row.innerText))";
     viewer.wait(&format!("{drafts}.length > 1"));

@@ -83,7 +83,7 @@ fn screenshots_of_what_is_wrong() {
     let database = super::honest::database(folder.path(), "silent", "running", rows);
     viewer.drop_run(&[&database]);
     shoot(&mut viewer, "wrong-silent");
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     shoot(&mut viewer, "wrong-silent-trace");
     viewer.eval("location.hash = location.hash.replace(/trace.*/, 'files/table%3Ax_notes')");
@@ -92,13 +92,13 @@ fn screenshots_of_what_is_wrong() {
     viewer.drop_files(&[&needs::root().join("docs/screenshot.png")]);
     viewer.wait("document.querySelector('.notice')");
     viewer.key("1");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     shoot(&mut viewer, "wrong-notice");
     super::honest::damage(&database, "in the binding");
     viewer.drop_run(&[&database]);
     shoot(&mut viewer, "wrong-unread");
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     shoot(&mut viewer, "wrong-unread-bindings");
     viewer.assert_quiet();
 }
@@ -117,8 +117,8 @@ fn screenshots_of_following() {
     let Some(mut viewer) = Viewer::served(&served.address) else {
         return;
     };
-    viewer.wait_page("Overview");
-    viewer.key("3");
+    viewer.wait_page("Trace");
+    viewer.key("1");
     viewer.wait_page("Trace");
     let row = "INSERT INTO execution (statement_index, statement_text, status) VALUES (99, 'session \"Newest\"', 'executing');";
     build::sql(&database, row);

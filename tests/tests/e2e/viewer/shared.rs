@@ -52,7 +52,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     let Some(mut viewer) = opened(&file) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait_main("as shared on");
     viewer.wait_main("unchanged");
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     }
     viewer.wait_main("shared-copy");
     viewer.key("1");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.click_text("main button", "Save the run");
     // A database and its program are a folder.
     let zip = viewer.downloaded("run.zip");
@@ -75,7 +75,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&zip]);
     viewer.wait_main("unchanged");
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("shared-copy");
     viewer.assert_quiet();
@@ -101,7 +101,7 @@ fn shared_files_are_dropped_as_folders_are() {
     assert_eq!(viewer.rows(), 2);
     shoot(&mut viewer, "shared-runs");
     viewer.drop_files(&[&named]);
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.bar .id').innerText.includes('h5n2ye')");
     // Several at once, and mixed with others.
     viewer.eval("location.hash = '#/'");
@@ -206,7 +206,7 @@ fn what_was_altered_or_does_harm_is_said() {
     viewer.wait_main("this is not what was shared");
     viewer.wait_main("state.md was changed");
     shoot(&mut viewer, "shared-changed");
-    viewer.key("0");
+    viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main("share-changed");
     viewer.assert_quiet();
@@ -233,7 +233,7 @@ fn nothing_of_a_hostile_run_acts_in_its_page() {
     let Some(mut viewer) = opened(&file) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     for (title, key) in PAGES {
         viewer.key(key);
         viewer.wait_page(title);

@@ -77,8 +77,8 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     );
     shoot(&mut viewer, "share");
     // What is replaced is marked in the pages, which go on working.
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.click_text("main .row:not(.head)", "archive");
     viewer.wait("CSS.highlights.get('leaving')?.size > 0");
     shoot(&mut viewer, "share-marks");
@@ -122,7 +122,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     let chromium = needs::chromium().unwrap();
     let page = prosescope_tests::browser::Page::open_file(&chromium, &saved);
     let mut fresh = Viewer::begun(page);
-    fresh.wait_page("Overview");
+    fresh.wait_page("Trace");
     fresh.wait_main("as shared on");
     fresh.wait_main("unchanged");
     // It is shared once more: from a page that holds a run.
@@ -189,7 +189,7 @@ fn a_served_run_is_shared_by_its_server() {
     let Some(mut viewer) = Viewer::served(&served.address) else {
         return;
     };
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.click_text(".bar button", "Share…");
     looked(&mut viewer);
     let text = sheet(&mut viewer);

@@ -79,7 +79,7 @@ fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
             viewer.key("Enter");
         }
     }
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.wait(&format!("document.title.startsWith('{program}')"));
 }
 
@@ -138,7 +138,8 @@ fn wait_detail(viewer: &mut Viewer, text: &str) {
 fn why_did_it_fail(viewer: &mut Viewer, hand: Hand) {
     viewer.wait_main("Output was cut off in the middle of table 4.2-14");
     match hand {
-        Mouse => viewer.click("section[aria-label='First cause'] a"),
+        // It is open from the start; the headline leads to it, too.
+        Mouse => viewer.click(".band h1 a"),
         Keys => {
             viewer.key("n");
             viewer.wait_page("Trace");
@@ -150,14 +151,14 @@ fn why_did_it_fail(viewer: &mut Viewer, hand: Hand) {
 }
 
 fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
-    turn(viewer, hand, "Trace", "3");
+    turn(viewer, hand, "Trace", "1");
     open_row(
         viewer,
         hand,
         ".trace-rows .text",
         "let theory = resume: captain",
     );
-    for title in ["Prompt", "Context", "Answer"] {
+    for title in ["Asked", "Given", "Answered"] {
         viewer.wait(&format!(
             "[...document.querySelectorAll('.detail .work h3')].some(h => h.innerText === '{title}')"
         ));
@@ -167,12 +168,12 @@ fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
         Mouse => viewer.click(".detail .given a"),
         Keys => tab_to(viewer, "e.matches('.given a')"),
     }
-    viewer.wait_page("Bindings");
+    viewer.wait_page("Values");
     viewer.wait("document.querySelector('.detail .value')");
 }
 
 fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
-    turn(viewer, hand, "Trace", "3");
+    turn(viewer, hand, "Trace", "1");
     viewer.wait("document.querySelector('.trace-rows .stretch')");
     match hand {
         Mouse => viewer.click_text(".segments button", "Longest"),
@@ -190,7 +191,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
             viewer.key("Enter");
         }
     }
-    wait_detail(viewer, "Took");
+    wait_detail(viewer, "12m 10s");
     match hand {
         Mouse => viewer.click_text(".segments button", "Longest"),
         Keys => tab_to(
@@ -202,14 +203,14 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
 }
 
 fn why_has_a_name_its_value(viewer: &mut Viewer, hand: Hand) {
-    turn(viewer, hand, "Bindings", "4");
+    turn(viewer, hand, "Values", "3");
     open_row(viewer, hand, ".binding-rows .row .mono", "theory");
     viewer.wait("document.querySelector('.detail .value')");
     viewer.wait("document.querySelector('.detail .why li')");
 }
 
 fn what_does_an_agent_remember(viewer: &mut Viewer, hand: Hand) {
-    turn(viewer, hand, "Agents", "5");
+    turn(viewer, hand, "Agents", "4");
     open_row(viewer, hand, ".agent-rows .row b", "captain");
     wait_detail(viewer, "Memory");
     viewer.wait("document.querySelector('.detail .segment')");
@@ -234,7 +235,7 @@ fn where_is_a_text(viewer: &mut Viewer, hand: Hand) {
 }
 
 fn what_does_a_gate_wait_for(viewer: &mut Viewer, hand: Hand) {
-    turn(viewer, hand, "Gates", "6");
+    turn(viewer, hand, "Gates", "5");
     open_row(viewer, hand, ".gate-rows .row b", "production_deploy");
     // Its deadline has passed: that is recorded, not approved.
     wait_detail(viewer, "Deadline passed");

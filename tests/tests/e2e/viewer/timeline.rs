@@ -16,7 +16,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
         return;
     };
     viewer.drop_run(&[&example(FINISHED)]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelectorAll('.lane .stretch').length > 5");
     viewer.wait("document.querySelector('.lane .tick').innerText === '0'");
@@ -41,7 +41,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
     // A run without times has no axis and says so.
     viewer.drop_run(&[&example(FOLDER)]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait_main("Times were not recorded");
     assert_eq!(viewer.eval("!document.querySelector('.lane')"), true);
@@ -54,7 +54,7 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelectorAll('.trace-rows .row .text').length > 5");
     viewer.key("e");
@@ -79,8 +79,8 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
             .ends_with("/trace?status=failed&order=longest"),
         "{address}"
     );
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     viewer.eval("history.back()");
     viewer.wait_page("Trace");
     viewer.wait(&format!("location.hash === {address}"));
@@ -102,7 +102,7 @@ fn a_page_is_printed_with_all_of_its_rows() {
     };
     viewer.drop_run(&[&example(FAILED)]);
     viewer.look(1280, 400, false);
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     let drawn = "document.querySelectorAll('.rows-body .row .text').length";
     viewer.wait(&format!("{drawn} > 5"));
@@ -119,8 +119,8 @@ fn a_page_is_printed_with_all_of_its_rows() {
     viewer.eval("dispatchEvent(new Event('afterprint'))");
     viewer.wait(&format!("{drawn} < {all}"));
     // Where there is no list the page is printed as it is.
-    viewer.key("1");
-    viewer.wait_page("Overview");
+    viewer.key("8");
+    viewer.wait_page("state.md");
     viewer.eval("window.printed = null");
     viewer.key("Ctrl+p");
     viewer.wait("window.printed === 0");
@@ -133,13 +133,13 @@ fn what_is_open_is_told_and_has_the_focus() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     let told = "document.querySelector('p.told').textContent";
     viewer.wait(&format!(
-        "{told} === 'Overview of translate-manual, failed'"
+        "{told} === 'Trace of translate-manual, failed'"
     ));
     viewer.wait("document.activeElement.id === 'main'");
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait(&format!("{told} === 'Trace of translate-manual, failed'"));
     viewer.assert_quiet();
 }

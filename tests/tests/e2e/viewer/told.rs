@@ -40,20 +40,14 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     viewer.drop_run(&[&unnoticed(folder.path())]);
 
-    // V3 and V16: the sentence and the table of facts write numbers alike.
+    // V3 and V16.
     viewer.wait_main(
         "1\u{202f}499 of 1\u{202f}500 statements finished; 1 failed and nothing recovered it.",
     );
     viewer.wait_main("first cause");
     viewer.wait_main("The ship came back early.");
-    assert_eq!(
-        viewer.eval("!document.querySelector('.go-on')"),
-        true,
-        "nothing is to be gone on with"
-    );
-    let facts = viewer.eval("document.querySelector('.facts').innerText");
-    let facts = facts.as_str().unwrap().to_owned();
-    assert!(facts.contains("1\u{202f}499 of 1\u{202f}500"), "{facts}");
+    let acts = viewer.eval("document.querySelector('.acts').innerText");
+    assert_eq!(acts, "", "nothing is to be gone on with");
     shoot(&mut viewer, "told-completed");
 
     // V10: what a session was given is shown as on the page of the value; source has the font of source.
@@ -69,8 +63,8 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     shoot(&mut viewer, "told-given");
 
     // V7: before the first key no row is the current one, and the first key goes to the first row.
-    viewer.key("4");
-    viewer.wait_page("Bindings");
+    viewer.key("3");
+    viewer.wait_page("Values");
     let current = "document.querySelector('.binding-rows .row.current')";
     assert_eq!(viewer.eval(&format!("!{current}")), true);
     viewer.key("j");
@@ -116,7 +110,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.wait(said);
     assert_eq!(viewer.eval("location.hash"), hash);
     viewer.wait("document.querySelector('.moment').innerText === ''");
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     for key in ["n", "p"] {
         viewer.key(key);
@@ -134,7 +128,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.wait_main("interrupted");
     viewer.wait_main("was executing");
-    for (key, title) in [("1", "Overview"), ("2", "Program"), ("3", "Trace")] {
+    for (key, title) in [("1", "Trace"), ("2", "Program")] {
         viewer.key(key);
         viewer.wait_page(title);
         viewer.wait(
@@ -148,7 +142,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
         shoot(&mut viewer, &format!("told-at-rest-{key}"));
     }
     viewer.key("1");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.key("n");
     viewer.wait(said);
     viewer.wait_page("Trace");
@@ -156,12 +150,13 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
 
     // V1: how to go on at a gate.
     viewer.drop_run(&[&example(WAITING)]);
-    viewer.click(".go-on summary");
-    viewer.wait("document.querySelector('.go-on ol li')");
-    let plan = viewer.eval("document.querySelector('.go-on').innerText");
-    let plan = plan.as_str().unwrap().to_owned();
-    assert!(plan.contains("production_deploy"), "{plan}");
-    assert!(!plan.contains("cannot be shown"), "{plan}");
+    viewer.key("a");
+    viewer.wait("document.querySelector('dialog.sheet')");
+    let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
+    let says = says.as_str().unwrap().to_owned();
+    assert!(says.contains("prosescope gates expire"), "{says}");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('dialog.sheet')");
     shoot(&mut viewer, "told-gate");
     viewer.assert_quiet();
 }
@@ -180,8 +175,8 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     damage(&database, "in the memory");
     damage(&database, "in the statement");
     viewer.drop_run(&[&database]);
-    viewer.wait_main("times of statements are not readable");
-    viewer.key("5");
+    viewer.wait_main("times of statements could not be read");
+    viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait_main("1 invocation · memory not readable");
     viewer.wait_main("whether there is one is unknown");
@@ -193,7 +188,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
         viewer.eval("[...document.querySelectorAll('.detail dd .none')].map(e => e.innerText)");
     assert_eq!(times, json!(["not readable", "not readable"]));
     shoot(&mut viewer, "told-agents");
-    viewer.key("3");
+    viewer.key("1");
     viewer.wait_page("Trace");
     assert!(!viewer.main_text().contains("Times were not recorded"));
     viewer.assert_quiet();
@@ -233,19 +228,19 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     assert_eq!(viewer.rows() as usize, RUNS);
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     assert!(
         viewer
             .eval("document.title")
             .as_str()
             .unwrap()
-            .ends_with("— Overview")
+            .ends_with("— Trace")
     );
     viewer.eval("history.back()");
     viewer.wait(&format!("document.title === {}", json!(title)));
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_page("Overview");
+    viewer.wait_page("Trace");
     viewer.key("g");
     viewer.wait(&format!("document.title === {}", json!(title)));
     viewer.assert_quiet();

@@ -96,12 +96,26 @@ async (foreign, most, nth) => {
       }
     });
   };
+  // What is opened over the pages: how to go on, who says how the run stands, the text for a model.
+  const sheets = async () => {
+    for (let n = 0; n < all(".band .acts button, .band button.in-text").length; n++) {
+      all(".band .acts button, .band button.in-text")[n].click();
+      await frame();
+      const sheet = document.querySelector("dialog.sheet");
+      if (!sheet) continue;
+      await until(() => !document.querySelector("dialog.sheet .waiting"));
+      look(`sheet ${n}`);
+      sheet.close();
+      await until(() => !document.querySelector("dialog.sheet"));
+    }
+  };
   const pages = all("nav.pages a").map((a) => a.getAttribute("href"));
   for (const page of pages.slice(nth, nth + 1)) {
     location.hash = page;
     const name = page.split("/").pop();
     await arrived(`nav.pages a[href=${CSS.escape(page)}]`);
     await view(name);
+    if (nth === 0) await sheets();
     // Lists beside each other, such as gates and their audit log.
     for (const tab of all("main .tabs a[href]").map((a) => a.getAttribute("href")).slice(1)) {
       location.hash = tab;

@@ -108,7 +108,7 @@ fn recorded(gate: GateView, decision: Decision) -> AnyView {
     view! {
         {pairs("pairs", facts.into())}
         <p class="soft">"This page cannot write to your files. The command records it:"</p>
-        <p class="command"><code dir="ltr">{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
+        <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
         <p class="faint">{name}</p>
     }
     .into_any()

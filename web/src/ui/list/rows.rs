@@ -45,6 +45,8 @@ pub(crate) enum Key {
     PreviousFailure,
     /// Fold what went well, or unfold it.
     FoldWell,
+    /// Mark the row for what takes several.
+    Mark,
 }
 
 /// The row that the keys move.
@@ -304,6 +306,7 @@ where
                 Move::NextFailure => tell(Key::NextFailure),
                 Move::PreviousFailure => tell(Key::PreviousFailure),
                 Move::FoldWell => tell(Key::FoldWell),
+                Move::Mark => tell(Key::Mark),
             }
         });
         on_cleanup_local(forget);

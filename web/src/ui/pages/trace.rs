@@ -400,10 +400,13 @@ impl Tree {
             }),
             Key::Right if row.folded => self.fold(row.node, false),
             Key::Right if row.children > 0 => self.cursor.go(self.cursor.at.get_untracked() + 1),
-            Key::Right | Key::FoldWell => {}
+            Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
-                let from = self.cursor.has_moved().then_some(row.node);
+                // What is open from the start is gone to first: nobody chose it yet.
+                let is_chosen = self.app.route.read_untracked().selected().is_some();
+                let is_chosen = is_chosen || self.selected.read_untracked().is_none();
+                let from = (self.cursor.has_moved() && is_chosen).then_some(row.node);
                 spawn_local(async move {
                     let next = self.failure(from, forward).await;
                     if self.cursor.is_gone() {
@@ -521,14 +524,18 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
     let picture = icon(&status);
     let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
     let argument = row.argument.clone();
+    // A round that holds one call is one row with it.
+    let round = row.round.filter(|_| row.kind != "round");
+    let round = round.map(|n| view! { <s>{format!("round {n} › ")}</s> });
     let hidden = (folded && row.descendants > 0)
         .then(|| words::counted(row.descendants.into(), "row", "rows"));
     let remarks = row.remarks.clone();
     view! {
-        <span role="gridcell" class="tree" class:derived=row.derived && row.round.is_none() title=about style:--level=row.level.min(INDENTED).to_string()>
+        <span role="gridcell" class="tree" class:derived=row.derived && row.round.is_none() title=about style:--level=row.level.min(INDENTED).to_string()
+            style:--hot=row.around_cause.min(INDENTED).to_string()>
             {twisty}{deep}
             <span class=glyph class:quiet-one=is_quiet role="img" title=status.clone() aria-label=status.clone()>{picture}</span>
-            <span class="text" dir="auto">{parts(&row.text).into_iter().map(part).collect_view()}</span>
+            <span class="text" dir="auto">{round}{parts(&row.text).into_iter().map(part).collect_view()}</span>
             {argument.map(|words| view! { <em class="argument" dir="auto">"“"{words}"”"</em> })}
             {detail.map(|detail| view! { <em class="more">{detail}</em> })}
             {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}

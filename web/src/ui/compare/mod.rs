@@ -1,0 +1,254 @@
+//! Two runs of a program side by side: what differs, row by row, and the values that do.
+
+mod row;
+mod values;
+
+use leptos::prelude::*;
+use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon};
+
+use super::detail::{self, Beside};
+use super::icons;
+use super::list::{Cursor, Key, Mark, Pages, Rows};
+use super::load::{ask, loaded};
+use super::parts::{Empty, link, tone_class};
+use super::state::{App, Desk, find};
+use super::theme::ThemeButton;
+use crate::protocol::Request;
+use crate::route::{Page, Route};
+use crate::text::words;
+
+/// What is opened beside the rows for both runs as a whole.
+const WHOLE: &str = "runs";
+
+/// What two runs are called in the address.
+#[derive(Clone)]
+struct Keys {
+    a: String,
+    b: String,
+}
+
+/// Two runs side by side.
+#[component]
+pub(crate) fn Compare(
+    /// The first one's key in the address.
+    a: String,
+    /// The second one's.
+    b: String,
+) -> impl IntoView {
+    let app = App::get();
+    let place = move |key: &str| match &*app.desk.read_untracked() {
+        Desk::Open(list) => find(list, key).unwrap_or_else(|| key.to_owned()),
+        _ => key.to_owned(),
+    };
+    let (in_a, in_b) = (place(&a), place(&b));
+    let (all, anyway) = (RwSignal::new(false), RwSignal::new(false));
+    let answer = ask::<CompareView>(move || Request::Compare {
+        a: in_a.clone(),
+        b: in_b.clone(),
+        all: all.get(),
+        anyway: anyway.get(),
+    });
+    app.trace.shut.set(false);
+    document().set_title("Two runs — Prosescope");
+    let keys = StoredValue::new(Keys { a, b });
+    provide_context(keys);
+    let refused = move || answer.with(|answer| matches!(answer, Some(Err(_)))) && !anyway.get();
+    view! {
+        <div class="app">
+            <header class="bar run-bar">
+                <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
+                <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
+                <b class="name">"Compare two runs"</b>
+                <span class="grow"></span>
+                <ThemeButton/>
+                <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+            </header>
+            <main id="main" tabindex="-1" class="page page-compare">
+                {loaded(answer, move |view: CompareView| view! { <Compared view all/> }.into_any())}
+                {move || refused().then(|| view! {
+                    <p class="do"><button on:click=move |_| anyway.set(true)>"Compare them all the same"</button></p>
+                })}
+            </main>
+        </div>
+    }
+}
+
+#[component]
+fn Compared(view: CompareView, all: RwSignal<bool>) -> impl IntoView {
+    let keys = expect_context::<StoredValue<Keys>>().get_value();
+    let notes = view.notes.clone();
+    let tone = match (view.equal, view.incomplete) {
+        (true, _) => "completed",
+        (false, true) => "waiting",
+        (false, false) => "was executing",
+    };
+    let longer = view.longer.clone().map(|longer| view! { <span>"B against A: "{longer}</span> });
+    let program = view.programs.words.clone();
+    view! {
+        <section class="band" aria-label="What differs">
+            <div class="verdict">
+                <div class="told-it">
+                    <h1><i class=format!("glyph {}", tone_class(tone)) aria-hidden="true">{icon(tone)}</i><span>{words::first_upper(&view.found)}</span></h1>
+                    {one("A", &view.a, &keys.a)}
+                    {one("B", &view.b, &keys.b)}
+                    <p class="meta"><span>{program}</span>{longer}</p>
+                    {notes.into_iter().map(|note| view! { <p class="meta wait-words">{note}</p> }).collect_view()}
+                </div>
+            </div>
+        </section>
+        <div class="tools">
+            <span class="faint">{words::counted(view.rows.len() as u64, "row", "rows")}</span>
+            {(view.rows_left_out > 0).then(|| view! { <span class="wait-words">{words::count(view.rows_left_out.into())}" more are not listed"</span> })}
+            <span class="grow"></span>
+            <label class="check"><input type="checkbox" prop:checked=move || all.get()
+                on:change=move |event| all.set(event_target_checked(&event))/>"Rows that do not differ, too"</label>
+        </div>
+        <List view/>
+    }
+}
+
+/// A run: its letter, how it ended, and the way to it.
+fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
+    let status = run.status.clone();
+    let to = Route::page(key, Page::Trace);
+    view! {
+        <p class="reason one-run">
+            <b class=format!("letter {}", letter.to_lowercase())>{letter}</b>
+            <i class=format!("glyph {}", tone_class(&status)) role="img" aria-label=status.clone()>{icon(&status)}</i>
+            {link(to, run.run.as_str())}
+            <span class="soft" dir="auto">{run.headline.clone()}</span>
+        </p>
+    }
+    .into_any()
+}
+
+#[component]
+fn List(view: CompareView) -> impl IntoView {
+    let app = App::get();
+    let rows = view.rows.clone();
+    let longest = rows.iter().flat_map(|row| [&row.a, &row.b]).flatten();
+    // What only holds others would make all bars short.
+    let longest = longest.filter(|node| node.at.kind == "statement");
+    let longest = longest.filter_map(|node| node.duration_ms).max().unwrap_or(0);
+    let is_empty = rows.is_empty();
+    let selected = detail::selected_or(move || (!app.trace.shut.get()).then(|| WHOLE.to_owned()));
+    provide_context(StoredValue::new(view));
+    let put = move |item: String| {
+        if let Route::Compare { a, b, .. } = app.route.get_untracked() {
+            app.put(Route::Compare { a, b, item: Some(item) });
+        }
+    };
+    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<ComparedRow>)| {
+        let open = app.route.read_untracked().selected().is_some();
+        if row.is_some() && (key == Key::Enter || (key == Key::Moved && open)) {
+            put(at.to_string());
+        }
+        if key == Key::Enter {
+            request_animation_frame(detail::enter);
+        }
+    });
+    let cursor = Cursor::new();
+    if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
+        cursor.go(at);
+    }
+    let numbered: Vec<Numbered> = rows.into_iter().enumerate().map(|(at, row)| Numbered { at, row }).collect();
+    let mark = move |of: &Numbered| Mark {
+        level: Some(of.row.level + 1),
+        selected: selected.get().is_some_and(|item| item == of.at.to_string()),
+        ..Mark::default()
+    };
+    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Numbered>)| {
+        on_key.run((key, at, row.map(|of| of.row)));
+    });
+    let head = view! {
+        <span role="columnheader">"Statement"</span>
+        <span role="columnheader">"A"</span>
+        <span role="columnheader">"B"</span>
+        <span role="columnheader" class="num wide">"B − A"</span>
+        <span role="columnheader" class="wide">"A above B"</span>
+    };
+    let list = match is_empty {
+        true => view! { <Empty what="No row differs" why="Both runs did the same, as far as they record it."/> }.into_any(),
+        false => view! {
+            <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
+                head=head.into_any() draw=move |_, of: &Numbered| draw_row(&of.row, longest) mark on_key/>
+        }
+        .into_any(),
+    };
+    let whole = move |_| put(WHOLE.to_owned());
+    view! {
+        <p class="tools-line"><button class="in-text" on:click=whole>"Programs, inputs, memories and what could not be compared"</button></p>
+        <Beside list open=selected.into() label="What differs" draw=row::draw/>
+    }
+}
+
+/// A row and its place.
+#[derive(Debug, Clone, PartialEq)]
+struct Numbered {
+    at: usize,
+    row: ComparedRow,
+}
+
+fn draw_row(row: &ComparedRow, longest: i64) -> AnyView {
+    let text = row.b.as_ref().or(row.a.as_ref()).map(|node| node.at.text.clone());
+    let text = text.unwrap_or_default();
+    let (sign, class, says) = match (&row.a, &row.b) {
+        (Some(_), None) => ("−", "sign bad", "only in A"),
+        (None, Some(_)) => ("+", "sign ok", "only in B"),
+        _ if row.differs.is_empty() => ("", "sign quiet", ""),
+        _ => ("~", "sign wait", "differs"),
+    };
+    let title = text.clone();
+    let below = (row.below > 0).then(|| words::counted(row.below.into(), "row below", "rows below"));
+    view! {
+        <span role="gridcell" class="tree" title=title style:--level=row.level.min(16).to_string()>
+            <b class=class title=says aria-label=says>{sign}</b>
+            <span class="text" class:soft=row.differs.is_empty() dir="auto">{text}</span>
+            <em class="more">{in_what(row)}</em>
+            {below.map(|below| view! { <em>{below}</em> })}
+        </span>
+        {side(row.a.as_ref())}
+        {side(row.b.as_ref())}
+        <span role="gridcell" class="num wide took">{row.longer.clone()}</span>
+        <span role="gridcell" class="wide bars" aria-hidden="true">
+            {bar("a", row.a.as_ref(), longest)}{bar("b", row.b.as_ref(), longest)}
+        </span>
+    }
+    .into_any()
+}
+
+/// In what a row differs, in words.
+fn in_what(row: &ComparedRow) -> String {
+    let word = |difference: &Difference| match difference {
+        Difference::OnlyA | Difference::OnlyB => "",
+        Difference::Text => "text",
+        Difference::Status => "status",
+        Difference::Attempts => "attempts",
+        Difference::Error => "error",
+        Difference::Outcome => "decision",
+        Difference::Values => "values",
+        Difference::Duration => "time",
+    };
+    let words: Vec<&str> = row.differs.iter().map(word).filter(|word| !word.is_empty()).collect();
+    let guess = if row.guessed { " (likely the same statement)" } else { "" };
+    format!("{}{guess}", words.join(", "))
+}
+
+fn side(node: Option<&ComparedNode>) -> AnyView {
+    let cell = node.map(|node| {
+        let status = node.at.status.clone();
+        let took = node.duration.clone().unwrap_or_default();
+        view! {
+            <i class=format!("glyph {}", tone_class(&status)) role="img" title=status.clone() aria-label=status.clone()>{icon(&status)}</i>
+            <span class="soft">{took}</span>
+        }
+    });
+    view! { <span role="gridcell" class="side">{cell}</span> }.into_any()
+}
+
+/// How long a row took, as a part of what took longest.
+fn bar(class: &'static str, node: Option<&ComparedNode>, longest: i64) -> Option<AnyView> {
+    let took = node?.duration_ms.filter(|_| longest > 0)?;
+    let part = (took as f64 / longest as f64 * 100.0).min(100.0);
+    Some(view! { <i class=class style:width=format!("{part:.3}%")></i> }.into_any())
+}
