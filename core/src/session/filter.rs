@@ -4,6 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use super::survey::split;
+use super::history::message;
 use crate::run_id;
 use crate::source::Source;
 use crate::time::Stamp;
@@ -25,6 +26,10 @@ pub struct Filter {
     pub program: Option<String>,
     /// With a gate that waits for a decision.
     pub pending: bool,
+    /// Each of these words, in small letters, stands in its program, id, name, status or error.
+    pub words: Vec<String>,
+    /// Failed with this message, numbers aside ([`super::WhyFailed::pattern`]).
+    pub why: Option<String>,
 }
 
 /// In which order a list shows its runs; those that began in the same second by when they were made, the newest first,
@@ -115,11 +120,33 @@ impl Filter {
                 .quiet_since
                 .is_none_or(|since| last_sign(run).is_some_and(|at| at < since))
             && (!self.pending || run.pending_gates > 0)
+            && self.is_said_of(run)
+    }
+
+    fn is_said_of(&self, run: &RunSummary) -> bool {
+        let is_why = |pattern: &String| message(run).is_some_and(|said| super::history::pattern(said) == *pattern);
+        let texts = [
+            run.program.as_deref(),
+            Some(&*run.id),
+            Some(&*run.name),
+            Some(&*run.status),
+            run.failure.as_deref(),
+            run.error.as_deref(),
+        ];
+        let is_in = |word: &String| {
+            let has = |text: &str| text.to_lowercase().contains(word.as_str());
+            texts.into_iter().flatten().any(has)
+        };
+        self.why.as_ref().is_none_or(is_why) && self.words.iter().all(is_in)
     }
 
     /// Whether a run's own row tells whether it is wanted.
     pub(super) fn is_of_heads(&self) -> bool {
-        self.status.is_empty() && self.quiet_since.is_none() && !self.pending
+        self.status.is_empty()
+            && self.quiet_since.is_none()
+            && !self.pending
+            && self.words.is_empty()
+            && self.why.is_none()
     }
 
     /// Whether a run of this name may be wanted, before it is opened: its id may say when it began.

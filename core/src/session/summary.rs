@@ -8,10 +8,10 @@ use super::unread::unread;
 use super::{Options, Session};
 use crate::decode::{folder, rows};
 use crate::issue::Issue;
-use crate::model::{Form, GateStatus, Run, RunStatus};
+use crate::model::{Binding, BindingKind, Form, GateStatus, Run, RunStatus};
 use crate::program;
 use crate::source::Source;
-use crate::text::short;
+use crate::text::{bytes, short};
 use crate::time::{Stamp, human_duration, rough_duration};
 use crate::trace::{self, STATE_FILE, Trace, Verdict};
 use crate::view::{Counts, RunSummary};
@@ -47,6 +47,21 @@ fn failure(run: &Run, trace: &Trace) -> Option<String> {
     let cause = trace.first_cause?;
     let error = error_in(run, trace, cause, trace.node(cause)?)?;
     error.trim().lines().next().map(|line| short(line, FAILURE))
+}
+
+/// What a run that completed wrote as its outputs: `verdict, 477 B`.
+fn wrote(run: &Run, verdict: &Verdict) -> Option<String> {
+    let is_over = verdict.status == RunStatus::Completed.word();
+    let is_output = |b: &&Binding| b.kind == BindingKind::Output && b.execution_id.is_none();
+    let mut outputs = run.bindings.iter().filter(is_output).filter(|b| b.is_written());
+    let first = outputs.next().filter(|_| is_over)?;
+    let size = first.value.len().map(bytes);
+    let size = size.map_or(String::new(), |size| format!(", {size}"));
+    let more = match outputs.count() {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    Some(format!("{}{size}{more}", short(&first.name, 60)))
 }
 
 /// Returns the name of a place's folder or file; of the source's own place, the last part of its label, which may be a
@@ -186,6 +201,7 @@ pub(super) fn line_of(run: &Run, trace: &Trace, place: &str) -> RunSummary {
         stale: verdict.stale,
         reason: verdict.reason.clone(),
         failure: failure(run, trace),
+        wrote: wrote(run, verdict),
         form: form_words(&run.form),
         started,
         started_from,

@@ -54,6 +54,11 @@ pub struct RunSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub failure: Option<String>,
+    /// Of a completed run its first output at the root, with its size, and how many more there are: `verdict, 477 B`; `None`
+    /// where there is none or it was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub wrote: Option<String>,
     /// `SQLite, append-only`, `folder, state.md` …
     pub form: String,
     /// When it started.

@@ -23,8 +23,10 @@ const DAY: i64 = 24 * 60 * 60 * 1000;
 /// What is chosen.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Choice {
-    /// Words of the program's path.
-    pub(crate) program: RwSignal<String>,
+    /// What is typed: words of the program, the id or the error, statuses and days.
+    pub(crate) words: RwSignal<String>,
+    /// A message that runs failed with, numbers aside.
+    pub(crate) why: RwSignal<String>,
     /// A status.
     pub(crate) status: RwSignal<String>,
     /// The first day, as `2026-01-25`; empty for any.
@@ -40,7 +42,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// Chooses all runs.
     pub(crate) fn clear(self) {
-        for text in [self.program, self.status, self.since, self.until] {
+        for text in [self.words, self.why, self.status, self.since, self.until] {
             text.set(String::new());
         }
         self.workflows.set(String::new());
@@ -51,12 +53,14 @@ impl Choice {
         let status = self.status.get();
         // A day is a day of UTC, as times without a zone are.
         let day = |text: RwSignal<String>| Stamp::parse(&text.get()).millis();
+        let typed = Filter::of_words(&self.words.get(), Some(js_sys::Date::now() as i64));
+        let chosen = (!status.is_empty()).then_some(status).into_iter().collect();
         Filter {
-            status: (!status.is_empty()).then_some(status).into_iter().collect(),
-            program: Some(self.program.get().trim().to_owned()),
-            since: day(self.since),
-            before: day(self.until).map(|day| day.saturating_add(DAY)),
-            ..Filter::default()
+            status: if typed.status.is_empty() { chosen } else { typed.status },
+            since: day(self.since).or(typed.since),
+            before: day(self.until).map(|day| day.saturating_add(DAY)).or(typed.before),
+            why: Some(self.why.get()).filter(|why| !why.is_empty()),
+            ..typed
         }
     }
 
@@ -88,7 +92,8 @@ impl Choice {
             .get(self.order.get())
             .filter(|_| self.order.get() > 0);
         let pairs = [
-            ("program", self.program.get()),
+            ("q", self.words.get()),
+            ("why", self.why.get()),
             ("status", self.status.get()),
             ("since", self.since.get()),
             ("until", self.until.get()),
@@ -105,12 +110,17 @@ impl Choice {
             pair.map_or_else(String::new, |(_, value)| value.clone())
         };
         for (text, key) in [
-            (self.program, "program"),
+            (self.words, "q"),
+            (self.why, "why"),
             (self.status, "status"),
             (self.since, "since"),
             (self.until, "until"),
         ] {
             text.set(of(key));
+        }
+        // What an earlier viewer called it.
+        if self.words.read_untracked().is_empty() {
+            self.words.set(of("program"));
         }
         let order = of("order");
         let order = ORDERS.iter().position(|(word, ..)| *word == order);

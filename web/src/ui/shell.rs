@@ -45,6 +45,16 @@ pub(crate) fn RunShell(
         Route::Run { page, .. } => *page,
         _ => Page::Trace,
     });
+    // A store of agents has no trace: its agents are what it is opened for.
+    Effect::new(move || {
+        let only_agents = run.overview.with(|overview| {
+            let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
+            overview.is_some_and(|of| of.trace_nodes == 0 && of.agents > 0 && of.bindings == 0)
+        });
+        if only_agents && app.route.read_untracked().is_trace() {
+            app.put(run.page(Page::Agents));
+        }
+    });
     Effect::new(move || {
         let name = run
             .overview

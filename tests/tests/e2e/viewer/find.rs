@@ -163,17 +163,20 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
     let first = "document.querySelector('.run-rows .row:not(.head)').innerText";
-    viewer.click_text(".run-rows .head button", "Attention");
+    viewer.click_text(".run-rows .head button", "What came of it");
     viewer.wait(&format!("{first}.includes('translate-manual')"));
     // What failed is said by its error.
     viewer.wait(&format!("{first}.includes('Output was cut off')"));
     viewer.wait("location.hash === '#/?order=problems'");
+    // From one day to another, by drawing over the bars: the last eight of fourteen days.
     viewer.eval(
-        "(() => { const day = document.querySelector('input[type=date]'); day.value = '2026-01-16';
-          day.dispatchEvent(new Event('change', {bubbles: true})); })()",
+        "(() => { const days = document.querySelector('.days'), box = days.getBoundingClientRect();
+          const point = (type, nth, buttons) => days.dispatchEvent(new PointerEvent(type,
+            {bubbles: true, buttons, clientX: box.left + (nth + .5) / 14 * box.width, clientY: box.top + 5}));
+          point('pointerdown', 6, 1); point('pointermove', 10, 1); point('pointermove', 13, 1); })()",
     );
     viewer.wait_text("2 of 4 runs");
-    viewer.wait("location.hash === '#/?since=2026-01-16&order=problems'");
+    viewer.wait("location.hash === '#/?since=2026-01-18&until=2026-01-25&order=problems'");
     // Back from a run comes back to the list as it was.
     viewer.key("j");
     viewer.key("Enter");
@@ -186,6 +189,40 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("2 of 4 runs");
     shoot(&mut viewer, "runs-chosen");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn words_and_reasons_narrow_the_list() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_files(&[&examples()]);
+    viewer.wait_text("4 runs");
+    for (words, found) in [
+        ("failed", "1 of 4 runs"),
+        ("cut off translate", "1 of 4 runs"),
+        ("2026-01-12..2026-01-15", "2 of 4 runs"),
+        ("failed today", "0 of 4 runs"),
+        ("", "4 runs"),
+    ] {
+        viewer.key("/");
+        viewer.key("Ctrl+a");
+        match words {
+            "" => viewer.key("Delete"),
+            words => viewer.type_text(words),
+        }
+        viewer.wait(&format!("document.querySelector('h1').innerText === '{found}'"));
+    }
+    viewer.key("Escape");
+    // Why it failed, by a click.
+    viewer.click_text(".causes button", "Output was cut off");
+    viewer.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
+    viewer.wait("location.hash.startsWith('#/?why=Output%20was')");
+    viewer.click_text(".pairing button", "Show all");
+    viewer.wait("document.querySelector('h1').innerText === '4 runs'");
+    viewer.click_text(".segments button", "Waiting");
+    viewer.wait("location.hash === '#/?status=waiting'");
     viewer.assert_quiet();
 }
 

@@ -158,6 +158,10 @@ impl Viewer {
     }
 }
 
+/// Whether a row of the trace is under way, or done.
+const EXECUTING: &str = "!!document.querySelector('.trace-rows .glyph[title=executing]')";
+const COMPLETED: &str = "!!document.querySelector('.trace-rows .glyph[title=completed]')";
+
 #[test]
 fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
     let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
@@ -213,7 +217,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
     };
     viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
-    viewer.wait_main("executing");
+    viewer.wait(EXECUTING);
     viewer.key("f");
     viewer.wait_follow("Paused");
     let asked = viewer.requests_at_rest();
@@ -224,10 +228,10 @@ fn pausing_stops_it_and_going_on_catches_up() {
         asked,
         "a paused page asks for nothing"
     );
-    assert!(!viewer.main_text().contains("completed"));
+    assert_eq!(viewer.eval(COMPLETED), false);
     viewer.key("f");
-    viewer.wait_main("1 completed");
-    viewer.wait("document.querySelector('nav.pages a[title^=Bindings] .n').innerText === '1'");
+    viewer.wait(COMPLETED);
+    viewer.wait("document.querySelector('nav.pages a[title^=Values] .n').innerText === '1'");
     viewer.wait_follow("changed");
     viewer.assert_same_page();
 }
@@ -250,12 +254,12 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         asked,
         "a hidden page asks for nothing"
     );
-    assert!(!viewer.main_text().contains("executing"));
+    assert_eq!(viewer.eval(EXECUTING), false);
     let seen = "new Event('visibilitychange', { bubbles: true })";
     viewer.eval(&format!(
         "delete document.hidden; document.dispatchEvent({seen})"
     ));
-    viewer.wait_main("executing");
+    viewer.wait(EXECUTING);
 
     // Its database is another one at each look: what cannot be read for the moment is tried again later without a
     // word. The page says so after ten seconds, which never pass on this page.
@@ -280,7 +284,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         project.prose("put findings --execution 1 --done", "42");
         viewer.wait_looks();
     });
-    viewer.wait_main("1 completed");
+    viewer.wait(COMPLETED);
     let told = viewer.eval("[...told].join(' ')");
     let told = told.as_str().unwrap();
     assert!(!told.contains("Not up to date"), "{told}");
@@ -439,7 +443,7 @@ fn a_single_run_is_followed_and_a_server_that_ended_is_said() {
     };
     viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
-    viewer.wait_main("executing");
+    viewer.wait(EXECUTING);
     project.prose("finish --status interrupted", "");
     viewer.wait_main("interrupted");
     drop(served);
@@ -469,7 +473,7 @@ fn a_run_folder_is_followed_too() {
         "let findings = session \"Find it\"",
         "session \"Write it up\"",
     ]);
-    viewer.wait("document.querySelector('nav.pages a[title^=Bindings] .n').innerText === '1'");
+    viewer.wait("document.querySelector('nav.pages a[title^=Values] .n').innerText === '1'");
     viewer.assert_same_page();
 }
 

@@ -132,8 +132,6 @@ fn agents_and_a_lone_state_file_open() {
         return;
     };
     viewer.drop_files(&[&examples().join("agents.db")]);
-    viewer.wait_page("Trace");
-    viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait_main("reviewer");
     viewer.drop_files(&[&example(FOLDER).join("state.md")]);

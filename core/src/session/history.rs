@@ -1,0 +1,145 @@
+//! A list of runs as a whole: how many there were on each day, and why those that failed did.
+
+use std::collections::BTreeMap;
+
+use super::filter::began;
+use crate::view::RunSummary;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// The runs of one day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DayOfRuns {
+    /// The day, in days of UTC since 1970.
+    pub day: i64,
+    /// Runs that began on it.
+    pub all: u32,
+    /// Those of them that failed, or that cannot be read.
+    pub failed: u32,
+    /// Those of them that wait for somebody, or that stopped.
+    pub waiting: u32,
+}
+
+/// Returns how many runs began on each day, in order; days without any are left out, and so are runs of which no time is known.
+pub fn days(runs: &[RunSummary]) -> Vec<DayOfRuns> {
+    let mut days: BTreeMap<i64, DayOfRuns> = BTreeMap::new();
+    for run in runs {
+        let Some(day) = day_of(run) else { continue };
+        let of = days.entry(day).or_insert(DayOfRuns {
+            day,
+            ..DayOfRuns::default()
+        });
+        let failed = run.error.is_some() || run.status == "failed";
+        let waits = run.stale || matches!(&*run.status, "waiting" | "interrupted");
+        of.all += 1;
+        of.failed += u32::from(failed);
+        of.waiting += u32::from(waits && !failed);
+    }
+    days.into_values().collect()
+}
+
+/// Returns the day on which a run began, in days of UTC since 1970; `None` where no time is known.
+pub fn day_of(run: &RunSummary) -> Option<i64> {
+    began(run).map(|at| at.div_euclid(DAY))
+}
+
+/// Runs that failed with the same words, numbers aside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WhyFailed {
+    /// The message of the newest of them.
+    pub message: String,
+    /// The message with `#` in place of its numbers: the same of all of them.
+    pub pattern: String,
+    /// How many.
+    pub count: u32,
+    /// When the newest began, milliseconds since 1970 UTC; `None` where no time is known.
+    pub last: Option<i64>,
+}
+
+/// Returns why runs failed, the most frequent reason first. Runs of which no message is known are not among them.
+pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
+    let mut all: BTreeMap<String, WhyFailed> = BTreeMap::new();
+    for run in runs {
+        let Some(message) = message(run) else { continue };
+        let at = began(run);
+        let pattern = pattern(message);
+        let why = all.entry(pattern.clone()).or_insert_with(|| WhyFailed {
+            pattern,
+            ..WhyFailed::default()
+        });
+        why.count += 1;
+        if why.message.is_empty() || at > why.last {
+            (why.message, why.last) = (message.to_owned(), at);
+        }
+    }
+    let mut all: Vec<WhyFailed> = all.into_values().collect();
+    all.sort_by(|a, b| (b.count, b.last, &a.pattern).cmp(&(a.count, a.last, &b.pattern)));
+    all
+}
+
+/// Why a run failed, as far as its list knows.
+pub(super) fn message(run: &RunSummary) -> Option<&str> {
+    let failed = run.failure.as_deref().filter(|_| run.status == "failed");
+    failed.or(run.error.as_deref())
+}
+
+/// A message with `#` in place of its numbers.
+pub(super) fn pattern(message: &str) -> String {
+    let mut out = String::new();
+    let mut chars = message.chars().peekable();
+    while let Some(c) = chars.next() {
+        if !c.is_ascii_digit() {
+            out.push(c);
+            continue;
+        }
+        out.push('#');
+        // What stands between two digits belongs to the number: `32,768`, `4.2-14`, `12:30`.
+        while let Some(&next) = chars.peek() {
+            let mut ahead = chars.clone();
+            let joins = matches!(ahead.next(), Some(',' | '.' | ':' | '-'))
+                && ahead.next().is_some_and(|c| c.is_ascii_digit());
+            if !next.is_ascii_digit() && !joins {
+                break;
+            }
+            chars.next();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(id: &str, status: &str, failure: Option<&str>) -> RunSummary {
+        RunSummary {
+            id: id.to_owned(),
+            status: status.to_owned(),
+            failure: failure.map(str::to_owned),
+            ..RunSummary::default()
+        }
+    }
+
+    #[test]
+    fn failures_that_differ_in_numbers_alone_are_one_reason() {
+        assert_eq!(
+            pattern("table 4.2-14 (32,768 tokens) at 12:30. 3 of 3"),
+            "table # (# tokens) at #. # of #"
+        );
+        let runs = [
+            run("20260118-201530-aaaaaa", "failed", Some("cut off at 32,768 tokens")),
+            run("20260119-201530-bbbbbb", "failed", Some("cut off at 65,536 tokens")),
+            run("20260119-211530-cccccc", "failed", Some("reset by peer")),
+            run("20260119-221530-dddddd", "failed", None),
+            run("20260120-201530-eeeeee", "completed", Some("recovered")),
+        ];
+        let why = why_failed(&runs);
+        assert_eq!(why.len(), 2);
+        assert_eq!((why[0].count, &*why[0].message), (2, "cut off at 65,536 tokens"));
+        assert_eq!((why[1].count, &*why[1].message), (1, "reset by peer"));
+        let days = days(&runs);
+        let counts: Vec<_> = days.iter().map(|day| (day.all, day.failed)).collect();
+        assert_eq!(counts, [(1, 1), (3, 3), (1, 0)]);
+        assert_eq!(days[1].day, days[0].day + 1);
+    }
+}

@@ -1,0 +1,170 @@
+//! Which runs of the list are shown: how they stand, what one types, which days, why they failed.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use prosescope_core::view::{RunList, RunSummary};
+
+use super::days::Days;
+use super::table::Table;
+use crate::text::words;
+use crate::ui::choice::Choice;
+use crate::ui::keys::focus;
+use crate::ui::parts::{Empty, live};
+use crate::ui::state::App;
+
+/// How runs stand, those first that ask for somebody.
+const FIRST: [&str; 6] = ["failed", "unreadable", "waiting", "interrupted", "running", "completed"];
+
+/// The runs that were chosen, and what chooses them.
+#[component]
+pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
+    let app = App::get();
+    let choice = app.choice;
+    let all = Memo::new(move |_| list.with(|list| list.runs.len()));
+    // Those that are still to come are counted: whoever types at once is heard.
+    let several = Memo::new(move |_| all.get() as u64 + u64::from(app.unread.get().0) > 1);
+    let shown = Memo::new(move |_| {
+        let filter = choice.filter();
+        let mut runs = list.with(|list| list.runs.clone());
+        runs.retain(|run| filter.wants(run));
+        choice.order().sort_listed(&mut runs);
+        runs
+    });
+    let nothing = Memo::new(move |_| shown.with(Vec::is_empty));
+    let count = move || {
+        let words = words::counted(all.get() as u64, "run", "runs");
+        let words = match shown.with(Vec::len) {
+            some if some == all.get() => words,
+            some => format!("{} of {words}", words::count(some as u64)),
+        };
+        match app.gathering.read().is_some() {
+            true => format!("{words} so far"),
+            false => words,
+        }
+    };
+    view! {
+        <div class="tools">
+            <h1>{count}</h1>
+            {move || several.get().then(|| view! {
+                <Statuses list choice/>
+                <span class="grow"></span>
+                <Field choice/>
+            })}
+        </div>
+        {move || pairing(app)}
+        {move || several.get().then(|| view! { <Days list choice/> })}
+        {live(move || narrowed(choice))}
+        {move || if nothing.get() {
+            view! {
+                <Empty what="No run is like that" why="Other words, another day or another status may find some."/>
+                <p><button on:click=move |_| choice.clear()>"Show all runs"</button></p>
+            }.into_any()
+        } else {
+            let chosen = Signal::derive(move || choice.pairs());
+            view! { <Table list shown chosen/> }.into_any()
+        }}
+    }
+}
+
+/// How many runs stand how: a click shows those.
+#[component]
+fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
+    let counts = Memo::new(move |_| {
+        let mut counts: BTreeMap<(usize, String), u64> = BTreeMap::new();
+        list.with(|list| {
+            for run in &list.runs {
+                let word = status_word(run);
+                let rank = FIRST.iter().position(|first| *first == word);
+                *counts.entry((rank.unwrap_or(FIRST.len()), word)).or_default() += 1;
+            }
+        });
+        counts.into_iter().map(|((_, word), count)| (word, count)).collect::<Vec<_>>()
+    });
+    let button = move |word: String, count: u64| {
+        let (of, title) = (word.clone(), words::first_upper(&word));
+        let pressed = move || (choice.status.get() == of).to_string();
+        view! {
+            <button aria-pressed=pressed on:click=move |_| choice.status.set(word.clone())>
+                {title}" "<span class="n">{words::count(count)}</span>
+            </button>
+        }
+    };
+    live(move || {
+        let buttons = counts.get().into_iter().map(|(word, count)| button(word, count));
+        view! {
+            <span class="segments" role="group" aria-label="How they stand">
+                <button aria-pressed=move || choice.status.read().is_empty().to_string()
+                    on:click=move |_| choice.status.set(String::new())>"All"</button>
+                {buttons.collect_view()}
+            </span>
+        }
+    })
+}
+
+#[component]
+fn Field(choice: Choice) -> impl IntoView {
+    view! {
+        <input type="search" class="wide-field" placeholder="Program, id, error, failed last week" aria-label="Only runs with these words"
+            title="Words of the program, the id or the error; failed, waiting …; today, last week, last 3 days, 2026-01-18"
+            prop:value=move || choice.words.get() on:input=move |event| choice.words.set(event_target_value(&event))
+            on:keydown=move |event| {
+                let key = event.key();
+                if key == "Escape" {
+                    choice.words.set(String::new());
+                }
+                if matches!(key.as_str(), "Enter" | "ArrowDown" | "Escape") && focus("[data-list]") {
+                    event.prevent_default();
+                }
+            }/>
+    }
+}
+
+/// Which days and which reason were chosen by a click, and the way back.
+fn narrowed(choice: Choice) -> Option<AnyView> {
+    let (since, until, why) = (choice.since.get(), choice.until.get(), choice.why.get());
+    let days = match (since.is_empty(), until.is_empty(), since == until) {
+        (true, true, _) => None,
+        (_, _, true) => Some(format!("begun on {since}")),
+        (false, true, _) => Some(format!("begun on {since} or later")),
+        (true, false, _) => Some(format!("begun on {until} or before")),
+        _ => Some(format!("begun from {since} to {until}")),
+    };
+    let why = Some(why).filter(|why| !why.is_empty()).map(|why| format!("failed with “{why}”"));
+    let says: Vec<String> = days.into_iter().chain(why).collect();
+    (!says.is_empty()).then(|| {
+        let clear = move |_| {
+            for text in [choice.since, choice.until, choice.why] {
+                text.set(String::new());
+            }
+        };
+        view! {
+            <p class="pairing" role="status"><span dir="auto">"Only those "{says.join(", ")}"."</span>
+                <button class="plain" on:click=clear>"Show all"</button></p>
+        }
+        .into_any()
+    })
+}
+
+/// What to do with the runs that are marked.
+fn pairing(app: App) -> Option<AnyView> {
+    let many = app.paired.read().len();
+    let clear =
+        view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
+    match many {
+        0 => None,
+        1 => Some(view! { <p class="pairing" role="status">"One run is marked: mark another run of its program to compare them."{clear}</p> }.into_any()),
+        _ => Some(view! {
+            <p class="pairing" role="status">"Two runs are marked."
+                <button class="primary" on:click=move |_| { app.compare(); }>"Compare "<kbd>"c"</kbd></button>{clear}</p>
+        }.into_any()),
+    }
+}
+
+/// The word that the status filter knows a run by.
+fn status_word(run: &RunSummary) -> String {
+    match run.error {
+        Some(_) => "unreadable".to_owned(),
+        None => run.status.clone(),
+    }
+}

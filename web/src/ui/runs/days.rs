@@ -1,0 +1,183 @@
+//! How many runs there were a day, and why those that failed did.
+
+use leptos::ev::PointerEvent;
+use leptos::prelude::*;
+use prosescope_core::session::{DayOfRuns, WhyFailed, days, why_failed};
+use prosescope_core::view::RunList;
+use wasm_bindgen::JsCast as _;
+
+use crate::text::words;
+use crate::ui::choice::Choice;
+
+/// The most and the fewest days that are drawn.
+const MOST: i64 = 61;
+const FEWEST: i64 = 14;
+
+/// Reasons that are shown.
+const REASONS: usize = 4;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+/// The days that are drawn.
+#[derive(Debug, Clone, PartialEq)]
+struct Drawn {
+    first: i64,
+    days: Vec<DayOfRuns>,
+    /// Runs before the first of them, or without a time.
+    others: u64,
+}
+
+/// Bars of days, and reasons of failures.
+#[component]
+pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
+    let drawn = Memo::new(move |_| list.with(|list| of(list)));
+    let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
+    // Where the pointer went down, while it is.
+    let begun = StoredValue::new(None::<i64>);
+    let choose = move |drawn: &Drawn, from: i64, to: i64| {
+        let (from, to) = (from.min(to), from.max(to));
+        choice.since.set(iso(drawn.first + from));
+        choice.until.set(iso(drawn.first + to));
+    };
+    let at = move |event: &PointerEvent, drawn: &Drawn| {
+        let part = part_of(event)?;
+        let many = drawn.days.len() as f64;
+        Some(((part * many) as i64).clamp(0, drawn.days.len() as i64 - 1))
+    };
+    let down = move |event: PointerEvent| {
+        drawn.with_untracked(|drawn| {
+            let drawn = drawn.as_ref()?;
+            let place = at(&event, drawn)?;
+            begun.set_value(Some(place));
+            choose(drawn, place, place);
+            Some(())
+        });
+    };
+    let moved = move |event: PointerEvent| {
+        if event.buttons() == 0 {
+            begun.set_value(None);
+        }
+        drawn.with_untracked(|drawn| {
+            let (drawn, from) = (drawn.as_ref()?, begun.get_value()?);
+            choose(drawn, from, at(&event, drawn)?);
+            Some(())
+        });
+    };
+    let bars = move || {
+        drawn.get().map(|drawn| {
+            let most = drawn.days.iter().map(|day| day.all).max().unwrap_or(1).max(1);
+            let chosen = move |day: i64| {
+                let day = iso(day);
+                let (since, until) = (choice.since.read(), choice.until.read());
+                !since.is_empty() && *since <= day && (until.is_empty() || day <= *until)
+            };
+            let bar = |of: &DayOfRuns| {
+                let of = *of;
+                let part = |count: u32| format!("{:.1}%", f64::from(count) / f64::from(most) * 100.0);
+                let title = format!(
+                    "{}: {}, {} failed",
+                    iso(of.day),
+                    words::counted(of.all.into(), "run", "runs"),
+                    of.failed
+                );
+                view! {
+                    <span class:in=move || chosen(of.day) title=title>
+                        <i class="b" style:height=part(of.failed)></i>
+                        <i class="w" style:height=part(of.waiting)></i>
+                        <i class="o" style:height=part(of.all - of.failed - of.waiting)></i>
+                    </span>
+                }
+            };
+            let all: u64 = drawn.days.iter().map(|day| u64::from(day.all)).sum();
+            let failed: u64 = drawn.days.iter().map(|day| u64::from(day.failed)).sum();
+            let said = format!("Runs a day: {all} in all, {failed} failed. Type dates or “last week” to choose days.");
+            let (from, to) = (drawn.first, drawn.first + drawn.days.len() as i64 - 1);
+            let others = (drawn.others > 0).then(|| {
+                view! { <span>{words::counted(drawn.others, "older or undated run", "older or undated runs")}</span> }
+            });
+            view! {
+                <section class="days-of-runs">
+                    <h2>"Runs a day"<small>"UTC · drag to choose"</small>
+                        <span class="key"><i class="o"></i>"others"<i class="b"></i>"failed"<i class="w"></i>"waiting or stopped"</span></h2>
+                    <div class="days" role="img" aria-label=said on:pointerdown=down on:pointermove=moved>
+                        {drawn.days.iter().map(bar).collect_view()}
+                    </div>
+                    <p class="dl"><span>{words_of(from)}</span>{others}<span>{words_of(to)}</span></p>
+                </section>
+            }
+        })
+    };
+    let reasons = move || {
+        let why = why.get();
+        let failed: u32 = why.iter().map(|why| why.count).sum();
+        (!why.is_empty()).then(|| {
+            let more = why.len().saturating_sub(REASONS);
+            let more = (more > 0).then(|| view! { <li class="faint">"and "{words::counted(more as u64, "other reason", "other reasons")}</li> });
+            view! {
+                <section class="causes">
+                    <h2>"Why "{words::count(failed.into())}" failed"</h2>
+                    <ul>{why.iter().take(REASONS).map(|why| reason(why, choice)).collect_view()}{more}</ul>
+                </section>
+            }
+        })
+    };
+    view! { <div class="when">{bars}{reasons}</div> }
+}
+
+fn reason(why: &WhyFailed, choice: Choice) -> AnyView {
+    let (pattern, title, message) = (why.pattern.clone(), why.message.clone(), why.message.clone());
+    let of = pattern.clone();
+    let last = why.last.map(|at| format!("last on {}", words_of(at.div_euclid(DAY))));
+    view! {
+        <li><button class="plain" title=title aria-pressed=move || (*choice.why.read() == of).to_string()
+            on:click=move |_| choice.why.update(|now| *now = if *now == pattern { String::new() } else { pattern.clone() })>
+            <b>{words::count(why.count.into())}</b><span class="cut" dir="auto">{message}</span><small>{last}</small>
+        </button></li>
+    }
+    .into_any()
+}
+
+/// The days that are drawn: up to the newest run; none where all runs are of one day.
+fn of(list: &RunList) -> Option<Drawn> {
+    let known = days(&list.runs);
+    let (oldest, newest) = (known.first()?.day, known.last()?.day);
+    if oldest == newest {
+        return None;
+    }
+    let many = (newest - oldest + 1).clamp(FEWEST, MOST);
+    let first = newest - many + 1;
+    let of_day = |day: i64| {
+        let found = known.binary_search_by_key(&day, |of| of.day).ok();
+        let found = found.and_then(|at| known.get(at)).copied();
+        found.unwrap_or(DayOfRuns { day, ..DayOfRuns::default() })
+    };
+    let drawn: Vec<DayOfRuns> = (first..=newest).map(of_day).collect();
+    let counted: u64 = drawn.iter().map(|day| u64::from(day.all)).sum();
+    Some(Drawn {
+        first,
+        days: drawn,
+        others: (list.runs.len() as u64).saturating_sub(counted),
+    })
+}
+
+/// The place of the pointer in what it points at, as a part of it.
+fn part_of(event: &PointerEvent) -> Option<f64> {
+    let target = event.current_target()?.dyn_into::<web_sys::Element>().ok()?;
+    let there = target.get_bounding_client_rect();
+    let part = (f64::from(event.client_x()) - there.left()) / there.width();
+    part.is_finite().then_some(part)
+}
+
+fn date(day: i64) -> Option<chrono::DateTime<chrono::Utc>> {
+    chrono::DateTime::from_timestamp_millis(day.checked_mul(DAY)?)
+}
+
+/// A day as the address has it: `2026-01-18`.
+fn iso(day: i64) -> String {
+    date(day).map_or_else(String::new, |at| at.format("%Y-%m-%d").to_string())
+}
+
+/// A day in words: `18 Jan 2026`.
+pub(super) fn words_of(day: i64) -> String {
+    date(day).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
+}

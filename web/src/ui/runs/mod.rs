@@ -1,0 +1,185 @@
+//! The list of runs: of a `.prose` folder, or of several things opened at once.
+
+mod choose;
+mod days;
+mod table;
+
+use leptos::prelude::*;
+use prosescope_core::view::RunList;
+
+use super::finder::Seek;
+use super::follow::Following;
+use super::icons;
+use super::opening::pick_files;
+use super::parts::{Empty, SharedNote, live};
+use super::share::{ShareButton, everything};
+use super::state::{App, Desk};
+use super::theme::ThemeButton;
+use crate::protocol::WorkflowsIn;
+use crate::route::Route;
+use crate::text::words;
+use choose::Chosen;
+
+/// The list of runs.
+#[component]
+pub(crate) fn Runs() -> impl IntoView {
+    let app = App::get();
+    // While something else is being opened the list stays as it was.
+    let list = Memo::new(move |before: Option<&RunList>| match &*app.desk.read() {
+        Desk::Open(list) => list.clone(),
+        _ => before.cloned().unwrap_or_default(),
+    });
+    let nothing = Memo::new(move |_| list.with(|list| list.runs.is_empty()));
+    let missing = match app.route.get_untracked() {
+        Route::Run { run, .. } => Some(("run", run)),
+        Route::Workflow { place, .. } | Route::Workflows { place } => Some(("database", place)),
+        Route::Compare { a, .. } => Some(("run", a)),
+        Route::Home => None,
+    };
+    view! {
+        <ListBar/>
+        <main id="main" class="fill solo" tabindex="-1">
+            {missing.map(|(what, name)| view! {
+                <p class="asked" role="status">{move || match app.unread.get() {
+                    (0, _) => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among them." }.into_any(),
+                    _ => view! { "The link's "{what}" "<code>{name.clone()}</code>" is not among those read so far." }.into_any(),
+                }}</p>
+            })}
+            <Gathering/>
+            <Reading/>
+            <Lists/>
+            <SharedNote/>
+            {move || list.with(|list| list.issues.iter().filter(|issue| !is_of_shared(&issue.rule)).map(|issue| view! {
+                <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
+            }).collect_view())}
+            {live(move || if nothing.get() && !app.workflows.read().is_empty() {
+                view! { <Empty what="No runs" why="What was opened holds workflows: choose a database above."/> }.into_any()
+            } else if nothing.get() {
+                view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
+            } else {
+                view! { <Chosen list/> }.into_any()
+            })}
+        </main>
+    }
+}
+
+/// Whether a rule is about shared files, of which the list speaks in a place of its own.
+fn is_of_shared(rule: &str) -> bool {
+    matches!(rule, "shared-copy" | "share-changed")
+}
+
+/// How the folder is listed that what is shown is a part of, and what stops that.
+#[component]
+fn Gathering() -> impl IntoView {
+    let app = App::get();
+    let is_stopped = Memo::new(move |_| app.gathering.read().as_ref().map(|(_, stopped)| *stopped));
+    let doing = move || {
+        app.gathering
+            .read()
+            .as_ref()
+            .map(|(doing, _)| doing.clone())
+    };
+    live(move || {
+        match is_stopped.get()? {
+        false => Some(view! {
+            <p class="reading" role="status">
+                <progress aria-label="Files listed"></progress>
+                <span>{doing}</span><button on:click=move |_| app.stop_gathering()>"Stop"</button>
+            </p>
+        }.into_any()),
+        true => Some(view! {
+            <p class="aside" role="status">"Stopped: what else lies in the folder is not shown. Drop it again to see all."</p>
+        }.into_any()),
+    }
+    })
+}
+
+/// How much of the list is still to come, and what stops that.
+#[component]
+fn Reading() -> impl IntoView {
+    let app = App::get();
+    let read = move || match &*app.desk.read() {
+        Desk::Open(list) => list.runs.len() as u64,
+        _ => 0,
+    };
+    let all = move || read() + u64::from(app.unread.get().0);
+    let left = Memo::new(move |_| app.unread.get().0 > 0 && app.gathering.read().is_none());
+    let stopped = Memo::new(move |_| app.unread.get().1);
+    live(move || {
+        left.get().then(|| {
+        let words = move || format!("{} of {} read", words::count(read()), words::count(all()));
+        let button = move || match stopped.get() {
+            true => view! { <button on:click=move |_| app.list_rest(app.unread.get_untracked().0)>"Go on"</button> }.into_any(),
+            false => view! { <button on:click=move |_| app.unread.update(|(_, stopped)| *stopped = true)>"Stop"</button> }.into_any(),
+        };
+        view! {
+            <p class="reading" role="status">
+                <progress value=move || read().to_string() max=move || all().to_string() aria-label="Runs read"></progress>
+                <span>{words}</span>{button}
+            </p>
+        }
+    })
+    })
+}
+
+/// The bar above a list: what is open, and what can be done with all of it.
+#[component]
+pub(super) fn ListBar() -> impl IntoView {
+    let app = App::get();
+    let label = Memo::new(move |before: Option<&String>| match &*app.desk.read() {
+        Desk::Open(list) => list.label.clone(),
+        _ => before.cloned().unwrap_or_default(),
+    });
+    view! {
+        <header class="bar">
+            <span class="brand">{icons::mark()}<b>"Prosescope"</b></span>
+            <span class="where" title=move || label.get()>{move || label.get()}</span>
+            <span class="grow"></span>
+            <Following/>
+            <Seek key="Ctrl K"/>
+            <ShareButton places=everything(app)/>
+            <button on:click=move |_| pick_files()><span>"Open…"</span></button>
+            <button class="plain" on:click=move |_| app.close()>"Close"</button>
+            <ThemeButton/>
+            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+        </header>
+    }
+}
+
+/// The lists of what is open, where there are several: its runs, and the workflows of each database.
+#[component]
+pub(super) fn Lists() -> impl IntoView {
+    let app = App::get();
+    let runs = Memo::new(move |_| match &*app.desk.read() {
+        Desk::Open(list) => list.runs.len(),
+        _ => 0,
+    });
+    live(move || {
+        let databases = app.workflows.get();
+        if databases.is_empty() || (databases.len() == 1 && runs.get() == 0) {
+            return None;
+        }
+        let several = databases.len() > 1;
+        let of_runs = (runs.get() > 0).then(|| {
+            let current =
+                move || (!matches!(*app.route.read(), Route::Workflows { .. })).then_some("true");
+            view! { <a href="#/" aria-current=current>"Runs"</a> }
+        });
+        let of_workflows = databases.into_iter().map(|WorkflowsIn { place, .. }| {
+            let name = if several {
+                place.clone()
+            } else {
+                "Workflows".to_owned()
+            };
+            let to = Route::Workflows {
+                place: place.clone(),
+            };
+            let (href, title) = (to.to_string(), place);
+            let current = move || (*app.route.read() == to).then_some("true");
+            view! { <a class="cut" href=href title=title aria-current=current>{name}</a> }
+        });
+        Some(view! {
+            <nav class="tabs lists" aria-label="Lists">{of_runs}{of_workflows.collect_view()}</nav>
+        })
+    })
+}

@@ -1,0 +1,201 @@
+//! The rows of the list of runs.
+
+use leptos::prelude::*;
+use prosescope_core::session::{Order, day_of};
+use prosescope_core::view::{RunList, RunSummary, icon};
+
+use super::days::words_of;
+use crate::route::{Page, Route};
+use crate::text::words;
+use crate::ui::follow::Carry;
+use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
+use crate::ui::parts::tone_class;
+use crate::ui::shell::{SILENT, name_of};
+use crate::ui::state::{App, key};
+
+/// The height of a row in pixels; where there is little room it has two lines, and a finger finds it.
+const ROW: f64 = 28.0;
+const TALL_ROW: f64 = 48.0;
+
+#[component]
+pub(super) fn Table(
+    /// All runs.
+    list: Memo<RunList>,
+    /// Those that were chosen, in order.
+    shown: Memo<Vec<RunSummary>>,
+    /// What was chosen by.
+    chosen: Signal<Vec<(&'static str, String)>>,
+) -> impl IntoView {
+    let app = App::get();
+    let pages = Pages::new(move |from, len| {
+        let stretch = shown.with_untracked(|runs| Stretch {
+            rows: runs
+                .iter()
+                .skip(from as usize)
+                .take(len as usize)
+                .cloned()
+                .collect(),
+            total: runs.len() as u64,
+        });
+        std::future::ready(Ok(stretch))
+    });
+    let cursor = Cursor::new();
+    // The list stays, and keeps the focus, while what it shows changes. Whoever chooses others is shown the run that was
+    // the current one, or the first; runs that come while nobody chooses move nothing that is seen.
+    Effect::new(move |before: Option<Vec<(&'static str, String)>>| {
+        shown.track();
+        let now = chosen.get();
+        let place_of = |at: u64| {
+            let run = pages.peek(at)?;
+            shown.with_untracked(|runs| runs.iter().position(|r| r.place == run.place))
+        };
+        let at = place_of(cursor.at.get_untracked()).map(|at| at as u64);
+        match before {
+            None => {}
+            Some(before) if before != now => {
+                pages.renew();
+                cursor.go(at.unwrap_or(0));
+            }
+            Some(_) => {
+                let stood = cursor.stand();
+                let top = place_of(stood.top).map(|at| at as u64);
+                cursor.carry(Carry::new(stood, at, top));
+                pages.renew();
+            }
+        }
+        now
+    });
+    let on_key = Callback::new(move |(pressed, _, run): (Key, u64, Option<RunSummary>)| {
+        let Some(run) = run else { return };
+        match pressed {
+            Key::Enter => {
+                let key = list.with_untracked(|list| key(list, &run));
+                app.go(Route::page(&key, Page::Trace));
+            }
+            Key::Mark => app.pair(&run.place),
+            _ => {}
+        }
+    });
+    let mark = move |run: &RunSummary| Mark {
+        fresh: app.follow.is_new_run(&run.place),
+        selected: app.paired.read().contains(&run.place),
+        ..Mark::default()
+    };
+    let head = view! {
+        {sorting("Day, UTC", "wide", &[Order::Newest, Order::Oldest])}
+        <span role="columnheader"><span class="away">"Status"</span></span>
+        {sorting("Program", "", &[Order::Program])}
+        {sorting("What came of it", "wide", &[Order::Problems])}
+        <span role="columnheader" class="wide num">"Started"</span>
+        {sorting("Took", "num", &[Order::Duration])}
+        <span role="columnheader" class="wide">"Run"</span>
+        <span role="columnheader" class="wide"><span class="away">"Compare"</span></span>
+    };
+    // By another order than that of time, each row says its day.
+    let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
+    let draw = move |at: u64, run: &RunSummary| {
+        let above = at.checked_sub(1).and_then(|at| pages.peek(at));
+        let same = |above: RunSummary| by_day() && day_of(&above) == day_of(run);
+        draw_row(app, run, above.is_some_and(same))
+    };
+    let small = window()
+        .match_media("(max-width: 700px), (pointer: coarse)")
+        .ok()
+        .flatten()
+        .is_some_and(|found| found.matches());
+    view! {
+        <Rows
+            pages height=if small { TALL_ROW } else { ROW } label="Runs" class="run-rows" cursor head=head.into_any()
+            draw=draw mark=mark on_key=on_key
+        />
+    }
+}
+
+/// The head of a column that the list can be ordered by.
+fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) -> AnyView {
+    let choice = App::get().choice;
+    let sorted = move || match choice.order() {
+        now if !orders.contains(&now) => None,
+        Order::Newest | Order::Duration | Order::Problems => Some("descending"),
+        _ => Some("ascending"),
+    };
+    view! {
+        <span role="columnheader" class=class aria-sort=sorted>
+            <button class="plain sort" on:click=move |_| choice.order_by(orders)>{name}</button>
+        </span>
+    }
+    .into_any()
+}
+
+/// What came of a run: why it failed, what it waits for, what it wrote; and whether that is as one wants it.
+fn came(run: &RunSummary) -> (String, bool) {
+    let mut to_do = Vec::new();
+    if run.pending_gates > 0 {
+        let gates = words::counted(run.pending_gates.into(), "gate waits", "gates wait");
+        to_do.push(gates);
+    }
+    let serious = run.issues.error + run.issues.warning;
+    if serious > 0 {
+        to_do.push(words::counted(serious.into(), "issue", "issues"));
+    }
+    let wrote = run.wrote.as_ref().map(|wrote| format!("Wrote {wrote}"));
+    let (said, fine) = match (&run.error, &run.failure, wrote) {
+        (Some(error), ..) => (error.clone(), false),
+        (None, Some(failure), _) if run.status == "failed" => (failure.clone(), false),
+        (None, _, Some(wrote)) => (wrote, true),
+        (None, ..) => (words::first_upper(&run.reason), run.status == "completed"),
+    };
+    (words::joined([said, to_do.join(", ")]), fine)
+}
+
+fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
+    let (place, marked) = (run.place.clone(), run.place.clone());
+    let program = run.program.clone();
+    let name = program.as_deref().map_or_else(|| run.title(), name_of);
+    let (said, fine) = came(run);
+    let about = match &run.head_only {
+        Some(left_out) => format!("{said}; {left_out}"),
+        None => said.clone(),
+    };
+    let (word, status) = match &run.error {
+        Some(_) => ("unreadable", "failed"),
+        None if run.stale => (SILENT, "stale"),
+        None => (&*run.status, &*run.status),
+    };
+    let day = day_of(run).filter(|_| !same_day).map(words_of);
+    let started = run.started.as_ref();
+    let clock = started.map(|at| words::clock(at).chars().take(5).collect::<String>());
+    let when = match (started, &run.file_changed) {
+        (Some(at), _) => words::joined([
+            words::moment(at),
+            run.age.as_ref().map_or_else(String::new, |age| format!("{age} ago")),
+            run.started_from.as_ref().map_or_else(String::new, |from| format!("by {from}")),
+        ]),
+        (None, Some(at)) => format!("not recorded; a file changed on {}, which a copy resets", words::day(at)),
+        (None, None) => "not recorded".to_owned(),
+    };
+    // Where there is one column, it says what the others would.
+    let brief = words::joined([
+        started.map(words::day).unwrap_or_default(),
+        run.duration.clone().unwrap_or_default(),
+        said.clone(),
+    ]);
+    view! {
+        <span role="gridcell" class="wide day-of" class:again=same_day>{day}</span>
+        <span role="gridcell"><i class=format!("glyph {}", tone_class(status)) role="img" title=word.to_owned() aria-label=word.to_owned()>{icon(status)}</i></span>
+        <span role="gridcell" class="two" title=program.unwrap_or_default()>
+            <b dir="auto">{name}</b><small class="narrow-only" dir="auto" class:bad-words=run.error.is_some()>{brief}</small>
+        </span>
+        <span role="gridcell" class="wide cut came" class:fine=fine title=about dir="auto">{said}</span>
+        <span role="gridcell" class="wide num" title=when>{clock.unwrap_or_else(|| "–".to_owned())}</span>
+        <span role="gridcell" class="num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
+        <span role="gridcell" class="wide mono cut faint" title=run.place.clone()>{run.title()}</span>
+        <span role="gridcell" class="wide"><button class="plain mark-run" tabindex="-1" title="Mark to compare (x)" aria-label="Mark to compare"
+            aria-pressed=move || app.paired.read().contains(&place).to_string()
+            on:click=move |event| {
+                event.stop_propagation();
+                app.pair(&marked);
+            }></button></span>
+    }
+    .into_any()
+}
