@@ -160,7 +160,7 @@ fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
     );
     for title in ["Asked", "Given", "Answered"] {
         viewer.wait(&format!(
-            "[...document.querySelectorAll('.detail .work h3')].some(h => h.innerText === '{title}')"
+            "[...document.querySelectorAll('.detail .work h3')].some(h => h.firstChild.textContent === '{title}')"
         ));
     }
     // A name that was given leads to its value.

@@ -55,11 +55,6 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .cause')");
     viewer.wait("document.querySelector('.detail .given .prose table td')");
-    viewer.wait("document.querySelector('.detail pre.excerpt')");
-    let fonts = viewer.eval(
-        "[getComputedStyle(document.querySelector('.detail pre.excerpt')), getComputedStyle(document.documentElement)].map((style, i) => i ? style.getPropertyValue('--mono').trim() : style.fontFamily)",
-    );
-    assert_eq!(fonts[0], fonts[1], "the font of source");
     shoot(&mut viewer, "told-given");
 
     // V7: before the first key no row is the current one, and the first key goes to the first row.
@@ -80,6 +75,10 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     );
     viewer.key("Enter");
     viewer.wait("document.querySelector('.detail pre.raw')");
+    let fonts = viewer.eval(
+        "[getComputedStyle(document.querySelector('.detail pre.raw')), getComputedStyle(document.documentElement)].map((style, i) => i ? style.getPropertyValue('--mono').trim() : style.fontFamily)",
+    );
+    assert_eq!(fonts[0], fonts[1], "the font of source");
     let bidi =
         viewer.eval("getComputedStyle(document.querySelector('.detail pre.raw')).unicodeBidi");
     assert_eq!(bidi, "plaintext");
