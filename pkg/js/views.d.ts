@@ -400,6 +400,8 @@ export type GateView = {
   history: Array<AuditRow>;
   /** `metadata` as recorded. */
   metadata: string | null;
+  /** What a decision that is made elsewhere is compared with; `null` once the gate was decided, or where `allow` cannot be read. */
+  seen: Seen | null;
   /** Past its deadline: the command that records the time-out. A decision is refused then. */
   expire_command: string | null;
   /** The command that approves it. */
@@ -950,8 +952,23 @@ export type SecretsReplaced = {
   count: number;
 };
 
-/** Whether a value that is there now is the one that a statement was given. */
-export type Seen = "same" | "replaced" | "unknown" | "nothing";
+/** What a person saw of a gate when they decided it. */
+export type Seen = {
+  /** The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits. */
+  prompt_hash: string;
+  /** Who may decide, as recorded. */
+  allow: Array<string>;
+  /** The last sealed row of the run's audit log; `null` in a log without sealed rows. */
+  head: SeenHead | null;
+};
+
+/** A head of an audit log, without its run. */
+export type SeenHead = {
+  /** How many sealed rows the log has. */
+  count: number;
+  /** The hash of the last one. */
+  hash: string;
+};
 
 /** An invocation of an agent. */
 export type SegmentView = {

@@ -1,5 +1,7 @@
 //! Arguments of the commands about gates and their audit log.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::record::InsistArgs;
@@ -83,6 +85,44 @@ pub(crate) enum GateCommand {
     },
     /// Record that the run waits at a gate; prints the gate's id, `ID#2` for its second visit
     Create(CreateArgs),
+    /// Record a decision that was made on a copy of the run, if the gate is still as the copy shows it
+    #[command(after_help = IMPORT)]
+    Import(ImportArgs),
+}
+
+/// What an import compares.
+const IMPORT: &str = "\
+The gate must be pending in the run, by this machine's clock not past its deadline, with the prompt
+and the list of names that the copy shows; its list must allow the name; and the audit log must
+contain the last row that the copy shows. Exit code 4: one of these is not so, or the gate is decided
+already. Nothing is recorded then.
+
+The names and the time in the copy are claims: nothing checks them. The audit log records them beside
+the time of the import.";
+
+/// Imports a decision.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// A decision file (*.decision.json); or a copy of the run in which the gate was decided: a database, a run folder, a shared file
+    #[arg(value_name = "COPY")]
+    pub(crate) copy: PathBuf,
+    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: the run that the copy names]"))]
+    run: Option<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
+    /// The gate [default: the only one that the copy decides]
+    #[arg(long, value_name = "ID")]
+    pub(crate) gate: Option<String>,
+    /// Decide in this name instead of the one that the copy claims; not checked
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) by: Option<String>,
+}
+
+impl ImportArgs {
+    /// Returns the run that is named, if any.
+    pub(crate) fn given(&self) -> Result<Option<String>, CliError> {
+        one(self.run.as_deref(), self.named.as_deref())
+    }
 }
 
 /// Creates a gate.

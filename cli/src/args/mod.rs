@@ -97,7 +97,7 @@ pub(crate) enum Command {
     Agents(RunArgs),
     /// List the gates of a run; without RUN, the pending gates of all runs
     Gates(GatesArgs),
-    /// Show or create a gate
+    /// Show or create a gate, or import a decision
     #[command(subcommand)]
     Gate(GateCommand),
     /// Approve a pending gate

@@ -20,6 +20,7 @@ mod exec;
 mod finish;
 mod for_model;
 mod gate;
+mod gate_import;
 mod gates;
 mod get;
 mod import;

@@ -1,6 +1,7 @@
 //! Gates and their audit log, as people, scripts and other tools use them: the binary, and `sqlite3` beside it.
 
 mod decisions;
+mod import;
 mod queries;
 mod races;
 mod tampering;

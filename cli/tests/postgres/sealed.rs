@@ -204,3 +204,49 @@ fn a_gate_whose_log_was_changed_is_not_decided() {
         "{verified}"
     );
 }
+
+/// The decision of a copy, in a run whose name is `postgres:ID` and whose id is the copy's.
+#[test]
+fn a_decision_of_a_copy_is_recorded_once() {
+    let Some(cluster) = cluster() else {
+        return;
+    };
+    let project = Project::new("approve g:\n  prompt: \"Go?\"\n", &cluster.database());
+    let run = project.init("postgres");
+    project.prose(0, &["gate", "create", "g", "--run", &run], "");
+    let seen = project.json(&["gates", &run])[0]["seen"].clone();
+    let write = |allow: serde_json::Value| {
+        let mut seen = seen.clone();
+        seen["allow"] = allow;
+        let file = serde_json::json!({
+            "format": "prosescope-decision-1",
+            "note": "",
+            "run": run.trim_start_matches("postgres:"),
+            "gate": "g",
+            "decision": "approved",
+            "by": "raymond",
+            "decided_at": "2026-03-01T09:00:00Z",
+            "seen": seen,
+        });
+        std::fs::write(project.path().join("g.decision.json"), file.to_string()).unwrap();
+    };
+    let import = ["gate", "import", "g.decision.json", &run];
+    write(serde_json::json!(["lee"]));
+    let said = project.prose(4, &import, "");
+    assert!(
+        said.contains("its list allows anyone, and allowed lee"),
+        "{said}"
+    );
+    write(serde_json::json!(["user"]));
+    // Nothing on disk has that name: the run has to be named.
+    let said = project.prose(3, &import[..3], "");
+    assert!(
+        said.contains("prosescope gate import g.decision.json RUN"),
+        "{said}"
+    );
+    project.prose(0, &import, "");
+    let said = project.prose(4, &import, "");
+    assert!(said.contains("this decision is recorded"), "{said}");
+    let said = project.prose(0, &["audit", "verify", &run], "");
+    assert!(said.contains("consistent"), "{said}");
+}

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::canonical::parse;
-use super::chain::{Row, hash};
+use super::chain::{Row, hash, is_hash};
 use crate::model::AuditEvent;
 
 pub use super::chain::{Chain, FIRST, SealError, seal, with_chain};
@@ -263,13 +263,7 @@ fn read_link(event: &AuditEvent) -> Result<Option<(Chain, Option<Row>)>, Finding
     let Some(link) = link else { return Ok(None) };
     let chain: Chain = serde_json::from_str(&link.to_string())
         .map_err(|error| malformed(format!("its chain cannot be read ({error})")))?;
-    let hex = |hash: &str| {
-        hash.len() == FIRST.len()
-            && hash
-                .bytes()
-                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-    };
-    if chain.seq == 0 || !hex(&chain.prev) || !hex(&chain.hash) {
+    if chain.seq == 0 || !is_hash(&chain.prev) || !is_hash(&chain.hash) {
         return Err(malformed(
             "its chain has no place above 0 and hashes of 64 hex digits".to_owned(),
         ));

@@ -55,6 +55,12 @@ impl Chain {
     }
 }
 
+/// Whether a text is a hash as a chain writes it: 64 hex digits in lower case.
+pub(super) fn is_hash(text: &str) -> bool {
+    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    text.len() == FIRST.len() && text.bytes().all(hex)
+}
+
 /// A cell as a row's canonical JSON has it: what is no text, or not in UTF-8, as `{"blob":"hex"}`; a number that JSON has not, as text.
 pub fn cell(value: &Cell<'_>) -> Value {
     let blob = |bytes: &[u8]| serde_json::json!({ "blob": hex(bytes) });

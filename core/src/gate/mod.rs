@@ -8,6 +8,7 @@
 //! | Was the audit log changed? | [`audit::verify`], [`chain`] |
 //! | Is the audit log gone? | `lost` |
 //! | Are the gates what its sealed rows record? | [`verify`] |
+//! | What does a decision that was made on a copy carry? | [`decision::DecisionFile`] |
 //!
 //! Nothing here decides a gate: reading never does. Who decided is a claim of the row that says so (errata G4).
 
@@ -16,6 +17,7 @@ pub mod audit;
 pub(crate) mod canonical;
 pub mod chain;
 pub(crate) mod columns;
+pub mod decision;
 mod issues;
 pub mod lifecycle;
 pub(crate) mod lost;

@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
+use crate::gate::decision::Seen;
 use crate::issue::Issue;
 use crate::time::Stamp;
 
@@ -67,6 +68,9 @@ pub struct GateView {
     pub history: Vec<AuditRow>,
     /// `metadata` as recorded.
     pub metadata: Option<String>,
+    /// What a decision that is made elsewhere is compared with; `None` once the gate was decided, or where `allow` cannot be read.
+    #[serde(default)]
+    pub seen: Option<Seen>,
     /// Past its deadline: the command that records the time-out. A decision is refused then.
     #[serde(default)]
     pub expire_command: Option<String>,

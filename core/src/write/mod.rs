@@ -79,16 +79,18 @@ pub use begin::{Begin, Run};
 pub use close::{Close, How};
 pub use error::{Fault, FaultKind, WriteError};
 pub use facts::{AgentFact, AuditTail, BindingFact, Facts, ImportFact, Place, RunFact, Style};
-pub use gate::{CreateGate, Decision, ExpireGates, ResolveGate, Resolved, ViewGate};
+pub use gate::{
+    CreateGate, DecideAsSeen, Decision, ExpireGates, ResolveGate, Resolved, ViewGate, principal,
+};
 pub use import::AddImport;
 pub use insist::Insist;
 pub use next::{NextChoice, NextView, next};
 pub use parallel::{BeginParallel, Branch, Join, RunParallel};
 pub use put::{LARGE, Put};
 pub use recorded::{
-    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, ExecutionBegun, ExecutionEnded,
-    GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds, ParallelJoined,
-    ParallelRunning, RunFinished, RunOpened,
+    AgentWritten, AttemptBegun, BindingWritten, BranchStatus, DecidedOnCopy, ExecutionBegun,
+    ExecutionEnded, GateDecided, GateOpened, GateTimedOut, ImportRegistered, LoopRounds,
+    ParallelJoined, ParallelRunning, RunFinished, RunOpened,
 };
 pub use retry::Retry;
 pub use rounds::{BeginLoop, ExitLoop, Iterate};

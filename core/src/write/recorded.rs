@@ -254,8 +254,33 @@ pub struct GateDecided {
     pub on_reject: Option<String>,
     /// The execution that waited at it; `None` if none is recorded.
     pub execution_id: Option<i64>,
+    /// Of a decision that was made on a copy (`gate import`), what the copy claims; `None` if it was made in the run.
+    pub imported: Option<DecidedOnCopy>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,
+}
+
+/// What a copy of a run claims of a decision that was made on it: nothing checks either.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct DecidedOnCopy {
+    /// Who decided.
+    pub by: String,
+    /// When; `None` if the copy does not say.
+    pub decided_at: Option<Stamp>,
+}
+
+impl DecidedOnCopy {
+    /// The same as keys of the log's metadata.
+    pub(super) fn keys(&self) -> serde_json::Map<String, serde_json::Value> {
+        let mut keys = serde_json::Map::new();
+        // A key under which `share` expects the name of a person.
+        keys.insert("principal".to_owned(), self.by.as_str().into());
+        if let Some(at) = &self.decided_at {
+            keys.insert("decided_at".to_owned(), at.to_string().into());
+        }
+        keys
+    }
 }
 
 /// A gate whose time-out was recorded.

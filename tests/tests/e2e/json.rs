@@ -50,7 +50,7 @@ decision with `--record-timeout` after the deadline (a [GateTimedOut](#gatetimed
 const HEADS: &str = "
 ## Heads
 
-`head` is the last sealed row of a run's audit log, and has one shape everywhere (`gate create`, `approve`, `reject`,
+`head` is the last sealed row of a run's audit log, and has one shape everywhere (`gate create`, `gate import`, `approve`, `reject`,
 `gates expire`, `audit`, `audit verify`): a [Head](#head), or `null` where no row is sealed or the log is of several runs.
 `audit verify --expect-head` takes `COUNT:HASH`.
 ";
@@ -76,7 +76,7 @@ enum At {
     Recorded,
     /// The same, not shown: what it prints depends on the machine.
     Machine,
-    /// Nowhere: it does not end, or asks a server.
+    /// Nowhere: it does not end, asks a server, or takes a file that somebody else saved.
     Nowhere,
 }
 
@@ -350,6 +350,12 @@ fn examples() -> Vec<Example> {
             &["latest", "print", "--reason", "No paper"],
             of::<view::GateDecided>,
         ),
+        reads(
+            "gate import",
+            &["print.decision.json"],
+            of::<view::GateDecided>,
+        )
+        .at(At::Nowhere),
         records("gate show", &["latest", "print"], of::<view::GateView>),
         records("gate create", &["archive"], of::<view::GateOpened>),
         records(

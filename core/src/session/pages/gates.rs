@@ -1,8 +1,10 @@
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::audit::{audit, audit_row, gone};
 use crate::gate::allow::Allow;
 use crate::gate::audit::{self, Finding};
+use crate::gate::decision::{Heads, Seen};
 use crate::gate::lifecycle::{History, Lifecycle};
 use crate::gate::{uncreated, visit};
 use crate::issue::Issue;
@@ -41,9 +43,17 @@ pub(super) fn gate_views<'o>(
         .iter()
         .map(|of| ((&of.gate.run_id, &of.gate.id), of.words()))
         .collect();
+    let heads = OnceCell::new();
+    let seen = |gate: &Gate| {
+        let heads = heads.get_or_init(|| Heads::of(&opened.run.audit));
+        Seen::of(gate, heads).ok()
+    };
     gates
         .map(|gate| GateView {
             unsealed: unsealed.get(&(&gate.run_id, &gate.id)).cloned(),
+            seen: (gate.status == GateStatus::Pending)
+                .then(|| seen(gate))
+                .flatten(),
             ..gate_view(opened, gate, &history, &nodes, now)
         })
         .collect()
@@ -113,6 +123,7 @@ fn gate_view(
         execution_id: gate.execution_id,
         node: node.map(NodeId::get),
         unsealed: None,
+        seen: None,
         history: history.of(gate).map(|row| audit_row(opened, row)).collect(),
         metadata: text(&gate.metadata),
         expire_command: expire,

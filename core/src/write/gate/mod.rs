@@ -6,12 +6,14 @@
 //! | `create.rs` | `gate create` |
 //! | `view.rs` | `gate show` |
 //! | `resolve.rs` | `approve`, `reject` |
+//! | `as_seen.rs` | a decision of somebody who saw the gate elsewhere: `gate import`, the buttons of `view` |
 //! | `expire.rs` | `gates expire`, and a decision that comes too late |
 //! | `resume.rs` | what `resume --begin` logs |
 //! | `log.rs` | rows of the log, sealed behind its last one |
 //! | `sealed.rs` | whether a gate is what its sealed rows record, before it is decided |
 //! | `waits.rs` | the execution row that waits at a gate |
 
+mod as_seen;
 mod create;
 mod expire;
 mod log;
@@ -21,6 +23,7 @@ mod sealed;
 mod view;
 mod waits;
 
+pub use as_seen::DecideAsSeen;
 pub use create::CreateGate;
 pub use expire::ExpireGates;
 pub use resolve::{Decision, ResolveGate, Resolved};
@@ -58,7 +61,10 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
 }
 
 /// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.
-fn principal(name: &str) -> Result<&str, WriteError> {
+///
+/// # Errors
+/// [`WriteError::Wrong`] for a text that is no name, [`WriteError::Refused`] for the name of time-outs.
+pub fn principal(name: &str) -> Result<&str, WriteError> {
     let name = name.trim();
     let why = if name.is_empty() {
         "it is empty".to_owned()

@@ -6,9 +6,10 @@ use super::{fits, known, principal};
 use crate::gate::allow::{Allow, Refusal};
 use crate::gate::visit;
 use crate::model::{AuditKind, Gate, GateStatus};
+use crate::shell::command;
 use crate::time::Stamp;
 use crate::write::meta::Keys;
-use crate::write::{At, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
+use crate::write::{At, DecidedOnCopy, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
 /// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +57,18 @@ impl Record for ResolveGate {
     type Done = Resolved;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
+        self.plan_of(facts, at, None)
+    }
+}
+
+impl ResolveGate {
+    /// The plan; of a decision that was made on a copy the log records what the copy claims of it.
+    pub(super) fn plan_of(
+        &self,
+        facts: &dyn Facts,
+        at: &At,
+        copy: Option<&DecidedOnCopy>,
+    ) -> Result<Plan<Resolved>, WriteError> {
         let by = principal(&self.by)?;
         let acting_for = self.on_behalf_of.as_deref().map(principal).transpose()?;
         let (kind, comment) = self.decision.words()?;
@@ -66,7 +79,7 @@ impl Record for ResolveGate {
         let mut log = Log::open(facts, at)?;
         let measured = Measure::new(facts, self.overrides).of(&gate)?;
         if is_due(&gate, at) && !self.record_timeout {
-            return Err(past_deadline(&gate));
+            return Err(past_deadline(facts, &gate, copy.is_some())?);
         }
         if !is_due(&gate, at) {
             admitted(&gate, by, acting_for)?;
@@ -96,6 +109,10 @@ impl Record for ResolveGate {
         let metadata = Keys::default()
             .number("approval_time_seconds", waited_ms.map(|ms| ms / 1000))
             .text("on_reject", on_reject);
+        let metadata = match copy {
+            Some(copy) => metadata.object("imported", &copy.keys()),
+            None => metadata,
+        };
         let event = Event {
             gate: &gate.id,
             kind,
@@ -118,6 +135,7 @@ impl Record for ResolveGate {
                 waited_ms,
                 on_reject: on_reject.map(str::to_owned),
                 execution_id: gate.execution_id,
+                imported: copy.cloned(),
                 head: log.head(),
             }),
         })
@@ -168,7 +186,7 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
 
 /// A decision after the deadline changes nothing: the program takes a time-out for a rejection, and that is not recorded
 /// by a command that was to approve (errata G3).
-fn past_deadline(gate: &Gate) -> WriteError {
+fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteError, WriteError> {
     let deadline = gate
         .timeout_at
         .as_ref()
@@ -180,14 +198,21 @@ fn past_deadline(gate: &Gate) -> WriteError {
         ),
         None => String::new(),
     };
-    WriteError::refused(
+    let records = match is_copy {
+        true => {
+            let expire = command("gates expire", &[&facts.run()?.name], "");
+            format!("`{expire}` records the time-out")
+        }
+        false => "`prosescope gates expire`, or --record-timeout here, records the time-out".into(),
+    };
+    Ok(WriteError::refused(
         "gate-past-deadline",
         format!(
             "gate {} is past its deadline{deadline}: nothing was changed",
             gate.id
         ),
-        format!("`prosescope gates expire`, or --record-timeout here, records the time-out{then}"),
-    )
+        format!("{records}{then}"),
+    ))
 }
 
 /// Says how a gate stands that is not pending, and which one may have been meant.

@@ -1,5 +1,6 @@
 //! Commands, recorded in memory.
 
+mod as_seen;
 mod executions;
 mod gates;
 mod memory;

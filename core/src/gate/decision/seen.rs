@@ -1,0 +1,79 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::gate::allow::{Allow, AllowError};
+use crate::gate::chain::Chain;
+use crate::gate::prompt_hash;
+use crate::model::{AuditEvent, Gate};
+
+/// What a person saw of a gate when they decided it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct Seen {
+    /// The SHA-256 of the prompt, as the audit log writes it: `sha256:` and 64 hex digits.
+    pub prompt_hash: String,
+    /// Who may decide, as recorded.
+    pub allow: Vec<String>,
+    /// The last sealed row of the run's audit log; `None` in a log without sealed rows.
+    #[serde(default)]
+    pub head: Option<SeenHead>,
+}
+
+/// A head of an audit log, without its run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(deny_unknown_fields)]
+pub struct SeenHead {
+    /// How many sealed rows the log has.
+    pub count: u64,
+    /// The hash of the last one.
+    pub hash: String,
+}
+
+/// The last sealed row of each run's audit log.
+#[derive(Debug, Clone, Default)]
+pub struct Heads(BTreeMap<String, SeenHead>);
+
+impl Seen {
+    /// Returns what a gate shows, in a log with these heads.
+    ///
+    /// # Errors
+    /// When its `allow` cannot be read: such a gate admits nobody.
+    pub fn of(gate: &Gate, heads: &Heads) -> Result<Seen, AllowError> {
+        Ok(Seen {
+            prompt_hash: prompt_hash(gate.prompt.as_deref().unwrap_or_default()),
+            allow: Allow::parse(gate.allow.as_deref())?.entries().to_vec(),
+            head: heads.of_gate(gate).cloned(),
+        })
+    }
+}
+
+impl Heads {
+    /// Returns the heads of a log, which may hold rows of several runs.
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a AuditEvent>) -> Heads {
+        let mut heads: BTreeMap<String, SeenHead> = BTreeMap::new();
+        for row in rows {
+            let Some(chain) = row.metadata.as_deref().and_then(Chain::of_metadata) else {
+                continue;
+            };
+            let head = heads.entry(row.run_id.to_string()).or_default();
+            if head.count < chain.seq {
+                *head = SeenHead {
+                    count: chain.seq,
+                    hash: chain.hash,
+                };
+            }
+        }
+        Heads(heads)
+    }
+
+    fn of_gate(&self, gate: &Gate) -> Option<&SeenHead> {
+        match gate.run_id.as_deref() {
+            Some(run) => self.0.get(run),
+            // A gate of no run belongs to the only one there is.
+            None => self.0.values().next().filter(|_| self.0.len() == 1),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+use std::ops::ControlFlow;
+
+use super::resolve::{Decision, ResolveGate, Resolved};
+use super::{known, principal};
+use crate::gate::allow::Allow;
+use crate::gate::audit::{Chain, Walk};
+use crate::gate::decision::{DecisionFile, Seen, SeenHead, Verdict};
+use crate::gate::prompt_hash;
+use crate::model::{AuditEvent, AuditKind, Gate, GateStatus};
+use crate::shell::command;
+use crate::write::instance::shown;
+use crate::write::{At, DecidedOnCopy, Facts, Plan, Record, WriteError};
+
+/// A decision by a person who saw the gate elsewhere: on a copy of the run (`gate import`), or on a page that was read a
+/// while ago (`view --allow-decisions`). The gate is decided only if it still is what they saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecideAsSeen {
+    /// The id of the run that they saw.
+    pub run: String,
+    /// What they saw of the gate.
+    pub seen: Seen,
+    /// What they decided.
+    pub resolve: ResolveGate,
+    /// What a copy claims of it, if it was decided on one.
+    pub copy: Option<DecidedOnCopy>,
+}
+
+impl DecideAsSeen {
+    /// The decision of a file, in the name that it claims, or in that of whoever imports it.
+    pub fn imported(file: &DecisionFile, by: Option<String>) -> DecideAsSeen {
+        let text = file.comment.clone();
+        DecideAsSeen {
+            run: file.run.clone(),
+            seen: file.seen.clone(),
+            resolve: ResolveGate {
+                gate: file.gate.clone(),
+                decision: match file.decision {
+                    Verdict::Approved => Decision::Approve { comment: text },
+                    Verdict::Rejected => Decision::Reject {
+                        reason: text.unwrap_or_default(),
+                    },
+                },
+                // `--as` replaces the person of the copy, and with them the one they act for.
+                on_behalf_of: file.on_behalf_of.clone().filter(|_| by.is_none()),
+                by: by.unwrap_or_else(|| file.by.clone()),
+                record_timeout: false,
+                overrides: false,
+            },
+            copy: Some(DecidedOnCopy {
+                by: file.by.clone(),
+                decided_at: file.decided_at.clone(),
+            }),
+        }
+    }
+}
+
+impl Record for DecideAsSeen {
+    type Done = Resolved;
+
+    fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Resolved>, WriteError> {
+        if let Some(copy) = &self.copy {
+            principal(&copy.by)?;
+        }
+        let run = facts.run()?;
+        if run.id != self.run {
+            return Err(WriteError::refused(
+                "decision-of-another-run",
+                format!(
+                    "the decision is of run {}, and this is run {}: nothing was decided",
+                    shown(&self.run),
+                    shown(&run.id)
+                ),
+                "name the run that the decision is of",
+            ));
+        }
+        let gate = known(facts, &self.resolve.gate)?;
+        if gate.status == GateStatus::Pending {
+            as_seen(facts, &gate, &self.seen)?;
+        } else if self.is_recorded(&gate) {
+            return Err(WriteError::refused(
+                "decision-recorded-already",
+                format!(
+                    "gate {} is {} already, by {} (as claimed): this decision is recorded, and nothing was changed",
+                    gate.id,
+                    gate.status.word(),
+                    shown(&self.resolve.by)
+                ),
+                "a gate is decided once: there is nothing left to do",
+            ));
+        }
+        // This refuses a gate that was decided otherwise, and says how.
+        self.resolve.plan_of(facts, at, self.copy.as_ref())
+    }
+}
+
+impl DecideAsSeen {
+    /// Whether a gate was decided so, in this name.
+    fn is_recorded(&self, gate: &Gate) -> bool {
+        let status = match self.resolve.decision {
+            Decision::Approve { .. } => GateStatus::Approved,
+            Decision::Reject { .. } => GateStatus::Rejected,
+        };
+        gate.status == status && gate.resolved_by.as_deref() == Some(self.resolve.by.trim())
+    }
+}
+
+/// Refuses a gate that is not what was seen. The prompt and the list are compared one by one, so that the message names
+/// what changed; the head shows that the log that was seen is this one.
+fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
+    let differs = |name, message: String| {
+        let show = command("gate show", &[&facts.run()?.name, &gate.id], "");
+        let show = format!("read the gate as it is (`{show}`), and decide it there");
+        let message = format!("gate {}: {message}; nothing was decided", gate.id);
+        Err(WriteError::refused(name, message, show))
+    };
+    let prompt = gate.prompt.as_deref().unwrap_or_default();
+    if prompt_hash(prompt) != seen.prompt_hash {
+        return differs(
+            "decision-prompt-differs",
+            "its prompt is not the one that was decided on (the prompt was changed, or the copy is redacted)".to_owned(),
+        );
+    }
+    // A list that cannot be read is refused below, with the reason.
+    if let Ok(allow) = Allow::parse(gate.allow.as_deref())
+        && allow.entries() != seen.allow
+    {
+        let then = Allow::of(seen.allow.clone()).words();
+        return differs(
+            "decision-allow-differs",
+            format!(
+                "its list allows {}, and allowed {} when the decision was made",
+                shown(&allow.words()),
+                shown(&then)
+            ),
+        );
+    }
+    match &seen.head {
+        Some(head) => match since(facts, gate, head)? {
+            None => Ok(()),
+            Some((name, message)) => differs(name, message),
+        },
+        None if facts.audit_tail()?.chain.is_none() => Ok(()),
+        None => differs(
+            "decision-head-differs",
+            "the audit log has sealed rows, and had none when the decision was made".to_owned(),
+        ),
+    }
+}
+
+/// Returns why the log is not a continuation of the head that was seen, as a rule and a message. Later rows of other gates
+/// are accepted, because a run that goes on would otherwise make every decision stale. Later rows of this gate are not,
+/// except that it was viewed or resumed: the person who decided did not know of them.
+fn since(
+    facts: &dyn Facts,
+    gate: &Gate,
+    head: &SeenHead,
+) -> Result<Option<(&'static str, String)>, WriteError> {
+    let tail = facts.audit_tail()?.chain;
+    if tail.is_some_and(|tail| tail.seq == head.count && tail.hash == head.hash) {
+        return Ok(None);
+    }
+    let (mut walk, mut wrong, mut found, mut later) = (Walk::default(), None, false, None);
+    facts.audit_rows(&mut |event| {
+        wrong = walk.step(&event);
+        if wrong.is_some() {
+            return ControlFlow::Break(());
+        }
+        let chain = event.metadata.as_deref().and_then(Chain::of_metadata);
+        if found && later.is_none() && is_news(&event, gate) {
+            later = Some(event.kind.word().to_owned());
+        }
+        found |= chain.is_some_and(|chain| chain.seq == head.count && chain.hash == head.hash);
+        ControlFlow::Continue(())
+    })?;
+    Ok(match (wrong, found, later) {
+        (Some(wrong), ..) => Some((
+            "decision-head-differs",
+            format!("the audit log was changed ({wrong})"),
+        )),
+        (None, false, _) => Some((
+            "decision-head-differs",
+            format!(
+                "the audit log does not contain the head {}:{}… that was seen (rows were removed or rewritten, or the copy is redacted)",
+                head.count,
+                head.hash.get(..12).unwrap_or(&head.hash)
+            ),
+        )),
+        (None, true, Some(kind)) => Some((
+            "decision-gate-moved",
+            format!(
+                "the audit log records `{}` for it since the decision was made",
+                shown(&kind)
+            ),
+        )),
+        (None, true, None) => None,
+    })
+}
+
+/// Whether a row of the log records a change of the gate.
+fn is_news(event: &AuditEvent, gate: &Gate) -> bool {
+    let harmless = matches!(event.kind, AuditKind::Viewed | AuditKind::Resumed);
+    event.gate_id == gate.id && !harmless
+}
