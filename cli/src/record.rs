@@ -11,7 +11,7 @@ use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::locate;
+use crate::locate::{self, Target};
 use crate::out::{self, say};
 use crate::print::note;
 
@@ -46,16 +46,29 @@ impl Recorder {
                 folder: found.name(),
             });
         }
-        let target = locate::for_writing(run)?;
+        Ok(Recorder {
+            latest: locate::is_latest(run),
+            ..Recorder::of(&locate::for_writing(run)?)?
+        })
+    }
+
+    /// Opens the store of the run that is written there.
+    pub(crate) fn of(target: &Target) -> Result<Recorder, CliError> {
         Ok(Recorder {
             store: match &target.database {
                 Some(database) => Store::Sqlite(SqliteStore::open(database, None)?),
                 None => Store::Folder(FolderStore::open(&target.dir)?),
             },
             at: at()?,
-            latest: locate::is_latest(run),
-            folder: target.folder,
+            latest: false,
+            folder: target.folder.clone(),
         })
+    }
+
+    /// Says that something other than the command line records.
+    pub(crate) fn client(mut self, client: &str) -> Recorder {
+        client.clone_into(&mut self.at.client);
+        self
     }
 
     /// Opens a store of agents beside any run: a database, or a folder in which `agents/` lies. Either is made on first

@@ -443,6 +443,12 @@ pub(crate) struct ViewArgs {
     /// The port to listen on; 0 takes a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
+    /// Let the page approve and reject the gates of the one run that is shown, in the name that --as gives
+    #[arg(long, requires = "by")]
+    allow_decisions: bool,
+    /// With --allow-decisions: who decides on the page; not checked
+    #[arg(long = "as", value_name = "NAME", requires = "allow_decisions")]
+    pub(crate) by: Option<String>,
 }
 
 impl ViewArgs {

@@ -40,7 +40,7 @@ pub(crate) use server::{
 };
 pub(crate) use serving::served;
 pub(crate) use settings::{distrust, trust};
-pub(crate) use target::{for_writing, open_agent};
+pub(crate) use target::{Target, for_writing, open_agent};
 pub(crate) use workflows::Kept;
 
 /// What names the newest run, and never a folder.

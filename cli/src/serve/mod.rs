@@ -8,8 +8,10 @@
 //! |---|---|
 //! | `GET /{token}/` | the page |
 //! | `POST /{token}/desk/{name}` | to a question of [`prosescope_desk::protocol`] JSON, or the bytes of a value; where there is no answer, the reason as `application/problem+json`, with 200: a browser prints an error of its own for any 4xx. Each page asks a desk of its own name |
+//! | `POST /{token}/decide` | with `--allow-decisions` only: a decision on a gate, recorded in the run (`decide.rs`) |
 //! | `GET /{token}/changes` | server-sent events: a short text that names the state of all files, and the next one when something changed |
 
+mod decide;
 mod desks;
 mod files;
 
@@ -35,6 +37,7 @@ use prosescope_serve::named_host;
 use crate::error::CliError;
 use crate::exit::Exit;
 
+pub(crate) use decide::Decider;
 use desks::{Answer, Desks};
 pub(crate) use files::Served;
 
@@ -77,6 +80,8 @@ struct Site {
     token: String,
     served: Arc<Served>,
     desks: Desks,
+    /// Who decides, where the page may.
+    decider: Option<Arc<Decider>>,
     page: String,
     /// The page's own policy: a page in which it is cut off, or comes too late, is held to it all the same.
     policy: header::HeaderValue,
@@ -91,7 +96,17 @@ impl Site {
             token,
             desks: Desks::new(Arc::clone(&served)),
             served,
+            decider: None,
             page,
+        }
+    }
+
+    /// Lets the page decide.
+    fn deciding(self, decider: Decider) -> Site {
+        Site {
+            page: self.page.replacen(YES, &[YES, &decider.meta()].concat(), 1),
+            decider: Some(Arc::new(decider)),
+            ..self
         }
     }
 }
@@ -106,28 +121,27 @@ pub(crate) struct Server {
 
 impl Server {
     /// Listens on `port` of 127.0.0.1 (any free one for 0).
-    pub(crate) fn listen(served: Served, port: u16) -> Result<Server, CliError> {
+    pub(crate) fn listen(
+        served: Served,
+        port: u16,
+        decider: Option<Decider>,
+    ) -> Result<Server, CliError> {
         let viewer = viewer()?;
-        let mut random = [0_u8; 16];
-        getrandom::fill(&mut random).map_err(|e| {
-            CliError::new(
-                Exit::Io,
-                format!(
-                    "cannot make the address secret: the system returned no random numbers: {e}"
-                ),
-            )
-        })?;
-        let token: String = random.iter().map(|b| format!("{b:02x}")).collect();
+        let token = random()?;
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|e| {
             CliError::new(Exit::Io, format!("cannot listen on 127.0.0.1:{port}: {e}"))
                 .hint("choose another --port, or none")
         })?;
         let at: SocketAddr = listener.local_addr()?;
         let address = format!("http://{at}/{token}/");
-        let site = Arc::new(Site::new(token, served, viewer));
+        let site = Site::new(token, served, viewer);
+        let site = match decider {
+            Some(decider) => site.deciding(decider),
+            None => site,
+        };
         Ok(Server {
             listener,
-            site,
+            site: Arc::new(site),
             address,
         })
     }
@@ -146,12 +160,25 @@ impl Server {
     }
 }
 
+/// A secret that nobody can guess.
+fn random() -> Result<String, CliError> {
+    let mut random = [0_u8; 16];
+    getrandom::fill(&mut random).map_err(|e| {
+        let message = format!("cannot make a secret: the system returned no random numbers: {e}");
+        CliError::new(Exit::Io, message)
+    })?;
+    Ok(random.iter().map(|b| format!("{b:02x}")).collect())
+}
+
 fn app(site: Arc<Site>) -> Router {
-    Router::new()
+    let mut app = Router::new()
         .route("/{token}/", get(page))
         .route("/{token}/desk/{name}", post(ask))
-        .route("/{token}/changes", get(changes))
-        .layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
+        .route("/{token}/changes", get(changes));
+    if site.decider.is_some() {
+        app = app.route("/{token}/decide", post(decide::decide));
+    }
+    app.layer(middleware::from_fn_with_state(Arc::clone(&site), guard))
         .with_state(site)
 }
 
@@ -188,11 +215,11 @@ fn policy(page: &str) -> header::HeaderValue {
 /// it knows that there is something to fetch.
 const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
-    (
-        r#"<meta name="prosescope-served" content="no">"#,
-        r#"<meta name="prosescope-served" content="yes">"#,
-    ),
+    (r#"<meta name="prosescope-served" content="no">"#, YES),
 ];
+
+/// What the served page says of itself; whether it may decide is said behind that.
+const YES: &str = r#"<meta name="prosescope-served" content="yes">"#;
 
 fn served_page(viewer: &str) -> String {
     SERVED.iter().fold(viewer.to_owned(), |page, (from, to)| {

@@ -2,6 +2,7 @@
 
 mod decisions;
 mod import;
+mod page;
 mod queries;
 mod races;
 mod tampering;

@@ -1,0 +1,180 @@
+//! `POST /{token}/decide`: a decision from the served page, recorded in the run. The route is there with
+//! `--allow-decisions` only.
+//!
+//! | a request must have | else |
+//! |---|---|
+//! | what the guard of every route asks for: the address with its token, this machine's own name as `Host` | 404 |
+//! | `Origin`, of this server's own page | 403 |
+//! | the token of decisions in the header `x-prosescope-token`, once; the page has it in its `<meta name="prosescope-decide">` | 403 |
+//! | `Content-Type: application/json`, which no form of another page can send | 415 |
+//! | a body of at most 64 KB: [`Asked`] | 413, 422 |
+//!
+//! What was recorded is answered as `approve --json` prints it; what was refused as `--json` prints an error, with 409
+//! where a rule says no, 404 for a gate that is not there, 422 for what makes no sense, else 500.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use prosescope_core::gate::decision::{Seen, Verdict};
+use prosescope_core::view::CommandFailed;
+use prosescope_core::write::{DecideAsSeen, Decision, ResolveGate, Resolved};
+use serde::{Deserialize, Serialize};
+
+use super::{Site, random, same};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::locate::Target;
+use crate::record::Recorder;
+
+/// The header that carries the token: a cookie would be sent with requests of other pages, an address is kept in lists.
+const TOKEN: &str = "x-prosescope-token";
+
+/// Bytes of a body at most.
+const MOST: usize = 64 << 10;
+
+/// Who decides, and in which run: both are fixed when the server starts.
+pub(crate) struct Decider {
+    target: Target,
+    /// The principal of all decisions.
+    by: String,
+    token: String,
+}
+
+/// What the page sends.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// The run's id, as the page shows it.
+    run: String,
+    /// The gate's id.
+    gate: String,
+    /// Yes or no.
+    decision: Verdict,
+    /// The comment; of a rejection its reason.
+    #[serde(default)]
+    comment: Option<String>,
+    /// What the page shows of the gate (`GateView::seen`).
+    seen: Seen,
+}
+
+impl Decider {
+    /// Decides in this name, in this run.
+    pub(crate) fn new(target: Target, by: &str) -> Result<Decider, CliError> {
+        Ok(Decider {
+            target,
+            by: prosescope_core::write::principal(by)?.to_owned(),
+            token: random()?,
+        })
+    }
+
+    /// What the page is told: that it may decide, as whom, and the token.
+    pub(super) fn meta(&self) -> String {
+        let by = self.by.replace('&', "&amp;").replace('"', "&quot;");
+        let by = by.replace('<', "&lt;").replace('>', "&gt;");
+        format!(
+            r#"<meta name="prosescope-decide" content="{}" data-as="{by}">"#,
+            self.token
+        )
+    }
+
+    /// Judges and records a decision: everything is read from the run anew.
+    fn decide(&self, asked: Asked) -> Result<Resolved, CliError> {
+        let command = DecideAsSeen {
+            run: asked.run,
+            seen: asked.seen,
+            resolve: ResolveGate {
+                gate: asked.gate,
+                decision: match asked.decision {
+                    Verdict::Approved => Decision::Approve {
+                        comment: asked.comment,
+                    },
+                    Verdict::Rejected => Decision::Reject {
+                        reason: asked.comment.unwrap_or_default(),
+                    },
+                },
+                by: self.by.clone(),
+                on_behalf_of: None,
+                record_timeout: false,
+                overrides: false,
+            },
+            copy: None,
+        };
+        Recorder::of(&self.target)?.client("view").record(&command)
+    }
+}
+
+/// Answers `POST decide`.
+pub(super) async fn decide(State(site): State<Arc<Site>>, request: Request) -> Response {
+    let Some(decider) = site.decider.clone() else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let (head, body) = request.into_parts();
+    if let Err(status) = let_in(&head.headers, &decider.token) {
+        return status.into_response();
+    }
+    let asked = match read(body).await {
+        Ok(asked) => asked,
+        Err(refusal) => return refusal,
+    };
+    // A store waits for other writers; the page's other questions are answered meanwhile.
+    let done = tokio::task::spawn_blocking(move || decider.decide(asked)).await;
+    match done {
+        Ok(Ok(Resolved::Decided(done))) => json(StatusCode::OK, &done),
+        Ok(Ok(Resolved::TooLate(timed_out))) => json(StatusCode::CONFLICT, &timed_out),
+        Ok(Err(error)) => failed(&error),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
+
+/// Lets in only what this server's own page sends. That an `Origin` is this server's the guard of all routes checks.
+fn let_in(headers: &HeaderMap, token: &str) -> Result<(), StatusCode> {
+    let mut given = headers.get_all(TOKEN).iter();
+    let (first, second) = (given.next(), given.next());
+    let first = first.and_then(|first| first.to_str().ok());
+    let is_right = second.is_none() && first.is_some_and(|first| same(first, token));
+    if !is_right || !headers.contains_key(header::ORIGIN) {
+        return Err(StatusCode::FORBIDDEN);
+    }
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    match kind.eq_ignore_ascii_case("application/json") {
+        true => Ok(()),
+        false => Err(StatusCode::UNSUPPORTED_MEDIA_TYPE),
+    }
+}
+
+/// Reads the body to its bound.
+async fn read(body: Body) -> Result<Asked, Response> {
+    let Ok(bytes) = to_bytes(body, MOST).await else {
+        let what = format!("a decision has at most {MOST} bytes\n");
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, what).into_response());
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        failed(
+            &CliError::usage(format!("the decision could not be read: {error}"))
+                .hint("load the page again: it may be of another version"),
+        )
+    })
+}
+
+/// The error as `--json` prints it.
+fn failed(error: &CliError) -> Response {
+    let status = match error.exit {
+        Exit::Refused => StatusCode::CONFLICT,
+        Exit::NotFound => StatusCode::NOT_FOUND,
+        Exit::Usage => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    json(status, &CommandFailed::from(error))
+}
+
+fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    match serde_json::to_string(value) {
+        Ok(text) => (status, [(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
