@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use prosescope_core::gate::decision::Choice;
 use prosescope_core::session::pages::CompareOptions;
 use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::source::SourceError;
@@ -242,6 +243,23 @@ impl Desk {
                 })
             }
             Request::FindLine { of, text, number } => json(&self.find_line(&of, &text, number)?),
+            Request::Decide {
+                place,
+                gate,
+                decision,
+                comment,
+                by,
+                on_behalf_of,
+            } => {
+                let choice = Choice {
+                    decision,
+                    comment,
+                    by,
+                    on_behalf_of,
+                    at: self.clock().now(),
+                };
+                json(&self.decide(&place, &gate, choice)?)
+            }
             Request::SaveShared | Request::Share { .. } => {
                 Err(Trouble::defect("a shared run was asked for as text"))
             }

@@ -10,6 +10,7 @@
 //! sends it with the questions that need it.
 
 mod answers;
+mod decide;
 mod desk;
 mod follow;
 pub mod protocol;

@@ -6,10 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use prosescope_core::gate::decision::Verdict;
 use prosescope_core::session::pages::{self, Page, TraceChoice};
 use prosescope_core::session::{Session, ValueOf};
 use prosescope_core::trace::NodeId;
-use prosescope_core::view::{Bar, ModelSize, RunList, RunShared, TracePage, ValueView};
+use prosescope_core::view::{
+    Bar, LogSealedAnew, ModelSize, RunList, RunShared, TracePage, ValueView,
+};
 use prosescope_share::file::Form;
 use prosescope_share::wishes::Wishes;
 use prosescope_workflow::WorkflowSummary;
@@ -308,6 +311,23 @@ pub enum Request {
         #[serde(default)]
         wishes: Wishes,
     },
+    /// A decision on a gate that waits, as a file and as commands: a [`DecisionMade`]. Nothing is recorded.
+    Decide {
+        /// Where the run lies.
+        place: String,
+        /// The gate's id.
+        gate: String,
+        /// Yes or no.
+        decision: Verdict,
+        /// The comment; of a rejection its reason.
+        #[serde(default)]
+        comment: Option<String>,
+        /// Who decides: a claim.
+        by: String,
+        /// For whom they act: a claim.
+        #[serde(default)]
+        on_behalf_of: Option<String>,
+    },
     /// The shared run that is open, as a file of its own ([`Shared::save`]): its bytes, which come beside the answer.
     SaveShared,
     /// Goes on with the list of runs, where the answer before left some of them unread: an [`Opened`] that holds those
@@ -474,8 +494,24 @@ pub struct Shared {
     pub changed: bool,
     /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
     pub save: Option<String>,
+    /// The heads of audit logs that were sealed anew because something in them was replaced, as the runs have them.
+    #[serde(default)]
+    pub heads: Vec<LogSealedAnew>,
     /// Shared files that were given as well and are damaged or refused: each with the reason.
     pub unopened: Vec<Trouble>,
+}
+
+/// A decision that was made where the run cannot be written.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionMade {
+    /// What the decision file is called: `deploy.decision.json`.
+    pub name: String,
+    /// Its text, to be saved.
+    pub text: String,
+    /// The command that records it, given the file.
+    pub import_command: String,
+    /// The command that decides the same in the run itself, without the file.
+    pub command: String,
 }
 
 /// What would be replaced and left out of runs that are shared.

@@ -153,6 +153,14 @@ impl Verified {
         }
     }
 
+    /// The heads of the audit logs that were sealed anew; nothing where the manifest is not the file's.
+    pub fn sealed_anew(&self) -> &[LogSealedAnew] {
+        match self {
+            Verified::Unchanged(manifest) => &manifest.sealed_anew,
+            Verified::NoManifest | Verified::Changed(_) => &[],
+        }
+    }
+
     /// What a check of the run says of it.
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {

@@ -349,3 +349,72 @@ fn a_server_that_could_record_nothing_does_not_start() {
     assert_eq!(status, 409, "{said}");
     assert!(said.contains("gate-not-allowed"), "{said}");
 }
+
+/// From a shared copy, in which names are replaced and the log is sealed anew, to the run and back: what the viewer of a copy
+/// saves is what the run imports, and what it offers to copy does the same.
+#[test]
+fn a_decision_on_a_shared_copy_reaches_the_run() {
+    in_both_forms(|project| {
+        let run = project.run.clone();
+        for gate in ["deploy", "ship"] {
+            project.create(gate, &["--force", "--allow", "ops-team,raymond"]);
+        }
+        // Somebody whose name is replaced in the copy.
+        project.expect(0, &["gate", "show", &run, "deploy"]);
+        let shared = project.dir.path().join("run.zip").display().to_string();
+        project.expect(0, &["share", &run, "-o", &shared]);
+        let copy = Project {
+            dir: tempfile::tempdir().expect("a folder"),
+            form: project.form,
+            run: shared,
+        };
+        let page = Page::open(&copy, &[]);
+        let ask = |request: &Value| {
+            let (status, said) = page.send("POST", "desk/1", &[], &request.to_string());
+            assert_eq!(status, 200, "{said}");
+            serde_json::from_str::<Value>(&said).expect("JSON")
+        };
+        let opened = ask(&json!("open_served"));
+        let place = &opened["list"]["runs"][0]["place"];
+        let made = |gate: &str, decision: &str, by: &str| {
+            ask(&json!({"decide": {
+                "place": place, "gate": gate, "decision": decision, "comment": "It's fine", "by": by,
+            }}))
+        };
+        let no = made("deploy", "approved", "eve");
+        assert!(
+            no["cause"]
+                .as_str()
+                .is_some_and(|why| why.contains("may not decide")),
+            "{no}"
+        );
+        assert!(made("other", "approved", "lee")["next"].is_string());
+        let no = made("deploy", "approved", "a\u{202e}b");
+        assert!(
+            no["cause"]
+                .as_str()
+                .is_some_and(|why| why.contains("cannot name")),
+            "{no}"
+        );
+
+        let made = made("deploy", "approved", "raymond");
+        let text = made["text"].as_str().expect("a file");
+        assert!(text.contains("not recorded in the run yet"), "{text}");
+        let name = made["name"].as_str().expect("a name");
+        // The head is the run's, which the copy's own log does not have.
+        let file: Value = serde_json::from_str(text).expect("JSON");
+        let in_copy = copy.json(0, &["gates", &copy.run]);
+        assert_ne!(file["seen"]["head"], in_copy[0]["seen"]["head"]);
+        std::fs::write(project.dir.path().join(name), text).expect("written");
+        assert_eq!(
+            made["import_command"],
+            format!("prosescope gate import deploy.decision.json {run}")
+        );
+        assert_eq!(
+            made["command"],
+            format!(r"prosescope approve {run} deploy --comment 'It'\''s fine' --as raymond")
+        );
+        let done = project.json(0, &["gate", "import", name, &run]);
+        assert_eq!(done["imported"]["by"], "raymond");
+    });
+}

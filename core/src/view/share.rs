@@ -91,7 +91,7 @@ pub struct SharedPart {
 }
 
 /// The head that an audit log had.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogSealedAnew {
     /// The run.

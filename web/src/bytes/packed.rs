@@ -164,6 +164,10 @@ impl Unpacked {
         let shared = Shared {
             words: words.join(" "),
             changed: self.verified.iter().any(changed),
+            heads: (self.verified.iter())
+                .flat_map(|(_, verified)| verified.sealed_anew())
+                .cloned()
+                .collect(),
             save: self.saved.as_ref().map(|(name, _)| name.clone()),
             unopened: self.unopened.clone(),
         };

@@ -1,0 +1,53 @@
+use prosescope_core::gate::decision::{Choice, DecisionFile, SeenHead};
+use prosescope_core::write::{WriteError, principal};
+
+use crate::Desk;
+use crate::protocol::{DecisionMade, Trouble};
+
+impl Desk {
+    /// Makes the file of a decision, and the commands that record the same.
+    pub(crate) fn decide(
+        &mut self,
+        place: &str,
+        gate: &str,
+        choice: Choice,
+    ) -> Result<DecisionMade, Trouble> {
+        // The import would refuse such a name.
+        for name in [Some(&choice.by), choice.on_behalf_of.as_ref()] {
+            let name = name.map(|name| principal(name)).transpose();
+            name.map_err(|error: WriteError| Trouble::new(error.to_string(), error.hint()))?;
+        }
+        let shared = self.source().and_then(|source| source.shared());
+        let session = self.run(place)?;
+        let run = session.run();
+        let Some(gate) = run.gates.iter().find(|known| *known.id == *gate) else {
+            return Err(Trouble::new(
+                format!("The run has no gate {gate}."),
+                "Look at its gates again.",
+            ));
+        };
+        let of = gate.run_id.as_deref().unwrap_or(&run.id);
+        let made = DecisionFile::new(of, gate, &run.audit, choice);
+        let mut file = made.map_err(|why| {
+            Trouble::new(
+                format!("The decision cannot be made: {why}."),
+                "Ask whoever has the run for its present state.",
+            )
+        })?;
+        // What was replaced in a shared copy is sealed anew: the run has the head that the copy names.
+        let heads = shared.iter().flat_map(|shared| &shared.heads);
+        if let Some(head) = heads.into_iter().find(|head| head.run == file.run) {
+            file.seen.head = Some(SeenHead {
+                count: head.count,
+                hash: head.head.clone(),
+            });
+        }
+        let name = session.name();
+        Ok(DecisionMade {
+            name: file.name(),
+            text: file.text(),
+            import_command: file.import_command(&name),
+            command: file.command(&name),
+        })
+    }
+}
