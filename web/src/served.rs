@@ -8,6 +8,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, EventSource, MessageEvent, RequestInit, Response};
 
+use prosescope_core::gate::decision::Verdict;
+use prosescope_core::view::{CommandFailed, GateView};
+
 use crate::protocol::{Request, Trouble};
 
 /// The desk that the server keeps for this page.
@@ -154,4 +157,66 @@ fn gone(_: JsValue) -> Trouble {
 
 fn name() -> u32 {
     (js_sys::Math::random() * f64::from(u32::MAX)) as u32
+}
+
+/// That the page's server records decisions, and as whom.
+#[derive(Clone)]
+pub(crate) struct Decides {
+    token: String,
+    /// The principal: fixed when the server was started.
+    pub(crate) by: String,
+}
+
+impl Decides {
+    /// What the server wrote into the page; `None` where it records none.
+    pub(crate) fn offered() -> Option<Decides> {
+        let meta = leptos::prelude::document()
+            .query_selector("meta[name=prosescope-decide]")
+            .ok()??;
+        Some(Decides {
+            token: meta.get_attribute("content")?,
+            by: meta.get_attribute("data-as").unwrap_or_default(),
+        })
+    }
+}
+
+/// Has the server record a decision, with what was seen of the gate; returns what it recorded, in words.
+pub(crate) async fn decide(
+    how: &Decides,
+    gate: &GateView,
+    decision: Verdict,
+    comment: Option<String>,
+) -> Result<String, Trouble> {
+    let body = serde_json::json!({
+        "run": gate.run, "gate": gate.id, "decision": decision, "comment": comment, "seen": gate.seen,
+    });
+    let init = RequestInit::new();
+    init.set_method("POST");
+    init.set_body(&body.to_string().into());
+    let headers = web_sys::Headers::new().map_err(gone)?;
+    headers.set("content-type", "application/json").map_err(gone)?;
+    headers.set("x-prosescope-token", &how.token).map_err(gone)?;
+    init.set_headers(&headers);
+    let sent = leptos::prelude::window().fetch_with_str_and_init("decide", &init);
+    let response = JsFuture::from(sent).await.and_then(JsCast::dyn_into);
+    let response: Response = response.map_err(gone)?;
+    let text = JsFuture::from(response.text().map_err(gone)?).await;
+    let text = text.ok().and_then(|text| text.as_string()).unwrap_or_default();
+    if response.ok() {
+        let word = match decision {
+            Verdict::Approved => "Approved",
+            Verdict::Rejected => "Rejected",
+        };
+        return Ok(format!("{word} and recorded as decided by {}.", how.by));
+    }
+    Err(match serde_json::from_str::<CommandFailed>(&text) {
+        Ok(CommandFailed { error }) => Trouble::new(
+            &format!("Nothing was recorded: {}.", error.message),
+            &error.hints.join(" "),
+        ),
+        Err(_) => Trouble::new(
+            "Nothing was recorded.",
+            "Load the page again: the gate or its deadline may have changed.",
+        ),
+    })
 }

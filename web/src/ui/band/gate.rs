@@ -1,12 +1,16 @@
 //! A gate that waits: what it asks, who may decide and until when, and what will be recorded.
 
 use leptos::prelude::*;
-use prosescope_core::view::GateView;
+use prosescope_core::gate::decision::Verdict;
+use prosescope_core::session::pages;
+use prosescope_core::view::{GateOutcomeView, GateView, ResumeView};
 
-use super::Sheet;
+use super::{Sheet, decide};
 use crate::route::Page;
 use crate::text::words;
-use crate::ui::parts::{Copy, When, link, live, pairs};
+use crate::ui::load::{ask_page, loaded};
+use crate::ui::pages::coded;
+use crate::ui::parts::{Copy, When, link, pairs};
 use crate::ui::state::{App, Run};
 
 /// What may be recorded of a gate.
@@ -70,46 +74,51 @@ pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
     }
 }
 
-/// What will be recorded, and the command that does it.
+/// What will be recorded, and what does it.
 pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
-    let run = Run::get();
-    live(move || {
-        let overview = run.overview.get()?.ok()?;
-        let gate = overview.pending_gates.into_iter().find(|gate| gate.id == id);
-        Some(match gate {
-            Some(gate) => recorded(gate, decision),
+    let answer = ask_page::<ResumeView>(pages::Page::Resume);
+    loaded(answer, move |view: ResumeView| {
+        let gate = view.gates.into_iter().find(|of| of.gate.id == id);
+        match gate {
+            Some(of) => recorded(of, decision),
             None => view! { <p>"This gate does not wait any more."</p> }.into_any(),
-        })
+        }
     })
 }
 
-fn recorded(gate: GateView, decision: Decision) -> AnyView {
-    let command = match decision {
-        Decision::Approve => gate.approve_command.clone(),
-        Decision::Reject => gate.reject_command.clone(),
-        Decision::TimeOut => gate.expire_command.clone().unwrap_or_default(),
-    };
-    let then = match (decision, &gate.on_reject) {
-        (Decision::Approve, _) => "the program goes on behind the gate".to_owned(),
-        (_, Some(does)) => format!("the program does: {does}"),
-        (_, None) => "what the program does then is not recorded".to_owned(),
+fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
+    let GateOutcomeView { gate, outcomes } = of;
+    let then = match decision {
+        Decision::Approve => outcomes.if_approved,
+        Decision::Reject => outcomes.if_rejected,
+        Decision::TimeOut => outcomes.if_timed_out,
     };
     let facts = [
         ("Gate", view! { <code>{gate.id.clone()}</code> }.into_any()),
         ("It asks", view! { <bdi>{gate.prompt.clone()}</bdi> }.into_any()),
         ("May decide", gate.allow_words.clone().into_any()),
-        ("Deadline", view! { <When stamp=gate.deadline.clone() missing="none"/> }.into_any()),
-        ("Then", words::first_upper(&then).into_any()),
+        (
+            "Deadline",
+            view! { <When stamp=gate.deadline.clone() missing="none"/> }.into_any(),
+        ),
+        ("Then", coded(&words::first_upper(&then))),
     ];
     let facts = facts.map(|(name, fact)| (name.to_owned(), fact));
-    let name = (decision != Decision::TimeOut).then_some(
-        "Put your name behind --as: it is recorded as who decided. Prosescope does not check who you are.",
-    );
+    let acts = match (decision, gate.expire_command.clone()) {
+        (Decision::TimeOut, command) => {
+            let command = command.unwrap_or_default();
+            view! { <p class="soft">"The command records it:"</p>{line(command)} }.into_any()
+        }
+        (Decision::Approve, _) => decide::draw(gate, Verdict::Approved),
+        (Decision::Reject, _) => decide::draw(gate, Verdict::Rejected),
+    };
+    view! { {pairs("pairs", facts.into())}{acts} }.into_any()
+}
+
+/// A command with a button that copies it.
+pub(super) fn line(command: String) -> AnyView {
     view! {
-        {pairs("pairs", facts.into())}
-        <p class="soft">"This page cannot write to your files. The command records it:"</p>
         <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>
-        <p class="faint">{name}</p>
     }
     .into_any()
 }

@@ -3,6 +3,7 @@
 
 mod about;
 mod answer;
+mod decide;
 mod gate;
 mod go_on;
 mod model;

@@ -1,0 +1,106 @@
+//! Deciding a gate: in the run itself where the page's server lets it, else as a file and as commands.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use prosescope_core::gate::decision::Verdict;
+use prosescope_core::view::GateView;
+
+use super::gate::line;
+use crate::protocol::{DecisionMade, Request, Trouble};
+use crate::served::{Decides, decide};
+use crate::ui::load::TroubleNote;
+use crate::ui::parts::{live, save_text};
+use crate::ui::state::{App, Run};
+
+/// What came of it.
+#[derive(Clone)]
+enum Done {
+    /// It is recorded in the run.
+    Recorded(String),
+    /// It is written down, and not recorded yet.
+    Made(DecisionMade),
+    Failed(Trouble),
+}
+
+/// What a person writes, and the button.
+pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
+    let (app, run) = (App::get(), Run::get());
+    // The server of the page says whether it records, and as whom.
+    let here = Decides::offered().filter(|_| gate.seen.is_some());
+    let name = RwSignal::new(here.as_ref().map_or_else(String::new, |of| of.by.clone()));
+    let comment = RwSignal::new(String::new());
+    let done = RwSignal::new(None::<Done>);
+    let doing = RwSignal::new(false);
+    let fixed = here.is_some();
+    let word = match decision {
+        Verdict::Approved => "Approve",
+        Verdict::Rejected => "Reject",
+    };
+    let says = match fixed {
+        true => format!("{word} now"),
+        false => format!("{word}: show what to do"),
+    };
+    let act = move |_| {
+        let (gate, here) = (gate.clone(), here.clone());
+        let said = comment.get_untracked().trim().to_owned();
+        let said = (!said.is_empty()).then_some(said);
+        doing.set(true);
+        spawn_local(async move {
+            let came = match here {
+                Some(here) => decide(&here, &gate, decision, said).await.map(Done::Recorded),
+                None => {
+                    let request = Request::Decide {
+                        place: run.place(),
+                        gate: gate.id.clone(),
+                        decision,
+                        comment: said,
+                        by: name.get_untracked().trim().to_owned(),
+                        on_behalf_of: None,
+                    };
+                    app.ask::<DecisionMade>(request).await.map(Done::Made)
+                }
+            };
+            // The sheet may be closed by now.
+            doing.try_set(false);
+            done.try_set(Some(came.unwrap_or_else(Done::Failed)));
+        });
+    };
+    let lacks = move || name.read().trim().is_empty() || doing.get();
+    let reason = match decision {
+        Verdict::Approved => "Comment (may be empty)",
+        Verdict::Rejected => "Reason",
+    };
+    view! {
+        <p class="fields">
+            <label><span>"As"</span><input type="text" autocomplete="off" prop:value=move || name.get() prop:disabled=fixed
+                on:input=move |event| name.set(event_target_value(&event))/></label>
+            <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" prop:value=move || comment.get()
+                on:input=move |event| comment.set(event_target_value(&event))/></label>
+            <button class="primary" prop:disabled=lacks on:click=act>{says}</button>
+        </p>
+        <p class="faint">"The name is recorded as it is given: nobody checks who you are."</p>
+        {live(move || done.get().map(shown))}
+    }
+    .into_any()
+}
+
+fn shown(done: Done) -> AnyView {
+    match done {
+        Done::Recorded(words) => view! { <p class="made" role="status"><b>{words}</b></p> }.into_any(),
+        Done::Failed(trouble) => view! { <TroubleNote trouble/> }.into_any(),
+        Done::Made(made) => {
+            let (name, text) = (made.name.clone(), made.text);
+            let save = move |_| save_text(&text, &name);
+            view! {
+                <section class="made" role="status">
+                    <p><b>"Not recorded yet."</b>" This page cannot write to your files. Whoever has the run records it:"</p>
+                    {line(made.command)}
+                    <p>"Or send the decision as a file to whoever has the run; they record it with the second command:"</p>
+                    <p class="line-up"><button on:click=save>"Save "{made.name}</button></p>
+                    {line(made.import_command)}
+                </section>
+            }
+            .into_any()
+        }
+    }
+}
