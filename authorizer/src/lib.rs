@@ -17,9 +17,15 @@ pub enum Action<'a> {
     Select,
     /// Reads a column.
     Read {
-        /// `main`, `temp` or the name of an attached one.
+        /// `main`, `temp` or the name of an attached one; `None` where no column is read and the statement names no database.
         database: Option<Cow<'a, str>>,
+        /// The table, or the name of a subquery of which no column is read.
+        table: Cow<'a, str>,
+        /// The column; empty where none is read, as `count(*)` does.
+        column: Cow<'a, str>,
     },
+    /// A `WITH RECURSIVE`.
+    Recursive,
     /// `BEGIN`, `COMMIT` or `ROLLBACK`.
     Transaction(Cow<'a, str>),
     /// Calls a function of this name.
@@ -110,7 +116,12 @@ unsafe extern "C" fn ask(
     };
     let action = match (code, first, second) {
         (ffi::SQLITE_SELECT, ..) => Action::Select,
-        (ffi::SQLITE_READ, ..) => Action::Read { database },
+        (ffi::SQLITE_READ, table, column) => Action::Read {
+            database,
+            table: table.unwrap_or_default(),
+            column: column.unwrap_or_default(),
+        },
+        (ffi::SQLITE_RECURSIVE, ..) => Action::Recursive,
         (ffi::SQLITE_TRANSACTION, Some(operation), _) => Action::Transaction(operation),
         (ffi::SQLITE_FUNCTION, _, Some(name)) => Action::Function(name),
         (ffi::SQLITE_PRAGMA, Some(name), value) => Action::Pragma(name, value),
@@ -159,7 +170,7 @@ mod tests {
                 vec![
                     "Select statement",
                     r#"Function("hex") statement"#,
-                    r#"Read { database: Some("main") } statement"#,
+                    r#"Read { database: Some("main"), table: "t", column: "a" } statement"#,
                 ],
             ),
             ("BEGIN", true, vec![r#"Transaction("BEGIN") statement"#]),

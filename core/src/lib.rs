@@ -34,6 +34,7 @@ pub mod gate;
 pub mod issue;
 pub mod model;
 pub mod program;
+pub mod query;
 pub mod render;
 pub mod repair;
 pub mod resume;

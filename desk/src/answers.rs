@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use prosescope_core::gate::decision::Choice;
+use prosescope_core::query;
 use prosescope_core::session::pages::CompareOptions;
 use prosescope_core::session::{ValueOf, pages};
 use prosescope_core::source::SourceError;
@@ -265,6 +266,13 @@ impl Desk {
             }
             Request::Download { .. } => Err(Trouble::defect("a download was asked for as text")),
             Request::State { place, whole } => json(&pages::state_page(self.run(&place)?, whole)),
+            Request::Query { place, sql, limit } => {
+                let clock = self.clock();
+                let (limits, now) = (clock.limits(query::DEADLINE), clock.now());
+                let run = self.run(&place)?;
+                json(&query::ask(run, &sql, limit, &limits, Some(now))?)
+            }
+            Request::QueryTables { place } => json(&query::tables(self.run(&place)?)),
             Request::Table {
                 place,
                 table,

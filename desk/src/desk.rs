@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::session::pages::{self, Page};
@@ -365,18 +366,19 @@ impl Clock {
 
     /// How the core is to read now.
     pub(crate) fn options(&self) -> Options {
-        let clock = self.clone();
-        let late = move || {
-            let asked = clock.asked.load(Ordering::Relaxed);
-            clock.now().saturating_sub(asked) > DEADLINE.as_millis() as i64
-        };
         Options {
             now: Some(self.now()),
-            limits: Limits {
-                stop: Some(Arc::new(late)),
-                ..Limits::default()
-            },
+            limits: self.limits(DEADLINE),
             ..Options::default()
+        }
+    }
+
+    /// Limits that end a question so long after it came.
+    pub(crate) fn limits(&self, within: Duration) -> Limits {
+        let is_early = self.in_slice(within.as_millis() as i64 + 1);
+        Limits {
+            stop: Some(Arc::new(move || !is_early())),
+            ..Limits::default()
         }
     }
 }

@@ -221,6 +221,20 @@ pub enum Request {
         /// How many.
         len: u32,
     },
+    /// The answer to one statement of SQL: a `QueryView`.
+    Query {
+        /// Where the run lies.
+        place: String,
+        /// The statement.
+        sql: String,
+        /// The most rows.
+        limit: u32,
+    },
+    /// What a run can be asked in SQL: a `QueryTables`.
+    QueryTables {
+        /// Where the run lies.
+        place: String,
+    },
     /// A stretch of the workflows of a database, the newest first: a [`Window`].
     Workflows {
         /// The database.
@@ -669,6 +683,17 @@ impl From<prosescope_core::session::pages::NotComparable> for Trouble {
             NotComparable::Programs(_) => "Choose two runs of one program.",
         };
         Trouble::new(why.to_string(), next)
+    }
+}
+
+impl From<prosescope_core::query::Unanswered> for Trouble {
+    fn from(error: prosescope_core::query::Unanswered) -> Trouble {
+        use prosescope_core::query::Unanswered;
+
+        match error {
+            Unanswered::Query(error) => Trouble::new(format!("{error}."), error.next()),
+            Unanswered::Source(error) => error.into(),
+        }
     }
 }
 

@@ -11,8 +11,8 @@ use prosescope_core::session::ValueOf;
 use prosescope_core::session::pages::{Page, TraceChoice, TraceOrder};
 use prosescope_core::source::{FileEntry, Source, SourceError};
 use prosescope_core::view::{
-    BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, SearchedRun,
-    Timeline, TracePage, TreeRow,
+    BindingsPage, CompareView, ForModel, HitKind, ModelAbout, ModelSize, Overview, QueryTables,
+    QueryView, SearchedRun, Timeline, TracePage, TreeRow,
 };
 use prosescope_desk::protocol::{
     Folded, Folds, Followed, LookedThrough, Opened, Request, Revealed, Shared, Traced, Trouble,
@@ -459,6 +459,35 @@ fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
         find(" ").unwrap_err().cause,
         "The text to look for is empty."
     );
+}
+
+#[test]
+fn a_run_is_asked_in_sql_whatever_its_form() {
+    let (mut asked, _) = Asked::open(&examples());
+    for place in [FAILED, FOLDER] {
+        let query = |sql: &str| Request::Query {
+            place: place.to_owned(),
+            sql: sql.to_owned(),
+            limit: 2,
+        };
+        let view: QueryView = asked.ask(query("SELECT node, kind FROM trace")).unwrap();
+        assert_eq!((view.returned, view.more), (2, true), "{place}");
+        assert_eq!(view.columns[1].name, "kind");
+        let refused = asked
+            .ask::<QueryView>(query("DELETE FROM trace"))
+            .unwrap_err();
+        assert!(refused.cause.starts_with("refused: "), "{refused:?}");
+        let unknown = asked
+            .ask::<QueryView>(query("SELECT stauts FROM trace"))
+            .unwrap_err();
+        assert!(unknown.next.contains("Did you mean status?"), "{unknown:?}");
+        let tables = Request::QueryTables {
+            place: place.to_owned(),
+        };
+        let tables: QueryTables = asked.ask(tables).unwrap();
+        let own = tables.tables.iter().any(|table| table.own);
+        assert_eq!((own, tables.questions.len()), (place == FAILED, 10));
+    }
 }
 
 #[test]

@@ -796,6 +796,52 @@ export type PropertyView = {
   line: number;
 };
 
+/** A column of an answer. */
+export type QueryColumn = {
+  /** Its name. */
+  name: string;
+  /** The type that its table declares; `null` for an expression, and where none is declared. */
+  declared: string | null;
+};
+
+/** A table that can be asked. */
+export type QueryTable = {
+  /** Its name. */
+  name: string;
+  /** Whether it is a table of the run's own database. The others show what was understood of the run, whatever its form. */
+  own: boolean;
+  /** What a row of it is; empty for the run's own tables. */
+  about: string;
+  /** Rows; `null` where they are not counted. */
+  rows: number | null;
+  /** Its columns, in order. */
+  columns: Array<QueryColumn>;
+};
+
+/** What can be asked of a run in SQL. */
+export type QueryTables = {
+  /** The tables: those of what was understood of the run, then the run's own. */
+  tables: Array<QueryTable>;
+  /** Questions that have a name. */
+  questions: Array<StoredQuestion>;
+};
+
+/** The answer to a question in SQL. */
+export type QueryView = {
+  /** The columns, in the order of the statement. */
+  columns: Array<QueryColumn>;
+  /** The rows, in the order of the statement. */
+  rows: Array<Array<Cell>>;
+  /** How many rows there are here. */
+  returned: number;
+  /** Whether the statement has more rows than these. */
+  more: boolean;
+  /** How many cells are cut. */
+  cut: number;
+  /** What to know of the answer, in sentences: rows were left out, values were not read. */
+  notes: Array<string>;
+};
+
 /** What a name means in a frame, and why, in words and links. */
 export type ResolutionView = {
   /** The name that was asked for. */
@@ -1026,6 +1072,16 @@ export type StatusCount = {
   status: string;
   /** How many. */
   count: number;
+};
+
+/** A question with a name. */
+export type StoredQuestion = {
+  /** Its name. */
+  name: string;
+  /** What it answers. */
+  about: string;
+  /** The statement. */
+  sql: string;
 };
 
 /** A table of a database, known or not. */

@@ -10,9 +10,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 
 use parking_lot::ReentrantMutex;
+use prosescope_core::database::query::{QueryError, Question};
 use prosescope_core::database::{CellAt, Database, DecodeError, Found, Limits, Row, Scan};
 use prosescope_core::issue::Issue;
 use prosescope_core::sqlite::Sqlite;
+use prosescope_core::view::QueryView;
 use tempfile::TempDir;
 
 use crate::database::{DatabaseError, Opened, Watch};
@@ -171,6 +173,11 @@ impl Database for Lent {
 
     fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {
         self.with(|db| db.unguarded())
+    }
+
+    fn query(&self, question: &Question<'_>) -> Option<Result<QueryView, QueryError>> {
+        self.with(|db| Ok(db.query(question)))
+            .unwrap_or_else(|error| Some(Err(error.into())))
     }
 
     fn look_through(&self, name: &str) -> Vec<Issue> {

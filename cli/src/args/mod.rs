@@ -2,6 +2,7 @@
 
 pub(crate) mod diff;
 pub(crate) mod gates;
+pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod server;
@@ -93,6 +94,9 @@ pub(crate) enum Command {
     /// Compare two runs of a program: rows, values, memories and gates that differ
     #[command(after_help = diff::DIFF_HELP)]
     Diff(diff::DiffArgs),
+    /// Ask a run in SQL: its statements, values, gates and agents as tables, and its own tables; reads only
+    #[command(after_help = query::QUERY_HELP)]
+    Query(query::QueryArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
     /// List the gates of a run; without RUN, the pending gates of all runs

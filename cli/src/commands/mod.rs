@@ -31,6 +31,7 @@ mod next;
 mod parallel;
 mod postgres;
 mod put;
+mod query;
 mod resume;
 mod runs;
 mod search;
@@ -73,6 +74,7 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Get(args) => get::run(&args, out),
         Command::Search(args) => search::run(&args, out),
         Command::Diff(args) => diff::run(&args, out),
+        Command::Query(args) => query::run(&args, out),
         Command::Agents(args) => agents::run(&args, out),
         Command::Gates(args) => gates::run(&args, out),
         Command::Gate(command) => gate::run(command, out),

@@ -17,6 +17,7 @@
 
 mod error;
 mod found;
+pub mod query;
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -120,6 +121,15 @@ pub trait Database: Send {
     /// Names of what should keep the audit log from being changed, and is gone.
     fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {
         Ok(Vec::new())
+    }
+
+    /// Answers a question in SQL ([`query`]). `None`: the store has no SQL of this dialect. What the question puts beside the
+    /// tables stays there, so that the store is opened for this question alone.
+    fn query(
+        &self,
+        _question: &query::Question<'_>,
+    ) -> Option<Result<query::QueryView, query::QueryError>> {
+        None
     }
 
     /// What the store, which people know by this name, finds wrong with itself when all of it is looked at.

@@ -3,6 +3,7 @@
 
 pub mod binding_md;
 pub mod brief;
+pub mod csv;
 pub mod download;
 pub mod gates_json;
 pub mod narration;

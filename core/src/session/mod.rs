@@ -77,6 +77,18 @@ impl Deref for Session {
 }
 
 impl Session {
+    /// Returns the path of the run's own database in its source; `None` where the run has none, or shares it with others.
+    pub(crate) fn own_database(&self) -> Option<String> {
+        let store = self.values.db.as_ref()?;
+        if store.db.holds_many_runs() {
+            return None;
+        }
+        Some(match self.source().file(&self.place).is_some() {
+            true => self.place.clone(),
+            false => format!("{}state.db", self.root),
+        })
+    }
+
     /// Returns the source.
     pub fn source(&self) -> &Rc<dyn Source> {
         &self.values.source

@@ -111,6 +111,25 @@ pub fn limit(conn: &Connection) -> Result<(), DecodeError> {
 /// # Errors
 /// When the file is no database, or SQLite refuses a setting.
 pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
+    counted(conn, guard).map(|_| ())
+}
+
+/// Counts the steps of a guarded connection.
+pub(super) struct Steps {
+    taken: Arc<AtomicU64>,
+    most: Arc<AtomicU64>,
+}
+
+impl Steps {
+    /// Counts from here, up to another number. Where another authorizer is asked, statements do not begin to count anew.
+    pub(super) fn begin(&self, most: u64) {
+        self.most.store(most, Ordering::Relaxed);
+        self.taken.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The same as [`guard()`], and what counts the connection's steps.
+pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, DecodeError> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -160,6 +179,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
     most.store(guard.steps.min(by_len), Ordering::Relaxed);
     let renewed = Arc::clone(&taken);
+    let steps = Steps { taken, most };
     let snapshot = AtomicBool::new(false);
     authorize(conn, move |action, inside| {
         // A statement is being prepared: its steps are counted from here, unless it is one of a snapshot.
@@ -176,7 +196,7 @@ pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
         // Inside a view or a trigger: never ours.
         inside.is_none() && (allow(action) || (guard.writes && may_write(action)))
     })?;
-    Ok(())
+    Ok(steps)
 }
 
 /// Bytes of the longest statement, and of an object's text in a schema: the documents' longest takes 1 KB, and how long SQLite
@@ -198,7 +218,7 @@ const STEPS_A_BYTE: u64 = 16;
 
 /// Functions that reach out of the database. All others only compute, within the limits; newer SQLite asks for
 /// those in a column's DEFAULT as well, which a file may choose freely and no reading evaluates.
-const NOT_FUNCTIONS: &[&str] = &[
+pub(super) const NOT_FUNCTIONS: &[&str] = &[
     "load_extension",
     "fts3_tokenizer",
     "readfile",
@@ -223,7 +243,7 @@ fn may_write(action: &Action<'_>) -> bool {
 fn allow(action: &Action<'_>) -> bool {
     match action {
         Action::Select | Action::Transaction(_) => true,
-        Action::Read { database } => database.as_deref().is_none_or(|db| db == "main"),
+        Action::Read { database, .. } => database.as_deref().is_none_or(|db| db == "main"),
         Action::Function(name) => !NOT_FUNCTIONS.iter().any(|f| f.eq_ignore_ascii_case(name)),
         Action::Pragma(name, value) => {
             let one_of = |names: &[&str]| names.iter().any(|n| n.eq_ignore_ascii_case(name));

@@ -28,6 +28,7 @@ mod foreign;
 mod guard;
 mod intact;
 mod memory;
+mod query;
 mod rebuilt;
 mod repaired;
 mod select;
@@ -46,10 +47,12 @@ pub use bytes::{from_bytes, from_bytes_with_wal};
 pub use foreign::{LookedAt, MOST_GIVEN, Program, Unfit, fit_for_writing, program_of};
 pub use guard::{Guard, exclusive, guard, limit, probe};
 pub use memory::MemorySource;
+pub use query::empty;
 pub use rebuilt::{Cells, Rebuild, RebuildError, rebuild, unbounded};
 pub use repaired::copy_repaired;
 
 use crate::database::Found;
+use crate::database::query::{QueryError, QueryView, Question};
 use crate::database::{CellAt, Database, DecodeError, Limits, Row, Scan};
 use crate::issue::Issue;
 use crate::source::SourceError;
@@ -58,6 +61,7 @@ use shape::quoted;
 /// A guarded connection to a SQLite file.
 pub struct Sqlite {
     conn: Connection,
+    steps: guard::Steps,
     /// Bytes of cells of unknown size that were handed out in this snapshot, or in this scan outside of one.
     handed: Cell<u64>,
     /// What this snapshot's questions have in common.
@@ -79,9 +83,10 @@ impl Sqlite {
     /// # Errors
     /// See [`guard()`].
     pub fn new(mut conn: Connection, options: Guard) -> Result<Sqlite, DecodeError> {
-        guard(&mut conn, options)?;
+        let steps = guard::counted(&mut conn, options)?;
         Ok(Sqlite {
             conn,
+            steps,
             handed: Cell::new(0),
             known: RefCell::default(),
         })
@@ -240,6 +245,10 @@ impl Database for Sqlite {
             ],
             _ => Vec::new(),
         }
+    }
+
+    fn query(&self, question: &Question<'_>) -> Option<Result<QueryView, QueryError>> {
+        Some(query::query(&self.conn, &self.steps, question))
     }
 
     fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {

@@ -12,6 +12,7 @@
 //! | Trace | [`TracePage`], [`NodeDetail`] | `prosescope trace` |
 //! | (two runs) | [`CompareView`] | `prosescope diff` |
 //! | Search | [`SearchView`] | `prosescope search` |
+//! | (SQL) | [`QueryView`], [`QueryTables`] | `prosescope query` |
 //! | Bindings | [`BindingsPage`], [`ValueView`], [`ResolutionView`] | `prosescope bindings`, `prosescope get` |
 //! | Agents | [`AgentsView`] | `prosescope agents` |
 //! | Gates | [`GatesView`], [`AuditView`] | `prosescope gates`, `prosescope audit` |
@@ -40,6 +41,7 @@ mod for_model;
 mod gates;
 mod nodes;
 mod overview;
+mod query;
 mod resume;
 mod runs;
 mod search;
@@ -87,6 +89,7 @@ pub use nodes::{
     TreeRow,
 };
 pub use overview::{Counts, Failure, Overview, StatusCount};
+pub use query::{QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
 pub use resume::{
     AheadView, CautionView, DoneView, GateOutcomeView, GateOutcomes, How, MemoryNeedView,
     NeedState, NeedView, PositionView, ResumeView, Risk, StepView, Stop, numbers,

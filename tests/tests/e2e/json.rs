@@ -218,6 +218,12 @@ fn examples() -> Vec<Example> {
             &["20260118", "20260112", "--anyway"],
             of::<view::CompareView>,
         ),
+        reads(
+            "query",
+            &["20260118", "--ask", "failures"],
+            of::<view::QueryView>,
+        ),
+        reads("query", &["20260118"], of::<view::QueryTables>),
         reads("agents", &["20260112"], of::<view::AgentsView>),
         reads("gates", &[], of::<Vec<view::GateView>>),
         reads("audit", &["20260125"], of::<view::AuditView>),

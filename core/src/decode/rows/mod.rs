@@ -37,6 +37,7 @@ use crate::issue::Issue;
 use crate::model::{Form, Run, TableInfo, ValueAt};
 use crate::schema;
 use reader::Reader;
+pub(crate) use reader::whole_characters;
 
 /// What a database was decoded into.
 #[derive(Debug, Clone, PartialEq)]

@@ -340,7 +340,7 @@ fn whole(cell: Cell<'_>) -> Value<'_> {
 }
 
 /// Without a character that was cut in two at the end.
-pub(super) fn whole_characters(bytes: &[u8]) -> &[u8] {
+pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => {
             bytes.get(..error.valid_up_to()).unwrap_or(bytes)

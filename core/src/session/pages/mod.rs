@@ -100,5 +100,6 @@ impl Page {
 
 pub(super) use index::NodeIndex;
 pub(super) use overview::{form_words, run_status};
-pub(super) use trace::{error_in, error_of, span};
+pub(crate) use trace::error_of;
+pub(super) use trace::{error_in, span};
 pub(super) use writes::Written;

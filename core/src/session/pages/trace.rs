@@ -273,11 +273,7 @@ pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
 }
 
 /// The error of a node: that of its last row, or line of the log, which has one.
-pub(in crate::session) fn error_of<'o>(
-    opened: &'o Opened,
-    at: NodeId,
-    node: &'o Node,
-) -> Option<&'o str> {
+pub(crate) fn error_of<'o>(opened: &'o Opened, at: NodeId, node: &'o Node) -> Option<&'o str> {
     error_in(&opened.run, &opened.trace, at, node)
 }
 

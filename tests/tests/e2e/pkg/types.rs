@@ -31,6 +31,8 @@ fn the_declared_types_are_those_of_the_views() {
     types.visit::<view::StateMdView>();
     types.visit::<view::FilesView>();
     types.visit::<view::TableRows>();
+    types.visit::<view::QueryView>();
+    types.visit::<view::QueryTables>();
     types.visit::<view::IssuesView>();
     types.visit::<view::CheckReport>();
     types.visit::<view::TimeoutView>();

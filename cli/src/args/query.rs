@@ -1,0 +1,76 @@
+//! Asking a run in SQL.
+
+use clap::Args;
+use prosescope_core::database::query::{MOST_ROWS, ROWS};
+
+use super::run::{RUN_HELP, SAME, one, run_name};
+use crate::error::CliError;
+use crate::locate::{RUN_ENV, unnamed};
+
+pub(super) const QUERY_HELP: &str = "\
+Tables:
+  trace, value_list, gate_list, agent_list, segment_list, gap_list, table_list and file_list show what was
+  understood of the run. They are the same for folders, SQLite, logs, shared files and PostgreSQL. The own
+  tables of a run in SQLite can be asked beside them. Where the run has a table of such a name, what was
+  understood is called model_NAME. `prosescope query RUN` lists all tables with their columns.
+
+Only one statement that reads is taken. It ends after about two seconds of computing, and cells are cut
+after 64 KB. One call of replace, instr or trim with two texts of megabytes cannot be interrupted: Ctrl-C
+ends the command.";
+
+/// Asks a run in SQL.
+#[derive(Debug, Args)]
+pub(crate) struct QueryArgs {
+    #[arg(value_parser = run_name, help = format!("{RUN_HELP} [default: {RUN_ENV}, else latest]"))]
+    run: Option<String>,
+    /// One SELECT; `-` reads it from standard input. Without it, the tables and the stored questions are listed
+    #[arg(allow_hyphen_values = true)]
+    sql: Option<String>,
+    #[arg(long = "run", value_name = "RUN", value_parser = run_name, help = SAME)]
+    named: Option<String>,
+    /// Ask a stored question: longest, failures, values, retries, agents, gates, rounds, silent, gaps, tables
+    #[arg(long, value_name = "NAME", conflicts_with = "sql")]
+    pub(crate) ask: Option<String>,
+    /// The most rows to print
+    #[arg(long, value_name = "N", default_value_t = ROWS,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_ROWS)))]
+    pub(crate) limit: u32,
+    /// Print CSV (RFC 4180) with a header
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
+impl QueryArgs {
+    /// Returns the run, and the SQL that is asked of it.
+    pub(crate) fn question(&self) -> Result<(String, Option<&str>), CliError> {
+        let (run, named, sql) = (
+            self.run.as_deref(),
+            self.named.as_deref(),
+            self.sql.as_deref(),
+        );
+        match (run, named, sql) {
+            // `--run` leaves the first place to the SQL.
+            (Some(sql), Some(named), None) if sql != named && self.ask.is_none() => {
+                Ok((named.to_owned(), Some(sql)))
+            }
+            (Some(first), None, None) if is_sql(first) => Err(CliError::usage(
+                "the run comes before the SQL, and none is named",
+            )
+            .hint("`prosescope query latest \"SELECT …\"` asks the latest run")),
+            _ => match one(run, named)? {
+                Some(run) => Ok((run, sql)),
+                None => Ok((unnamed()?, sql)),
+            },
+        }
+    }
+}
+
+/// Whether a word begins as a statement that reads, and is no name of a run.
+fn is_sql(text: &str) -> bool {
+    let (first, rest) = text
+        .trim()
+        .split_once(char::is_whitespace)
+        .unwrap_or_default();
+    let reads = ["select", "with", "values", "explain", "pragma"];
+    !rest.is_empty() && reads.iter().any(|word| first.eq_ignore_ascii_case(word))
+}

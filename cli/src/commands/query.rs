@@ -1,0 +1,119 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use prosescope_core::database::Limits;
+use prosescope_core::database::query::{DEADLINE, QueryError};
+use prosescope_core::query::{self, Unanswered};
+use prosescope_core::render::csv::csv;
+use prosescope_core::session::Session;
+use prosescope_core::view::QueryView;
+
+use super::{ended, unread};
+use crate::args::query::QueryArgs;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::{Out, say};
+use crate::print::note;
+use crate::{input, locate, near, print};
+
+pub(super) fn run(args: &QueryArgs, out: &Out) -> Result<Exit, CliError> {
+    let (name, sql) = args.question()?;
+    let session = locate::open(&name)?;
+    let sql = match (&args.ask, sql) {
+        (Some(ask), _) => stored(&session, ask)?,
+        (None, Some("-")) => given()?,
+        (None, Some(sql)) => sql.to_owned(),
+        (None, None) if args.csv => {
+            return Err(
+                CliError::usage("--csv prints an answer, and nothing is asked")
+                    .hint("give SQL or --ask NAME; without --csv the tables are listed"),
+            );
+        }
+        (None, None) => {
+            let tables = query::tables(&session);
+            out.show(&tables, || print::query_tables(&tables, out.width))?;
+            unread::shown(&session)?;
+            return Ok(ended(&session));
+        }
+    };
+    let begun = Instant::now();
+    let limits = Limits {
+        stop: Some(Arc::new(move || begun.elapsed() > DEADLINE)),
+        ..Limits::default()
+    };
+    let now = Some(locate::now());
+    let view = query::ask(&session, &sql, args.limit, &limits, now).map_err(failed)?;
+    match args.csv {
+        true => {
+            let csv = csv(&view);
+            // A terminal acts on what a run's values hold.
+            match out.terminal {
+                true => out.text(&csv)?,
+                false => out.bytes(csv.as_bytes())?,
+            }
+        }
+        false => drop(out.show(&view, || print::query(&view, out.width))?),
+    }
+    say_what_lacks(&view, args, out);
+    unread::whole(&session, &query::parts(&session, &sql))?;
+    Ok(ended(&session))
+}
+
+fn stored(session: &Session, name: &str) -> Result<String, CliError> {
+    query::stored(session, name)
+        .map(|question| question.sql)
+        .map_err(|error| {
+            let known = query::tables(session).questions;
+            let known = known.iter().map(|question| question.name.as_str());
+            CliError::not_found(error.to_string())
+                .hint(near::hint(name, known, "questions"))
+                .hint("`prosescope query RUN` lists the stored questions")
+        })
+}
+
+/// The statement on standard input.
+fn given() -> Result<String, CliError> {
+    String::from_utf8(input::standard()?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("the SQL on standard input is not UTF-8 text after byte {at}");
+        CliError::new(Exit::Unreadable, message).hint("give the SQL as UTF-8 text")
+    })
+}
+
+/// What a script that reads JSON or CSV is to know; the text for people has it in its last lines.
+fn say_what_lacks(view: &QueryView, args: &QueryArgs, out: &Out) {
+    if out.json || args.csv {
+        for line in print::query_notes(view) {
+            say(&note(&line));
+        }
+    }
+}
+
+fn failed(error: Unanswered) -> CliError {
+    let error = match error {
+        Unanswered::Query(error) => error,
+        Unanswered::Source(cause) => return cause.into(),
+    };
+    let next = error.next();
+    match error {
+        QueryError::Store(ref cause) => {
+            let exit = match cause.is_failed() {
+                true => Exit::Io,
+                false => Exit::Unreadable,
+            };
+            CliError::new(exit, error.to_string()).hint(next)
+        }
+        QueryError::Refused(_) => {
+            CliError::refused("query-reads-only", error.to_string()).hint(next)
+        }
+        QueryError::Stopped | QueryError::TooBig(_) => {
+            CliError::refused("query-too-large", error.to_string()).hint(next)
+        }
+        QueryError::Empty
+        | QueryError::NoQuestion(_)
+        | QueryError::Several
+        | QueryError::Sql { .. } => CliError::usage(error.to_string())
+            .hint(next)
+            .hint("`prosescope query RUN` lists the tables with their columns"),
+    }
+}

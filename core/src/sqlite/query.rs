@@ -1,0 +1,312 @@
+//! Answers a question in SQL over a guarded connection: puts tables beside those of the file, bounds the statement, and
+//! makes an answer of its rows.
+//!
+//! What the guard forbids stays forbidden (defensive mode, no trusted schema, no views and triggers of the file). A question
+//! may do more than our own statements in one point: name subqueries with `WITH`.
+
+mod bounds;
+
+use std::sync::{Arc, Mutex};
+
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, params_from_iter};
+
+use super::guard::Steps;
+use super::shape::{discover, quoted};
+use super::{Guard, Sqlite};
+use crate::database::query::{
+    ANSWER, Beside, CELL, MOST_ROWS, QueryColumn, QueryError, QueryView, Question, instead,
+};
+use crate::database::{DecodeError, Limits, Value};
+use crate::decode::rows::whole_characters;
+use crate::model::{Cell, Stored};
+use crate::text;
+
+/// Bytes of the longest value that a question works on. The beginnings of longer ones are in `value_list`.
+const LONGEST: i32 = 16 << 20;
+
+/// Bytes of a pattern of LIKE and GLOB, which may be compared at each place of a value: SQLite lets nothing interrupt that.
+const PATTERN: i32 = 256;
+
+/// Opens an empty database in memory: what a run is asked by that has no SQLite database of its own.
+///
+/// # Errors
+/// When SQLite has no memory for it.
+pub fn empty(limits: &Limits) -> Result<Sqlite, DecodeError> {
+    Sqlite::new(Connection::open_in_memory()?, Guard::from(limits))
+}
+
+/// Answers a question. The connection is of no other use afterwards.
+pub(super) fn query(
+    conn: &Connection,
+    steps: &Steps,
+    question: &Question<'_>,
+) -> Result<QueryView, QueryError> {
+    if let Some(at) = question.sql.find('\0') {
+        return Err(QueryError::Sql {
+            message: "the statement has a NUL character".to_owned(),
+            offset: Some(characters(question.sql, at)),
+            next: "Remove it.".to_owned(),
+        });
+    }
+    let tables = discover(conn)?;
+    let named = has_names(conn)?;
+    // Where SQLite finds no memory for a result, rusqlite panics: what one result takes is little of the memory there is.
+    let longest = match super::shape::is_utf8(conn)? {
+        true => LONGEST,
+        false => LONGEST / 4,
+    };
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, longest),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN),
+    ] {
+        conn.set_limit(limit, most).map_err(DecodeError::from)?;
+    }
+    // Rows that the core hands on are no work of the file's choosing.
+    steps.begin(u64::MAX);
+    put_beside(conn, question.beside)?;
+    let refused = Arc::new(Mutex::new(None));
+    bounds::only_reads(conn, &tables, Arc::clone(&refused)).map_err(DecodeError::from)?;
+    steps.begin(question.steps);
+    ask(conn, question, named).map_err(|failed| {
+        let refused = refused.lock().ok().and_then(|mut why| why.take());
+        failed.explained(question, refused)
+    })
+}
+
+/// Makes the tables and fills them. The guard forbids that to every statement but these.
+fn put_beside(conn: &Connection, tables: &[Beside<'_>]) -> Result<(), QueryError> {
+    let put = || -> rusqlite::Result<()> {
+        conn.pragma_update(None, "query_only", false)?;
+        conn.execute_batch("BEGIN")?;
+        for table in tables {
+            put_one(conn, table)?;
+        }
+        conn.execute_batch("COMMIT")?;
+        conn.pragma_update(None, "query_only", true)
+    };
+    let put = prosescope_authorizer::authorize_during(conn, |_, _| true, put);
+    match put.and_then(|put| put).map_err(DecodeError::from) {
+        Ok(()) => Ok(()),
+        Err(DecodeError::Stopped) => Err(QueryError::Stopped),
+        Err(DecodeError::TooBig(why)) => Err(QueryError::TooBig(why)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn put_one(conn: &Connection, table: &Beside<'_>) -> rusqlite::Result<()> {
+    let declared = |column: &QueryColumn| {
+        let declared = column.declared.as_deref().unwrap_or_default();
+        format!("{} {declared}", quoted(&column.name))
+    };
+    let columns: Vec<String> = table.columns.iter().map(declared).collect();
+    let name = quoted(&table.name);
+    conn.execute_batch(&format!(
+        "CREATE TEMP TABLE {name} ({})",
+        columns.join(", ")
+    ))?;
+    let marks = vec!["?"; table.columns.len()].join(", ");
+    let mut insert = conn.prepare(&format!("INSERT INTO temp.{name} VALUES ({marks})"))?;
+    let mut put = Ok(0);
+    (table.fill)(&mut |row: &[Value<'_>]| {
+        put = insert.execute(params_from_iter(row));
+        put.is_ok()
+    });
+    put.map(|_| ())
+}
+
+/// Why a question failed, before it is said in words.
+enum Failed {
+    Said(QueryError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Failed {
+    fn from(error: rusqlite::Error) -> Failed {
+        Failed::Sqlite(error)
+    }
+}
+
+/// Whether every name of the file is UTF-8: rusqlite panics at the name of a column that is not.
+fn has_names(conn: &Connection) -> Result<bool, DecodeError> {
+    let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if row.get_ref(0)?.as_str().is_err() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn columns(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
+    let columns = statement.columns().map(|column| QueryColumn {
+        name: column.name().to_owned(),
+        declared: column.decl_type().map(str::to_owned),
+    });
+    columns.collect()
+}
+
+/// Columns by their place, where their names cannot be asked for.
+fn numbered(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
+    let columns = (1..=statement.column_count()).map(|place| QueryColumn {
+        name: format!("column {place}"),
+        declared: None,
+    });
+    columns.collect()
+}
+
+fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryView, Failed> {
+    let mut statement = conn.prepare(question.sql)?;
+    if !statement.readonly() {
+        let why = "the statement would change the database".to_owned();
+        return Err(Failed::Said(QueryError::Refused(why)));
+    }
+    if statement.column_count() == 0 {
+        return Err(Failed::Said(QueryError::Empty));
+    }
+    if statement.parameter_count() > 0 {
+        return Err(Failed::Said(QueryError::Sql {
+            message: "the statement has parameters, to which nothing gives a value".to_owned(),
+            offset: question
+                .sql
+                .find('?')
+                .map(|at| characters(question.sql, at)),
+            next: "Write the values into the statement: 'text', 12.".to_owned(),
+        }));
+    }
+    let mut view = QueryView::default();
+    match named {
+        true => view.columns = columns(&statement),
+        false => {
+            view.columns = numbered(&statement);
+            let note = "Columns are numbered: a name in the database is not UTF-8 text.";
+            view.notes.push(note.to_owned());
+        }
+    }
+    let limit = question.limit.min(MOST_ROWS) as usize;
+    let (width, mut held) = (view.columns.len(), 0);
+    let mut rows = statement.query([])?;
+    loop {
+        let is_full = view.rows.len() >= limit || held >= ANSWER;
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) if is_full && is_interrupted(&error) => {
+                view.more = true;
+                let note = "The statement was stopped while it looked for another row.";
+                view.notes.push(note.to_owned());
+                break;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        if is_full {
+            view.more = true;
+            break;
+        }
+        let mut cells = Vec::with_capacity(width);
+        for at in 0..width {
+            let cell = cell(row.get_ref(at)?);
+            held += cell.text.len();
+            view.cut += u64::from(cell.cut);
+            cells.push(cell);
+        }
+        view.rows.push(cells);
+    }
+    view.returned = view.rows.len() as u64;
+    if view.more && held >= ANSWER {
+        let most = crate::database::bytes_in_words(ANSWER as u64);
+        view.notes.push(format!(
+            "Rows are left out because an answer takes at most {most}."
+        ));
+    }
+    Ok(view)
+}
+
+/// A cell of an answer, cut.
+fn cell(value: ValueRef<'_>) -> Cell {
+    let value = Value::from(value);
+    let stored = match &value {
+        Value::Null => Stored::Null,
+        Value::Integer(_) => Stored::Integer,
+        Value::Real(_) => Stored::Real,
+        Value::Text(_) => Stored::Text,
+        Value::Blob(_) => Stored::Blob,
+    };
+    let bytes = value.bytes();
+    let cut = bytes.len() > CELL;
+    let shown = bytes.get(..CELL).unwrap_or(bytes);
+    let text = match &value {
+        Value::Text(_) if cut => String::from_utf8_lossy(whole_characters(shown)).into_owned(),
+        Value::Blob(_) => text::hex(shown),
+        value => value.lossy().unwrap_or_default().into_owned(),
+    };
+    Cell {
+        stored: stored.word().to_owned(),
+        len: match bytes.len() {
+            0 => text.len() as u64,
+            len => len as u64,
+        },
+        text,
+        cut,
+    }
+}
+
+/// How many characters come before a byte.
+fn characters(sql: &str, at: usize) -> usize {
+    sql.get(..at).map_or(0, |before| before.chars().count())
+}
+
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted)
+}
+
+impl Failed {
+    /// `refused` is what the authorizer did not allow.
+    fn explained(self, question: &Question<'_>, refused: Option<String>) -> QueryError {
+        let error = match self {
+            Failed::Said(error) => return error,
+            Failed::Sqlite(rusqlite::Error::MultipleStatement) => return QueryError::Several,
+            Failed::Sqlite(error) => error,
+        };
+        if let Some(why) = refused {
+            return QueryError::Refused(why);
+        }
+        let offset = match &error {
+            // The statement is the rest of what was asked, behind one that is whole.
+            rusqlite::Error::SqlInputError { sql, offset, .. } => usize::try_from(*offset)
+                .ok()
+                .map(|at| at + question.sql.len().saturating_sub(sql.len()))
+                .map(|at| characters(question.sql, at)),
+            _ => None,
+        };
+        match (error.sqlite_error_code(), DecodeError::from(error)) {
+            (Some(ErrorCode::OperationInterrupted), _) => QueryError::Stopped,
+            (_, DecodeError::TooBig(why)) => QueryError::TooBig(why),
+            (_, DecodeError::Refused(why)) => QueryError::Refused(why),
+            (_, DecodeError::Sqlite(said)) if said.starts_with("unsafe use") => {
+                QueryError::Refused(said)
+            }
+            (_, DecodeError::Sqlite(message)) => QueryError::Sql {
+                next: next(&message, question),
+                message,
+                offset,
+            },
+            (_, error) => QueryError::Store(error),
+        }
+    }
+}
+
+/// What to do about a name that nothing has.
+fn next(message: &str, question: &Question<'_>) -> String {
+    let unknown = message.strip_prefix("no such ");
+    let unknown = unknown.and_then(|rest| rest.split_once(": "));
+    match unknown {
+        Some((kind, name)) => {
+            let name = name.split(" - should").next().unwrap_or(name);
+            instead(kind, name.trim_matches('"'), question.sql, question.tables)
+        }
+        None => String::new(),
+    }
+}
