@@ -41,6 +41,8 @@ pub(crate) struct Client {
     asked: Rc<Cell<bool>>,
     /// A worker of its own for what is shared: whoever waits for it reads on, and stops it when they like.
     sharer: InWorker,
+    /// A worker of its own for questions in SQL: a worker hears nothing while it computes, so that only its end stops one.
+    asker: InWorker,
     /// A question whose answer came with another one.
     known: Rc<RefCell<Option<(Request, String)>>>,
 }
@@ -189,6 +191,31 @@ impl Client {
             ..With::default()
         };
         self.sharer.answer(request, with).await
+    }
+
+    /// Asks a question in SQL; `open` opens what is asked, unless it is the server's.
+    pub(crate) async fn query<T: DeserializeOwned>(
+        &self,
+        (open, files): Opening,
+        request: &Request,
+    ) -> Result<T, Trouble> {
+        if self.served.get() {
+            return read(&self.server.ask(request).await?);
+        }
+        if !self.asker.is_running() {
+            let with = With {
+                files: &files,
+                ..With::default()
+            };
+            self.asker.answer(&open, with).await?;
+        }
+        let (json, _) = self.asker.answer(request, With::default()).await?;
+        read(&json)
+    }
+
+    /// Leaves off the question in SQL that is being answered; a server ends it by its own bound.
+    pub(crate) fn stop_query(&self) {
+        self.asker.stop();
     }
 
     /// Leaves off what is being shared.

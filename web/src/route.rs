@@ -98,7 +98,7 @@ impl Tab {
     }
 }
 
-/// The pages of a run, in the order of the keys `1` to `9`.
+/// The pages of a run. The keys `1` to `9` open them in order; that of SQL is `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Page {
     /// What happened, as a tree.
@@ -117,13 +117,15 @@ pub(crate) enum Page {
     Files,
     /// The state file.
     State,
+    /// Questions in SQL.
+    Sql,
     /// What was odd.
     Issues,
 }
 
 impl Page {
     /// All pages, in order.
-    pub(crate) const ALL: [Page; 9] = [
+    pub(crate) const ALL: [Page; 10] = [
         Page::Trace,
         Page::Program,
         Page::Bindings,
@@ -132,6 +134,7 @@ impl Page {
         Page::Imports,
         Page::Files,
         Page::State,
+        Page::Sql,
         Page::Issues,
     ];
 
@@ -146,6 +149,7 @@ impl Page {
             Page::Imports => "imports",
             Page::State => "state",
             Page::Files => "files",
+            Page::Sql => "sql",
             Page::Issues => "issues",
         }
     }
@@ -161,14 +165,18 @@ impl Page {
             Page::Imports => "Imports",
             Page::State => "state.md",
             Page::Files => "Data",
+            Page::Sql => "SQL",
             Page::Issues => "Issues",
         }
     }
 
     /// The key that opens it.
     pub(crate) fn key(self) -> char {
-        let at = Page::ALL.iter().position(|page| *page == self);
-        char::from(b'1' + at.unwrap_or(0) as u8)
+        let mut numbered = Page::ALL.iter().filter(|page| **page != Page::Sql);
+        match numbered.position(|page| *page == self) {
+            Some(at) => char::from(b'1' + at as u8),
+            None => 'q',
+        }
     }
 
     /// The page of a key.
@@ -506,7 +514,7 @@ mod tests {
     #[test]
     fn every_page_has_its_key() {
         let keys: String = Page::ALL.iter().map(|page| page.key()).collect();
-        assert_eq!(keys, "123456789");
+        assert_eq!(keys, "12345678q9");
         for page in Page::ALL {
             assert_eq!(Page::of_key(page.key()), Some(page));
         }

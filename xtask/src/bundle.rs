@@ -39,8 +39,8 @@ const SHARED: [&str; 3] = [
 ];
 
 /// The style, in order; `index.html` names the same files for Trunk.
-const STYLES: [&str; 8] = [
-    "tokens", "base", "shell", "band", "rows", "pages", "share", "print",
+const STYLES: [&str; 9] = [
+    "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
 ];
 
 /// Builds the viewer of the workspace at `root` with this profile and returns the page's path,

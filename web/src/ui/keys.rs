@@ -11,8 +11,9 @@ use super::state::{App, Desk, Move, find};
 use crate::route::{Page, Route, Tab};
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 21] = [
+pub(crate) const KEYS: [(&[&str], &str); 22] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
+    (&["q"], "SQL; there, its field"),
     (&["j", "k"], "Next and previous row"),
     (&["↑", "↓", "Home", "End"], "Move in a list"),
     (&["→", "←"], "Unfold and fold; to the parent"),
@@ -82,6 +83,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         "/" => focus("input[type=search]"),
         "f" => follow(app),
         "y" | "a" => press(&key),
+        "q" if focus("#sql") => true,
         "e" => app.move_in_list(Move::FoldWell),
         "x" => mark(app),
         "c" if matches!(*app.route.read_untracked(), Route::Home) => app.compare(),

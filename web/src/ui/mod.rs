@@ -8,6 +8,7 @@
 
 mod app;
 mod band;
+mod cells;
 mod choice;
 mod detail;
 mod compare;

@@ -8,6 +8,7 @@ mod gates;
 mod imports;
 mod issues;
 mod program;
+mod sql;
 mod state_md;
 mod trace;
 
@@ -77,6 +78,7 @@ pub(crate) fn draw(page: Page) -> AnyView {
         Page::Imports => imports::draw(),
         Page::State => state_md::draw(),
         Page::Files => files::draw(),
+        Page::Sql => sql::draw(),
         Page::Issues => issues::draw(),
     }
 }

@@ -270,6 +270,17 @@ impl App {
         client.blob(&request).await
     }
 
+    /// Asks a question in SQL.
+    pub(crate) async fn query<T: DeserializeOwned>(self, request: &Request) -> Result<T, Trouble> {
+        let client = self.client.get_value();
+        client.query(self.opening(), request).await
+    }
+
+    /// Leaves off the question in SQL, and forgets what was read for it.
+    pub(crate) fn stop_query(self) {
+        self.client.get_value().stop_query();
+    }
+
     /// Looks through what would be shared.
     pub(crate) async fn look_to_share(
         self,

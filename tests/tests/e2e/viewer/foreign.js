@@ -4,7 +4,7 @@
   const words = (text) => new Set(text.trim().split(/\s+/));
   const tags = words(`html head meta title link style noscript script body main div section header nav aside h1 h2 h3 h4 p a
     span b bdi i em small strong s code kbd pre dl dt dd ul ol li table thead tbody tr th td blockquote hr br details summary dialog
-    select option input label button form fieldset legend footer mark time progress svg g path rect`);
+    select option input textarea label button form fieldset legend footer mark time progress svg g path rect`);
   const attributes = words(`class role title href tabindex id style target rel start datetime value placeholder inputmode type
     name for scope lang max hidden open disabled selected checked multiple accept webkitdirectory autocomplete spellcheck autofocus
     data-list data-key data-theme data-as width height d viewBox fill stroke stroke-width stroke-linecap stroke-linejoin x y rx`);

@@ -339,8 +339,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
     viewer.wait_text("Drop it anywhere");
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.eval("history.back()");
-    viewer.wait_main("completed");
-    viewer.wait("document.querySelector('.run-rows .row:not(.head)')");
+    viewer.wait("document.querySelector('.run-rows .row:not(.head) .glyph[title=completed]')");
     viewer.eval("history.forward()");
     viewer.wait_page("Trace");
     viewer.assert_quiet();
@@ -412,8 +411,12 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     let (dated, nameless) = (run("20260104-101500-log001"), run("mine"));
     viewer.drop_files(&[&folder.path().join(".prose")]);
     viewer.wait_text("2 runs");
-    viewer.wait_text("by the run's id");
-    viewer.wait_text("a file changed on");
+    for says in ["by the run's id", "a file changed on"] {
+        let says = json!(says);
+        viewer.wait(&format!(
+            "[...document.querySelectorAll('.run-rows [title]')].some(e => e.title.includes({says}))"
+        ));
+    }
     shoot(&mut viewer, "honest-runs");
     for (run, started) in [(&dated, "by the run's id"), (&nameless, "not recorded")] {
         viewer.drop_run(&[run]);

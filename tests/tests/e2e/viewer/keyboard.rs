@@ -68,7 +68,7 @@ fn every_page_of_every_example_is_a_key_away() {
             assert!(text.trim().len() > 20, "{run}, {title}: {text}");
         }
         viewer.eval("history.back()");
-        viewer.wait_page("state.md");
+        viewer.wait_page("SQL");
         viewer.assert_quiet();
     }
 }

@@ -13,6 +13,7 @@ mod opening;
 mod screenshots;
 mod shared;
 mod sharing;
+mod sql;
 mod tasks;
 mod timeline;
 mod told;
@@ -29,7 +30,7 @@ use serde_json::{Value, json};
 const FOREIGN: &str = include_str!("foreign.js");
 
 /// The pages of a run: title and key.
-const PAGES: [(&str, &str); 9] = [
+const PAGES: [(&str, &str); 10] = [
     ("Trace", "1"),
     ("Program", "2"),
     ("Values", "3"),
@@ -38,6 +39,7 @@ const PAGES: [(&str, &str); 9] = [
     ("Imports", "6"),
     ("Data", "7"),
     ("state.md", "8"),
+    ("SQL", "q"),
     ("Issues", "9"),
 ];
 

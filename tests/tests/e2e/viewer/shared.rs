@@ -67,7 +67,7 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     viewer.wait_main("shared-copy");
     viewer.key("1");
     viewer.wait_page("Trace");
-    viewer.click_text("main button", "Save the run");
+    viewer.click_text(".band button", "Save the run");
     // A database and its program are a folder.
     let zip = viewer.downloaded("run.zip");
     viewer.assert_quiet();

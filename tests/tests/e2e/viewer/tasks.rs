@@ -191,7 +191,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
             viewer.key("Enter");
         }
     }
-    wait_detail(viewer, "12m 10s");
+    wait_detail(viewer, "22m 15s");
     match hand {
         Mouse => viewer.click_text(".segments button", "Longest"),
         Keys => tab_to(

@@ -62,11 +62,9 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
     };
     let mut all = Vec::new();
     if let Route::Run { run, .. } = &*app.route.read_untracked() {
-        let pages = Page::ALL.into_iter().enumerate();
-        all.extend(pages.map(|(at, page)| {
-            let number = ((at + 1) % 10).to_string();
+        all.extend(Page::ALL.into_iter().map(|page| {
             let go = Act::Go(Route::page(run, page), None);
-            entry("Pages", page.title(), &number, go)
+            entry("Pages", page.title(), &page.key().to_string(), go)
         }));
     }
     all.retain(|page| fits(&page.text));

@@ -6,6 +6,7 @@ use prosescope_core::view::{Cell, TableRows};
 
 use crate::protocol::Request;
 use crate::text::words;
+use crate::ui::cells;
 use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::Empty;
 use crate::ui::state::{App, Run};
@@ -39,7 +40,7 @@ fn Table(table: TableInfo) -> impl IntoView {
             };
             let page: TableRows = app.ask(request).await?;
             // The answer may come after the table was left.
-            widths.try_update(|widths| widen(widths, &page));
+            widths.try_update(|widths| cells::widen(widths, &page.columns, &page.rows));
             if columns.try_with_untracked(Vec::is_empty) == Some(true) {
                 columns.try_set(page.columns);
                 more_columns.try_set(page.more_columns);
@@ -73,7 +74,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         } else {
             format!("{declared} (no document lists this column)")
         };
-        let name = one_line(&name);
+        let name = cells::one_line(&name);
         view! { <span role="columnheader" dir="auto" class:unknown=!known title=about>{name}</span> }
     };
     let head = move || columns.get().into_iter().map(&head_of).collect_view();
@@ -103,7 +104,7 @@ fn Table(table: TableInfo) -> impl IntoView {
             }.into_any()
         } else {
             view! {
-                <div class="table-box" style=("--cols", move || template(&widths.read()))>
+                <div class="table-box" style=("--cols", move || cells::template(&widths.read()))>
                     <Rows pages height=28.0 label=format!("Rows of {}", table.name) class="table-rows" cursor=Cursor::new()
                         main=false head draw=draw mark=|_| Mark::default() on_key/>
                 </div>
@@ -114,7 +115,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         }}
         {move || open_row.get().map(|(at, cells)| {
             let pairs = columns.get().into_iter().zip(cells).map(|(column, cell)| view! {
-                <tr><th scope="row">{column}</th><td dir="auto">{text_of(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
+                <tr><th scope="row">{column}</th><td dir="auto">{cells::text(&cell)}{cell.cut.then(|| view! { <small class="faint">" … "{words::bytes(cell.len)}" in all"</small> })}</td></tr>
             });
             view! { <h3>"Row "{words::count(at + 1)}</h3><table class="plain-table whole">{pairs.collect_view()}</table> }
         })}
@@ -125,70 +126,10 @@ fn row(cells: &[Cell]) -> AnyView {
     cells
         .iter()
         .map(|cell| {
-            let class = match cell.stored.as_str() {
-                "null" => "null",
-                "integer" | "real" => "number",
-                "blob" => "blob",
-                _ => "",
-            };
-            let title: String = text_of(cell).chars().take(TITLE).collect();
-            let line = one_line(&title);
-            view! { <span role="gridcell" class=class dir="auto" title=title>{line}</span> }
+            let title = cells::beginning(cell);
+            let line = cells::one_line(&title);
+            view! { <span role="gridcell" class=cells::class(cell) dir="auto" title=title>{line}</span> }
         })
         .collect_view()
         .into_any()
-}
-
-/// Characters of a cell that its row shows at most, and its title.
-const TITLE: usize = 300;
-/// Characters that a column is wide at least, and at most.
-const NARROW: usize = 4;
-const WIDE: usize = 56;
-
-/// Widens columns to what a page of rows holds: rows that come later widen them, and none makes them narrower.
-fn widen(widths: &mut Vec<usize>, page: &TableRows) {
-    let heads = page.columns.iter().map(|name| name.chars().count());
-    let rows = page.rows.iter().map(|row| {
-        let cells = row
-            .iter()
-            .map(|cell| text_of(cell).chars().take(WIDE).count());
-        cells.collect::<Vec<_>>()
-    });
-    for row in std::iter::once(heads.collect::<Vec<_>>()).chain(rows) {
-        for (at, width) in row.into_iter().enumerate() {
-            let width = width.clamp(NARROW, WIDE);
-            match widths.get_mut(at) {
-                Some(known) => *known = width.max(*known),
-                None => widths.push(width),
-            }
-        }
-    }
-}
-
-/// The columns of the grid: as wide as their content, the last one to the end of the row.
-fn template(widths: &[usize]) -> String {
-    let last = widths.len().saturating_sub(1);
-    let columns = widths
-        .iter()
-        .enumerate()
-        .map(|(at, width)| match at == last {
-            true => format!("minmax(calc({width}ch + 26px), 1fr)"),
-            false => format!("calc({width}ch + 26px)"),
-        });
-    columns.collect::<Vec<_>>().join(" ")
-}
-
-/// A text as one line: the marks that end a line are shown.
-fn one_line(text: &str) -> String {
-    text.replace("\r\n", "↵")
-        .replace(['\n', '\r'], "↵")
-        .replace('\t', "⇥")
-}
-
-fn text_of(cell: &Cell) -> String {
-    match cell.stored.as_str() {
-        "null" => "NULL".to_owned(),
-        "blob" => format!("x'{}'", cell.text),
-        _ => cell.text.clone(),
-    }
 }

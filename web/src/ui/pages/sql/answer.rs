@@ -1,0 +1,200 @@
+//! The answer as a table, the cell that is chosen in it, and the ways to take it along.
+
+use std::sync::Arc;
+
+use js_sys::Array;
+use leptos::prelude::*;
+use prosescope_core::render::csv::csv;
+use prosescope_core::view::{Cell, QueryView};
+use wasm_bindgen::JsValue;
+
+use super::{Lens, Shown};
+use crate::text::words;
+use crate::ui::cells;
+use crate::ui::icons;
+use crate::ui::list::{Cursor, Key, Mark, Pages, Rows};
+use crate::ui::parts::{Copy, Empty, live, save_blob};
+
+/// The row and the column of a cell.
+type Place = (u64, usize);
+
+pub(super) fn draw(lens: Lens) -> AnyView {
+    view! {
+        <div class="sql-answer">
+            {live(move || match lens.shown.get() {
+                Shown::Nothing => view! {
+                    <Empty what="Nothing asked yet" why="Choose a stored question, or write a SELECT and press Ctrl Enter."/>
+                }.into_any(),
+                Shown::Running => view! { <p class="soft" role="status">"Running…"</p> }.into_any(),
+                Shown::Stopped => view! { <p class="soft" role="status">"Stopped."</p> }.into_any(),
+                Shown::Trouble(_) => ().into_any(),
+                Shown::Answer(view) => answer(lens, view),
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
+    let is_refused = RwSignal::new(false);
+    let save = move |text: String, kind: &str, name: &str| {
+        is_refused.set(saved(&text, kind, name).is_none());
+    };
+    let (as_csv, to_csv, to_json) = (view.clone(), view.clone(), view.clone());
+    let chosen = RwSignal::new(None::<Place>);
+    let is_empty = view.rows.is_empty();
+    view! {
+        <div class="sql-bar">
+            <span role="status">{how_many(&view)}</span>
+            {live(move || lens.is_old.get().then(|| view! {
+                <span class="wait-words">"The run has changed since: run the question again."</span>
+            }))}
+            <span class="grow"></span>
+            <Copy text=Signal::derive(move || csv(&as_csv)) label="Copy CSV"/>
+            <button on:click=move |_| save(csv(&to_csv), "text/csv", "answer.csv")>{icons::download()}<span>"Save CSV"</span></button>
+            <button on:click=move |_| save(json(&to_json), "application/json", "answer.json")>{icons::download()}<span>"Save JSON"</span></button>
+        </div>
+        {live(move || is_refused.get().then(|| view! {
+            <p class="bad-words" role="alert">"The browser refused the download. Allow downloads for this page."</p>
+        }))}
+        {view.notes.iter().map(|note| view! { <p class="soft">{note.clone()}</p> }).collect_view()}
+        {match is_empty {
+            true => view! { <Empty what="No rows" why="The question was answered, and nothing is so."/> }.into_any(),
+            false => table(&view, chosen),
+        }}
+        {live(move || chosen.get().and_then(|at| cell(&view, at, chosen)))}
+    }
+    .into_any()
+}
+
+/// How many rows there are, and what is left out of them.
+fn how_many(view: &QueryView) -> String {
+    let rows = match view.more {
+        true => format!(
+            "First {}, there are more",
+            words::counted(view.returned, "row", "rows")
+        ),
+        false => words::counted(view.returned, "row", "rows"),
+    };
+    let cut = match view.cut {
+        0 => String::new(),
+        n => format!("{} cut after 64 KB", words::counted(n, "cell", "cells")),
+    };
+    words::joined([rows, cut])
+}
+
+fn json(view: &QueryView) -> String {
+    // Names, numbers and texts can always be written.
+    serde_json::to_string_pretty(view).unwrap_or_default()
+}
+
+/// Gives the browser a text to save.
+fn saved(text: &str, kind: &str, name: &str) -> Option<()> {
+    let options = web_sys::BlobPropertyBag::new();
+    options.set_type(kind);
+    let parts = Array::of1(&JsValue::from_str(text));
+    let blob = web_sys::Blob::new_with_str_sequence_and_options(&parts, &options).ok()?;
+    save_blob(&blob, name)
+}
+
+fn table(view: &QueryView, chosen: RwSignal<Option<Place>>) -> AnyView {
+    let names: Vec<String> = view
+        .columns
+        .iter()
+        .map(|column| column.name.clone())
+        .collect();
+    let mut widths = Vec::new();
+    cells::widen(&mut widths, &names, &view.rows);
+    let head = view.columns.iter().map(|column| {
+        let declared = column.declared.clone().unwrap_or_default();
+        view! { <span role="columnheader" dir="auto" title=declared>{cells::one_line(&column.name)}</span> }
+    });
+    let head = head.collect_view().into_any();
+    let last = view.columns.len().saturating_sub(1);
+    let on_key = Callback::new(move |(key, row, _): (Key, u64, Option<Vec<Cell>>)| {
+        let column = chosen.get_untracked().map_or(0, |(_, column)| column);
+        let column = match key {
+            Key::Left => column.saturating_sub(1),
+            Key::Right => (column + 1).min(last),
+            Key::Enter => column,
+            Key::Moved if chosen.read_untracked().is_some() => column,
+            _ => return,
+        };
+        chosen.set(Some((row, column)));
+        show();
+    });
+    let draw = move |at, row: &Vec<Cell>| row_of(at, row, chosen);
+    view! {
+        <div class="table-box" style=("--cols", cells::template(&widths))>
+            <Rows pages=Pages::of(view.rows.clone()) height=24.0 label="Answer" class="sql-rows" cursor=Cursor::new()
+                head draw mark=|_| Mark::default() on_key/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Scrolls sideways to the cell that is chosen.
+fn show() {
+    request_animation_frame(|| {
+        let to = web_sys::ScrollIntoViewOptions::new();
+        to.set_block(web_sys::ScrollLogicalPosition::Nearest);
+        to.set_inline(web_sys::ScrollLogicalPosition::Nearest);
+        let cell = document()
+            .query_selector(".sql-rows .chosen")
+            .ok()
+            .flatten();
+        if let Some(cell) = cell {
+            cell.scroll_into_view_with_scroll_into_view_options(&to);
+        }
+    });
+}
+
+fn row_of(at: u64, row: &[Cell], chosen: RwSignal<Option<Place>>) -> AnyView {
+    let cells = row.iter().enumerate().map(|(column, cell)| {
+        let title = cells::beginning(cell);
+        let line = cells::one_line(&title);
+        view! {
+            <span role="gridcell" class=cells::class(cell) dir="auto" title=title
+                class:chosen=move || chosen.get() == Some((at, column))
+                on:click=move |_| chosen.set(Some((at, column)))>{line}</span>
+        }
+    });
+    cells.collect_view().into_any()
+}
+
+/// The cell that is chosen, whole.
+fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) -> Option<AnyView> {
+    let row = view.rows.get(at as usize)?;
+    let cell = row.get(column)?;
+    let name = view.columns.get(column)?.name.clone();
+    let kind = match cell.cut {
+        true => format!(
+            "{}, the first 64 KB of {}",
+            cell.stored,
+            words::bytes(cell.len)
+        ),
+        false => cell.stored.clone(),
+    };
+    let of_row = QueryView {
+        columns: view.columns.clone(),
+        rows: vec![row.clone()],
+        ..QueryView::default()
+    };
+    // The value itself, without what SQL writes around it; NULL is nothing.
+    let (text, raw) = (cells::text(cell), cell.text.clone());
+    Some(
+        view! {
+            <section class="sql-cell" aria-label="Cell">
+                <div class="sql-bar">
+                    <code dir="auto">{name}</code><span class="faint">{format!("row {} · {kind}", words::count(at + 1))}</span>
+                    <span class="grow"></span>
+                    <Copy text=Signal::derive(move || raw.clone()) label="Copy cell"/>
+                    <Copy text=Signal::derive(move || csv(&of_row)) label="Copy row"/>
+                    <button class="icon" title="Close" aria-label="Close" on:click=move |_| chosen.set(None)>{icons::close()}</button>
+                </div>
+                <pre class="raw" dir="auto" tabindex="0">{text}</pre>
+            </section>
+        }
+        .into_any(),
+    )
+}

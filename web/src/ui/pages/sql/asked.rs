@@ -1,0 +1,36 @@
+//! What was asked in this tab: it is gone with the tab, and never written anywhere.
+
+use std::cell::RefCell;
+
+/// Questions that are remembered.
+const MOST: usize = 50;
+
+thread_local! {
+    static ASKED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static DRAFT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Returns the questions, the newest first.
+pub(super) fn all() -> Vec<String> {
+    ASKED.with_borrow(Clone::clone)
+}
+
+/// Remembers a question, and returns all. The same question is kept once.
+pub(super) fn remember(sql: &str) -> Vec<String> {
+    ASKED.with_borrow_mut(|asked| {
+        asked.retain(|known| known != sql);
+        asked.insert(0, sql.to_owned());
+        asked.truncate(MOST);
+        asked.clone()
+    })
+}
+
+/// Returns what was in the field when the page was left.
+pub(super) fn draft() -> String {
+    DRAFT.with_borrow(Clone::clone)
+}
+
+/// Keeps what is in the field.
+pub(super) fn keep(sql: &str) {
+    DRAFT.with_borrow_mut(|draft| sql.clone_into(draft));
+}
