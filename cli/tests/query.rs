@@ -8,6 +8,9 @@ use prosescope_test_support::{files, needs};
 
 const LATEST: &str = "20260125";
 
+/// Bytes of the attachment of `load_profile`.
+const LOAD_PROFILE: &str = "38860";
+
 fn examples() -> PathBuf {
     needs::root().join("examples")
 }
@@ -124,6 +127,10 @@ fn every_form_of_run_is_asked_in_the_same_words() {
             run != "20260115"
         );
     }
+    // The length is that of the value, also where that is in a file of its own.
+    let sql = "SELECT length, value_cut FROM value_list WHERE name = 'load_profile'";
+    let csv = done(&examples(), &["20260115", sql, "--csv"]);
+    assert_eq!(fields(&csv)[1], [LOAD_PROFILE, "1"]);
     let (code, _, said) = query(&examples(), &["20260115", "SELECT * FROM execution"], "");
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("no such table: execution"), "{said}");

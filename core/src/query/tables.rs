@@ -286,6 +286,11 @@ fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
         true => beginning(asked, row),
         false => (Value::Null, Value::Null),
     };
+    // Where the value is in a file of its own, the cell holds a summary.
+    let length = match row.attachment {
+        Some(_) => row.attachment_len,
+        None => row.len,
+    };
     [
         number(Some(row.binding)),
         text(&row.name),
@@ -293,7 +298,7 @@ fn value_row(asked: &Asked<'_>, row: &BindingRow) -> [Value<'static>; 17] {
         number(row.frame_node),
         text(&row.frame_path),
         text(&row.kind),
-        number(row.len),
+        number(length),
         text(&row.stored),
         value,
         cut,
