@@ -124,6 +124,7 @@ impl Client {
         let answer = read(&json)?;
         // An opening that fails leaves open what was.
         if opens.is_some() {
+            self.asker.stop();
             self.served.set(served);
         }
         Ok(answer)

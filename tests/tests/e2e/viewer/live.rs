@@ -321,6 +321,34 @@ const CURRENT: &str = "(() => {
 })()";
 
 #[test]
+fn an_answer_in_sql_says_that_the_run_changed_since() {
+    let Some((project, _, _served, mut viewer)) = open(Project::runs) else {
+        return;
+    };
+    project.prose("exec begin --line 1", "");
+    viewer.key("q");
+    viewer.wait_page("SQL");
+    viewer.key("q");
+    viewer.type_text("SELECT status FROM execution");
+    viewer.key("Ctrl+Enter");
+    let answer = |viewer: &mut Viewer, text: &str| {
+        let text = json!(text);
+        viewer.wait(&format!(
+            "document.querySelector('.sql-rows')?.innerText.includes({text})"
+        ));
+    };
+    answer(&mut viewer, "executing");
+    project.prose("put findings --execution 1 --done", "42");
+    viewer.wait("document.querySelector('.sql-answer .wait-words')");
+    // What is shown stays what was answered, until it is asked again.
+    answer(&mut viewer, "executing");
+    viewer.key("Ctrl+Enter");
+    answer(&mut viewer, "completed");
+    let is_old = viewer.eval("!!document.querySelector('.sql-answer .wait-words')");
+    assert_eq!(is_old, false);
+}
+
+#[test]
 fn rows_that_come_before_move_neither_the_cursor_nor_what_is_seen() {
     if needs::sqlite3().is_none() || needs::viewer().is_none() {
         return;

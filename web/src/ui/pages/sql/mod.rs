@@ -87,6 +87,9 @@ impl Lens {
             if self.number.try_get_value() != Some(this) {
                 return;
             }
+            if self.is_old.get_untracked() {
+                self.app.stop_query();
+            }
             self.shown.set(match got {
                 Ok(view) => Shown::Answer(Arc::new(view)),
                 Err(trouble) => Shown::Trouble(trouble),
@@ -119,9 +122,12 @@ pub(super) fn draw() -> AnyView {
     let edition = lens.app.follow.edition;
     Effect::new(move |before: Option<()>| {
         edition.track();
-        if before.is_some() && !matches!(*lens.shown.read_untracked(), Shown::Running) {
-            lens.app.stop_query();
+        if before.is_some() {
             lens.is_old.set(true);
+            // What is being answered is answered of what was read before.
+            if !matches!(*lens.shown.read_untracked(), Shown::Running) {
+                lens.app.stop_query();
+            }
         }
     });
     on_cleanup(move || lens.app.stop_query());
