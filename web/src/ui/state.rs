@@ -842,9 +842,10 @@ impl Run {
         })
     }
 
-    /// The place, untracked: a run's pages are made anew when it changes.
+    /// The place, untracked: a run's pages are made anew when it changes. What still runs when its page was left asks for no
+    /// place, and nobody hears the answer.
     pub(crate) fn place(self) -> String {
-        self.place.get_untracked()
+        self.place.try_get_untracked().unwrap_or_default()
     }
 
     /// A link to a page.

@@ -93,7 +93,10 @@ impl Cursor {
 
     /// Where it stands and how often it was moved: the same again means that nobody moved it in between.
     pub(crate) fn mark(self) -> (u64, u32) {
-        (self.at.get_untracked(), self.reveal.get_untracked())
+        (
+            self.at.try_get_untracked().unwrap_or_default(),
+            self.reveal.try_get_untracked().unwrap_or_default(),
+        )
     }
 
     /// Goes to a row and shows it, unless it went anywhere before.

@@ -115,6 +115,10 @@ pub(super) fn draw() -> AnyView {
         let item = tree.selected.get();
         if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
             spawn_local(async move {
+                // The page may be left before this begins.
+                if tree.cursor.is_gone() {
+                    return;
+                }
                 let before = tree.cursor.mark();
                 let node = tree.node_of(&item).await;
                 if tree.cursor.is_gone() {
@@ -264,7 +268,11 @@ impl Tree {
 
     /// Shows a node that the address may name already: it may have been folded away since.
     fn reveal(self, node: u32) {
-        spawn_local(async move { self.show(node, self.cursor.mark()).await });
+        spawn_local(async move {
+            if !self.cursor.is_gone() {
+                self.show(node, self.cursor.mark()).await;
+            }
+        });
     }
 
     /// Unfolds what hides a node and goes there, unless the cursor was moved since `before`: whoever went on
