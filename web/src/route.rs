@@ -261,9 +261,9 @@ impl Route {
     /// What is selected.
     pub(crate) fn selected(&self) -> Option<&str> {
         match self {
-            Route::Run { item, .. } | Route::Workflow { item, .. } | Route::Compare { item, .. } => {
-                item.as_deref()
-            }
+            Route::Run { item, .. }
+            | Route::Workflow { item, .. }
+            | Route::Compare { item, .. } => item.as_deref(),
             Route::Home | Route::Workflows { .. } => None,
         }
     }
@@ -482,11 +482,7 @@ mod tests {
             "#/run/x/nothing",
             "#/run/x/overview/",
         ] {
-            assert_eq!(
-                Route::parse(hash),
-                Route::page("x", Page::Trace),
-                "{hash}"
-            );
+            assert_eq!(Route::parse(hash), Route::page("x", Page::Trace), "{hash}");
         }
         assert_eq!(
             Route::parse("#/run/%zz%/trace"),

@@ -194,14 +194,21 @@ pub(crate) async fn decide(
     init.set_method("POST");
     init.set_body(&body.to_string().into());
     let headers = web_sys::Headers::new().map_err(gone)?;
-    headers.set("content-type", "application/json").map_err(gone)?;
-    headers.set("x-prosescope-token", &how.token).map_err(gone)?;
+    headers
+        .set("content-type", "application/json")
+        .map_err(gone)?;
+    headers
+        .set("x-prosescope-token", &how.token)
+        .map_err(gone)?;
     init.set_headers(&headers);
     let sent = leptos::prelude::window().fetch_with_str_and_init("decide", &init);
     let response = JsFuture::from(sent).await.and_then(JsCast::dyn_into);
     let response: Response = response.map_err(gone)?;
     let text = JsFuture::from(response.text().map_err(gone)?).await;
-    let text = text.ok().and_then(|text| text.as_string()).unwrap_or_default();
+    let text = text
+        .ok()
+        .and_then(|text| text.as_string())
+        .unwrap_or_default();
     if response.ok() {
         let word = match decision {
             Verdict::Approved => "Approved",

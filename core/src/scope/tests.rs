@@ -299,10 +299,7 @@ fn b5_without_a_frame_a_name_means_the_root() {
     );
     let found = ask(&run, "x", None);
     assert_eq!(winner(&run, &found), Ok(None));
-    assert_eq!(
-        found.candidates[0].reason,
-        "from the program's top level"
-    );
+    assert_eq!(found.candidates[0].reason, "from the program's top level");
     let found = ask(&run, "y", None);
     assert_eq!(winner(&run, &found), Err(()));
     assert_eq!(

@@ -61,7 +61,9 @@ impl Filter {
 fn is_days(text: &str, number: &str) -> bool {
     let lower = text.to_lowercase();
     let mut words = lower.split_whitespace().skip_while(|word| *word != number);
-    words.nth(1).is_some_and(|word| matches!(word, "day" | "days"))
+    words
+        .nth(1)
+        .is_some_and(|word| matches!(word, "day" | "days"))
 }
 
 /// A day, or the first and the last of several.

@@ -3,8 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-use super::survey::split;
 use super::history::message;
+use super::survey::split;
 use crate::run_id;
 use crate::source::Source;
 use crate::time::Stamp;
@@ -124,7 +124,9 @@ impl Filter {
     }
 
     fn is_said_of(&self, run: &RunSummary) -> bool {
-        let is_why = |pattern: &String| message(run).is_some_and(|said| super::history::pattern(said) == *pattern);
+        let is_why = |pattern: &String| {
+            message(run).is_some_and(|said| super::history::pattern(said) == *pattern)
+        };
         let texts = [
             run.program.as_deref(),
             Some(&*run.id),

@@ -60,7 +60,9 @@ pub struct WhyFailed {
 pub fn why_failed(runs: &[RunSummary]) -> Vec<WhyFailed> {
     let mut all: BTreeMap<String, WhyFailed> = BTreeMap::new();
     for run in runs {
-        let Some(message) = message(run) else { continue };
+        let Some(message) = message(run) else {
+            continue;
+        };
         let at = began(run);
         let pattern = pattern(message);
         let why = all.entry(pattern.clone()).or_insert_with(|| WhyFailed {
@@ -127,15 +129,26 @@ mod tests {
             "table # (# tokens) at #. # of #"
         );
         let runs = [
-            run("20260118-201530-aaaaaa", "failed", Some("cut off at 32,768 tokens")),
-            run("20260119-201530-bbbbbb", "failed", Some("cut off at 65,536 tokens")),
+            run(
+                "20260118-201530-aaaaaa",
+                "failed",
+                Some("cut off at 32,768 tokens"),
+            ),
+            run(
+                "20260119-201530-bbbbbb",
+                "failed",
+                Some("cut off at 65,536 tokens"),
+            ),
             run("20260119-211530-cccccc", "failed", Some("reset by peer")),
             run("20260119-221530-dddddd", "failed", None),
             run("20260120-201530-eeeeee", "completed", Some("recovered")),
         ];
         let why = why_failed(&runs);
         assert_eq!(why.len(), 2);
-        assert_eq!((why[0].count, &*why[0].message), (2, "cut off at 65,536 tokens"));
+        assert_eq!(
+            (why[0].count, &*why[0].message),
+            (2, "cut off at 65,536 tokens")
+        );
         assert_eq!((why[1].count, &*why[1].message), (1, "reset by peer"));
         let days = days(&runs);
         let counts: Vec<_> = days.iter().map(|day| (day.all, day.failed)).collect();

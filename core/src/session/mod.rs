@@ -17,10 +17,10 @@
 //! A [`Lookup`] and a [`OneAgent`] answer one question each without reading the whole run.
 
 mod around;
+mod asked;
 mod carry;
 mod choose;
 mod convert;
-mod asked;
 mod filter;
 mod history;
 mod list;
@@ -51,8 +51,8 @@ pub use around::Around;
 pub use carry::Carried;
 pub use choose::{ChooseError, choose};
 pub use convert::{Each, Files, Left, There, weight};
-pub use history::{DayOfRuns, WhyFailed, day_of, days, why_failed};
 pub use filter::{Filter, Order, RUN_STATUSES, SILENT, UnknownStatus};
+pub use history::{DayOfRuns, WhyFailed, day_of, days, why_failed};
 pub use list::{Listing, is_of_newest, list, list_again, list_more, list_page, list_while};
 pub use lookup::{FoundValue, Lookup};
 pub use one_agent::{AgentHome, OneAgent};

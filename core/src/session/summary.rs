@@ -53,7 +53,11 @@ fn failure(run: &Run, trace: &Trace) -> Option<String> {
 fn wrote(run: &Run, verdict: &Verdict) -> Option<String> {
     let is_over = verdict.status == RunStatus::Completed.word();
     let is_output = |b: &&Binding| b.kind == BindingKind::Output && b.execution_id.is_none();
-    let mut outputs = run.bindings.iter().filter(is_output).filter(|b| b.is_written());
+    let mut outputs = run
+        .bindings
+        .iter()
+        .filter(is_output)
+        .filter(|b| b.is_written());
     let first = outputs.next().filter(|_| is_over)?;
     let size = first.value.len().map(bytes);
     let size = size.map_or(String::new(), |size| format!(", {size}"));

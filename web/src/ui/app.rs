@@ -67,7 +67,9 @@ pub(crate) fn App() -> impl IntoView {
                     _ => format!("{} — Prosescope", counted(runs, "run", "runs")),
                 }
             }
-            Shown::Run(..) | Shown::Compare(..) | Shown::Workflows(_) | Shown::Workflow(..) => return,
+            Shown::Run(..) | Shown::Compare(..) | Shown::Workflows(_) | Shown::Workflow(..) => {
+                return;
+            }
         };
         document().set_title(&title);
     });

@@ -56,9 +56,15 @@ impl Choice {
         let typed = Filter::of_words(&self.words.get(), Some(js_sys::Date::now() as i64));
         let chosen = (!status.is_empty()).then_some(status).into_iter().collect();
         Filter {
-            status: if typed.status.is_empty() { chosen } else { typed.status },
+            status: if typed.status.is_empty() {
+                chosen
+            } else {
+                typed.status
+            },
             since: day(self.since).or(typed.since),
-            before: day(self.until).map(|day| day.saturating_add(DAY)).or(typed.before),
+            before: day(self.until)
+                .map(|day| day.saturating_add(DAY))
+                .or(typed.before),
             why: Some(self.why.get()).filter(|why| !why.is_empty()),
             ..typed
         }

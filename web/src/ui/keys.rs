@@ -60,7 +60,10 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing(event) {
         return;
     }
-    if app.help.get_untracked() || app.finder.get_untracked() || app.sheet.read_untracked().is_some() {
+    if app.help.get_untracked()
+        || app.finder.get_untracked()
+        || app.sheet.read_untracked().is_some()
+    {
         return;
     }
     let done = match key.as_str() {

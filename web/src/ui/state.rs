@@ -578,7 +578,8 @@ impl App {
     /// Compares the two runs that are marked; whether there are two.
     pub(crate) fn compare(self) -> bool {
         let paired = self.paired.get_untracked();
-        let ([first, second], Desk::Open(list)) = (paired.as_slice(), &*self.desk.read_untracked()) else {
+        let ([first, second], Desk::Open(list)) = (paired.as_slice(), &*self.desk.read_untracked())
+        else {
             self.say("Mark two runs of one program first (x)");
             return false;
         };

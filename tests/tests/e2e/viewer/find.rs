@@ -212,7 +212,9 @@ fn words_and_reasons_narrow_the_list() {
             "" => viewer.key("Delete"),
             words => viewer.type_text(words),
         }
-        viewer.wait(&format!("document.querySelector('h1').innerText === '{found}'"));
+        viewer.wait(&format!(
+            "document.querySelector('h1').innerText === '{found}'"
+        ));
     }
     viewer.key("Escape");
     // Why it failed, by a click.

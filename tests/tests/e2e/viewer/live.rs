@@ -25,13 +25,13 @@ session "Write it up"
 "#;
 
 /// A project whose runs `prosescope` records.
-struct Project {
-    folder: tempfile::TempDir,
+pub(super) struct Project {
+    pub(super) folder: tempfile::TempDir,
     prose: PathBuf,
 }
 
 impl Project {
-    fn new(prose: &Path) -> Project {
+    pub(super) fn new(prose: &Path) -> Project {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(".prose")).unwrap();
         fs::write(folder.path().join("report.prose"), PROGRAM).unwrap();
@@ -39,17 +39,17 @@ impl Project {
         Project { folder, prose }
     }
 
-    fn runs(&self) -> PathBuf {
+    pub(super) fn runs(&self) -> PathBuf {
         self.folder.path().join(".prose")
     }
 
     /// Opens a run, and gives its id.
-    fn init(&self) -> String {
+    pub(super) fn init(&self) -> String {
         self.prose("init report.prose --state sqlite", "")
     }
 
     /// Runs `prosescope` with these words, and gives what it prints.
-    fn prose(&self, words: &str, input: &str) -> String {
+    pub(super) fn prose(&self, words: &str, input: &str) -> String {
         let mut process = Command::new(&self.prose)
             .args(words.split(' '))
             .current_dir(self.folder.path())

@@ -1,7 +1,9 @@
 //! The viewer as people open it: one HTML file from disk, or the page that `prosescope view` serves.
 
 mod accessible;
+mod compare;
 mod damage;
+mod decide;
 mod dropped;
 mod find;
 mod honest;
@@ -44,7 +46,8 @@ const PAGES: [(&str, &str); 10] = [
 ];
 
 /// What a page of a run tells: how the run stands, and the page itself.
-const TOLD: &str = "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
+const TOLD: &str =
+    "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
 
 /// The viewer in a browser.
 struct Viewer {

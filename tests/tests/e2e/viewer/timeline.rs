@@ -135,9 +135,7 @@ fn what_is_open_is_told_and_has_the_focus() {
     viewer.drop_run(&[&example(FAILED)]);
     viewer.wait_page("Trace");
     let told = "document.querySelector('p.told').textContent";
-    viewer.wait(&format!(
-        "{told} === 'Trace of translate-manual, failed'"
-    ));
+    viewer.wait(&format!("{told} === 'Trace of translate-manual, failed'"));
     viewer.wait("document.activeElement.id === 'main'");
     viewer.key("1");
     viewer.wait(&format!("{told} === 'Trace of translate-manual, failed'"));

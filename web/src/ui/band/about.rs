@@ -16,7 +16,10 @@ pub(super) fn draw() -> AnyView {
 
 fn facts(overview: &Overview) -> AnyView {
     let run = Run::get();
-    let by = |from: &Option<String>| from.as_ref().map(|from| view! { <span class="faint">" by "{from.clone()}</span> });
+    let by = |from: &Option<String>| {
+        from.as_ref()
+            .map(|from| view! { <span class="faint">" by "{from.clone()}</span> })
+    };
     let values = match overview.attachments {
         0 => words::bytes(overview.bindings_bytes),
         n => words::joined([

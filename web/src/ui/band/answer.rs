@@ -26,7 +26,8 @@ pub(super) fn draw(outputs: Vec<BindingRef>) -> AnyView {
         view! { <span>{link(to, output.name.as_str())}</span> }
     });
     let others: Vec<_> = others.collect();
-    let others = (!others.is_empty()).then(|| view! { <p class="meta"><span>"Other outputs:"</span>{others}</p> });
+    let others = (!others.is_empty())
+        .then(|| view! { <p class="meta"><span>"Other outputs:"</span>{others}</p> });
     let first = outputs.into_iter().take(DRAWN).map(one).collect_view();
     view! { {first}{others} }.into_any()
 }

@@ -47,7 +47,9 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
         doing.set(true);
         spawn_local(async move {
             let came = match here {
-                Some(here) => decide(&here, &gate, decision, said).await.map(Done::Recorded),
+                Some(here) => decide(&here, &gate, decision, said)
+                    .await
+                    .map(Done::Recorded),
                 None => {
                     let request = Request::Decide {
                         place: run.place(),
@@ -86,7 +88,9 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
 
 fn shown(done: Done) -> AnyView {
     match done {
-        Done::Recorded(words) => view! { <p class="made" role="status"><b>{words}</b></p> }.into_any(),
+        Done::Recorded(words) => {
+            view! { <p class="made" role="status"><b>{words}</b></p> }.into_any()
+        }
         Done::Failed(trouble) => view! { <TroubleNote trouble/> }.into_any(),
         Done::Made(made) => {
             let (name, text) = (made.name.clone(), made.text);

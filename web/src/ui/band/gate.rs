@@ -41,16 +41,20 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
         let to = Run::get().item(Page::Gates, &gate.id);
         view! { <b>{link(to, gate.id.as_str())}</b>" " }
     });
-    let late = gate.overdue.then_some(
-        "It is too late to approve. Record the time-out; it counts as rejected. ",
-    );
+    let late = gate
+        .overdue
+        .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
-        gate.deadline.as_ref().map(|at| format!("until {}", words::moment(at))),
+        gate.deadline
+            .as_ref()
+            .map(|at| format!("until {}", words::moment(at))),
         gate.remaining.clone().filter(|_| !gate.overdue),
     ];
     let facts = facts.into_iter().flatten();
-    let facts = facts.map(|fact| view! { <span dir="auto">{fact}</span> }).collect_view();
+    let facts = facts
+        .map(|fact| view! { <span dir="auto">{fact}</span> })
+        .collect_view();
     view! {
         <p class="reason question">{name}<span class="soft">{late}</span><bdi>{gate.prompt.clone()}</bdi></p>
         <p class="meta">{facts}</p>
@@ -95,7 +99,10 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
     };
     let facts = [
         ("Gate", view! { <code>{gate.id.clone()}</code> }.into_any()),
-        ("It asks", view! { <bdi>{gate.prompt.clone()}</bdi> }.into_any()),
+        (
+            "It asks",
+            view! { <bdi>{gate.prompt.clone()}</bdi> }.into_any(),
+        ),
         ("May decide", gate.allow_words.clone().into_any()),
         (
             "Deadline",

@@ -20,7 +20,11 @@ pub(super) fn draw() -> AnyView {
     let plan = run.overview.with_untracked(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let stands = !overview.positions.is_empty() || overview.failure.is_some();
-        stands.then(|| loaded(ask_page(pages::Page::Resume), |view: ResumeView| view! { <Plan view/> }.into_any()))
+        stands.then(|| {
+            loaded(ask_page(pages::Page::Resume), |view: ResumeView| {
+                view! { <Plan view/> }.into_any()
+            })
+        })
     });
     view! { <div class="go-on">{next}{plan}</div> }.into_any()
 }

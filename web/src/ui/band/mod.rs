@@ -133,7 +133,10 @@ fn reason(overview: &Overview) -> Option<AnyView> {
         let error = failure.error.clone();
         error.unwrap_or_else(|| "No message was recorded.".to_owned())
     });
-    let story = overview.story.iter().skip(usize::from(is_counted(overview)));
+    let story = overview
+        .story
+        .iter()
+        .skip(usize::from(is_counted(overview)));
     let story: Vec<AnyView> = story.map(|sentence| coded(sentence)).collect();
     let missing = overview.missing.as_deref();
     let missing = missing.map(|missing| format!("{}.", words::first_upper(missing)));
@@ -181,7 +184,10 @@ fn facts(overview: &Overview) -> AnyView {
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
-    let untimed = match (overview.times_recorded, overview.is_unread(Part::Statements)) {
+    let untimed = match (
+        overview.times_recorded,
+        overview.is_unread(Part::Statements),
+    ) {
         (_, true) => Some("times of statements could not be read"),
         (false, false) if overview.trace_nodes > 0 => Some("no times recorded for statements"),
         _ => None,
@@ -252,7 +258,11 @@ struct Acts {
 impl Acts {
     fn of(overview: &Overview) -> Acts {
         let is_over = overview.status == "completed";
-        let waits: &[GateView] = if is_over { &[] } else { &overview.pending_gates };
+        let waits: &[GateView] = if is_over {
+            &[]
+        } else {
+            &overview.pending_gates
+        };
         let gate = match waits {
             [gate] => Some((gate.id.clone(), gate.overdue)),
             _ => None,
@@ -269,7 +279,9 @@ impl Acts {
         Acts {
             gates: waits.len(),
             // A gate that waits is decided first.
-            go_on: says.filter(|_| waits.is_empty()).map(|says| (says, place.is_some())),
+            go_on: says
+                .filter(|_| waits.is_empty())
+                .map(|says| (says, place.is_some())),
             is_model: !is_over && overview.trace_nodes > 0,
             answer: overview.outputs.first().map(|output| output.binding),
             gate,

@@ -34,7 +34,8 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
             copy.replaced_words(),
         ]);
         let left = copy.left_out.join("; ");
-        let left = (!left.is_empty()).then(|| view! { <p class="faint">"Left out or shortened: "{left}</p> });
+        let left = (!left.is_empty())
+            .then(|| view! { <p class="faint">"Left out or shortened: "{left}</p> });
         view! {
             <p class="line-up"><span class="soft">{facts}</span><Copy text=Signal::stored(copy.text.clone()) label="Copy"/></p>
             {left}

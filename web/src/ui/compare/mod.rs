@@ -4,7 +4,9 @@ mod row;
 mod values;
 
 use leptos::prelude::*;
-use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon};
+use prosescope_core::view::{
+    CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon,
+};
 
 use super::detail::{self, Beside};
 use super::icons;
@@ -82,7 +84,10 @@ fn Compared(view: CompareView, all: RwSignal<bool>) -> impl IntoView {
         (false, true) => "waiting",
         (false, false) => "was executing",
     };
-    let longer = view.longer.clone().map(|longer| view! { <span>"B against A: "{longer}</span> });
+    let longer = view
+        .longer
+        .clone()
+        .map(|longer| view! { <span>"B against A: "{longer}</span> });
     let program = view.programs.words.clone();
     view! {
         <section class="band" aria-label="What differs">
@@ -129,13 +134,20 @@ fn List(view: CompareView) -> impl IntoView {
     let longest = rows.iter().flat_map(|row| [&row.a, &row.b]).flatten();
     // What only holds others would make all bars short.
     let longest = longest.filter(|node| node.at.kind == "statement");
-    let longest = longest.filter_map(|node| node.duration_ms).max().unwrap_or(0);
+    let longest = longest
+        .filter_map(|node| node.duration_ms)
+        .max()
+        .unwrap_or(0);
     let is_empty = rows.is_empty();
     let selected = detail::selected_or(move || (!app.trace.shut.get()).then(|| WHOLE.to_owned()));
     provide_context(StoredValue::new(view));
     let put = move |item: String| {
         if let Route::Compare { a, b, .. } = app.route.get_untracked() {
-            app.put(Route::Compare { a, b, item: Some(item) });
+            app.put(Route::Compare {
+                a,
+                b,
+                item: Some(item),
+            });
         }
     };
     let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<ComparedRow>)| {
@@ -151,7 +163,11 @@ fn List(view: CompareView) -> impl IntoView {
     if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
         cursor.go(at);
     }
-    let numbered: Vec<Numbered> = rows.into_iter().enumerate().map(|(at, row)| Numbered { at, row }).collect();
+    let numbered: Vec<Numbered> = rows
+        .into_iter()
+        .enumerate()
+        .map(|(at, row)| Numbered { at, row })
+        .collect();
     let mark = move |of: &Numbered| Mark {
         level: Some(of.row.level + 1),
         selected: selected.get().is_some_and(|item| item == of.at.to_string()),
@@ -190,7 +206,11 @@ struct Numbered {
 }
 
 fn draw_row(row: &ComparedRow, longest: i64) -> AnyView {
-    let text = row.b.as_ref().or(row.a.as_ref()).map(|node| node.at.text.clone());
+    let text = row
+        .b
+        .as_ref()
+        .or(row.a.as_ref())
+        .map(|node| node.at.text.clone());
     let text = text.unwrap_or_default();
     let (sign, class, says) = match (&row.a, &row.b) {
         (Some(_), None) => ("−", "sign bad", "only in A"),
@@ -199,7 +219,8 @@ fn draw_row(row: &ComparedRow, longest: i64) -> AnyView {
         _ => ("~", "sign wait", "differs"),
     };
     let title = text.clone();
-    let below = (row.below > 0).then(|| words::counted(row.below.into(), "row below", "rows below"));
+    let below =
+        (row.below > 0).then(|| words::counted(row.below.into(), "row below", "rows below"));
     view! {
         <span role="gridcell" class="tree" title=title style:--level=row.level.min(16).to_string()>
             <b class=class title=says aria-label=says>{sign}</b>
@@ -229,8 +250,17 @@ fn in_what(row: &ComparedRow) -> String {
         Difference::Values => "values",
         Difference::Duration => "time",
     };
-    let words: Vec<&str> = row.differs.iter().map(word).filter(|word| !word.is_empty()).collect();
-    let guess = if row.guessed { " (likely the same statement)" } else { "" };
+    let words: Vec<&str> = row
+        .differs
+        .iter()
+        .map(word)
+        .filter(|word| !word.is_empty())
+        .collect();
+    let guess = if row.guessed {
+        " (likely the same statement)"
+    } else {
+        ""
+    };
     format!("{}{guess}", words.join(", "))
 }
 

@@ -23,7 +23,11 @@ pub(super) fn draw(item: String) -> AnyView {
 }
 
 fn of_row(row: &ComparedRow) -> AnyView {
-    let text = row.b.as_ref().or(row.a.as_ref()).map(|node| node.at.text.clone());
+    let text = row
+        .b
+        .as_ref()
+        .or(row.a.as_ref())
+        .map(|node| node.at.text.clone());
     let values = row.values.iter().map(value).collect_view();
     view! {
         <h2 class="statement"><code dir="auto">{text}</code></h2>

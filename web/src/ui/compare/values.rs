@@ -14,7 +14,8 @@ pub(super) fn value(of: &ComparedValue) -> AnyView {
     let side = |letter: &'static str, key: &str, at: Option<u32>, len: Option<u64>| {
         let size = len.map_or_else(|| "no value".to_owned(), words::bytes);
         // A memory has no index among the values.
-        let is_memory = of.kind.is_empty() || matches!(&*of.kind, "execution" | "project" | "user" | "custom");
+        let is_memory =
+            of.kind.is_empty() || matches!(&*of.kind, "execution" | "project" | "user" | "custom");
         match at.filter(|_| !is_memory) {
             Some(at) => {
                 let to = Route::item(key, Page::Bindings, at);
@@ -23,7 +24,9 @@ pub(super) fn value(of: &ComparedValue) -> AnyView {
             None => view! { <small class="faint">{letter}" "{size}</small> }.into_any(),
         }
     };
-    let cut = of.cut.then_some("Only the first 64 KiB were compared line by line.");
+    let cut = of
+        .cut
+        .then_some("Only the first 64 KiB were compared line by line.");
     let likely = of.inferred.then(|| {
         view! { <small class="wait-words" title="That the row wrote it follows from names and order.">"likely"</small> }
     });

@@ -14,7 +14,14 @@ use crate::ui::parts::{Empty, live};
 use crate::ui::state::App;
 
 /// How runs stand, those first that ask for somebody.
-const FIRST: [&str; 6] = ["failed", "unreadable", "waiting", "interrupted", "running", "completed"];
+const FIRST: [&str; 6] = [
+    "failed",
+    "unreadable",
+    "waiting",
+    "interrupted",
+    "running",
+    "completed",
+];
 
 /// The runs that were chosen, and what chooses them.
 #[component]
@@ -76,10 +83,15 @@ fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
             for run in &list.runs {
                 let word = status_word(run);
                 let rank = FIRST.iter().position(|first| *first == word);
-                *counts.entry((rank.unwrap_or(FIRST.len()), word)).or_default() += 1;
+                *counts
+                    .entry((rank.unwrap_or(FIRST.len()), word))
+                    .or_default() += 1;
             }
         });
-        counts.into_iter().map(|((_, word), count)| (word, count)).collect::<Vec<_>>()
+        counts
+            .into_iter()
+            .map(|((_, word), count)| (word, count))
+            .collect::<Vec<_>>()
     });
     let button = move |word: String, count: u64| {
         let (of, title) = (word.clone(), words::first_upper(&word));
@@ -91,7 +103,10 @@ fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
         }
     };
     live(move || {
-        let buttons = counts.get().into_iter().map(|(word, count)| button(word, count));
+        let buttons = counts
+            .get()
+            .into_iter()
+            .map(|(word, count)| button(word, count));
         view! {
             <span class="segments" role="group" aria-label="How they stand">
                 <button aria-pressed=move || choice.status.read().is_empty().to_string()
@@ -130,7 +145,9 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
         (true, false, _) => Some(format!("begun on {until} or before")),
         _ => Some(format!("begun from {since} to {until}")),
     };
-    let why = Some(why).filter(|why| !why.is_empty()).map(|why| format!("failed with “{why}”"));
+    let why = Some(why)
+        .filter(|why| !why.is_empty())
+        .map(|why| format!("failed with “{why}”"));
     let says: Vec<String> = days.into_iter().chain(why).collect();
     (!says.is_empty()).then(|| {
         let clear = move |_| {
@@ -149,8 +166,7 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
 /// What to do with the runs that are marked.
 fn pairing(app: App) -> Option<AnyView> {
     let many = app.paired.read().len();
-    let clear =
-        view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
+    let clear = view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
     match many {
         0 => None,
         1 => Some(view! { <p class="pairing" role="status">"One run is marked: mark another run of its program to compare them."{clear}</p> }.into_any()),

@@ -125,9 +125,15 @@ pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
 }
 
 fn reason(why: &WhyFailed, choice: Choice) -> AnyView {
-    let (pattern, title, message) = (why.pattern.clone(), why.message.clone(), why.message.clone());
+    let (pattern, title, message) = (
+        why.pattern.clone(),
+        why.message.clone(),
+        why.message.clone(),
+    );
     let of = pattern.clone();
-    let last = why.last.map(|at| format!("last on {}", words_of(at.div_euclid(DAY))));
+    let last = why
+        .last
+        .map(|at| format!("last on {}", words_of(at.div_euclid(DAY))));
     view! {
         <li><button class="plain" title=title aria-pressed=move || (*choice.why.read() == of).to_string()
             on:click=move |_| choice.why.update(|now| *now = if *now == pattern { String::new() } else { pattern.clone() })>
@@ -149,7 +155,10 @@ fn of(list: &RunList) -> Option<Drawn> {
     let of_day = |day: i64| {
         let found = known.binary_search_by_key(&day, |of| of.day).ok();
         let found = found.and_then(|at| known.get(at)).copied();
-        found.unwrap_or(DayOfRuns { day, ..DayOfRuns::default() })
+        found.unwrap_or(DayOfRuns {
+            day,
+            ..DayOfRuns::default()
+        })
     };
     let drawn: Vec<DayOfRuns> = (first..=newest).map(of_day).collect();
     let counted: u64 = drawn.iter().map(|day| u64::from(day.all)).sum();
@@ -162,7 +171,10 @@ fn of(list: &RunList) -> Option<Drawn> {
 
 /// The place of the pointer in what it points at, as a part of it.
 fn part_of(event: &PointerEvent) -> Option<f64> {
-    let target = event.current_target()?.dyn_into::<web_sys::Element>().ok()?;
+    let target = event
+        .current_target()?
+        .dyn_into::<web_sys::Element>()
+        .ok()?;
     let there = target.get_bounding_client_rect();
     let part = (f64::from(event.client_x()) - there.left()) / there.width();
     part.is_finite().then_some(part)

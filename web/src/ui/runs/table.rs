@@ -168,10 +168,17 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
     let when = match (started, &run.file_changed) {
         (Some(at), _) => words::joined([
             words::moment(at),
-            run.age.as_ref().map_or_else(String::new, |age| format!("{age} ago")),
-            run.started_from.as_ref().map_or_else(String::new, |from| format!("by {from}")),
+            run.age
+                .as_ref()
+                .map_or_else(String::new, |age| format!("{age} ago")),
+            run.started_from
+                .as_ref()
+                .map_or_else(String::new, |from| format!("by {from}")),
         ]),
-        (None, Some(at)) => format!("not recorded; a file changed on {}, which a copy resets", words::day(at)),
+        (None, Some(at)) => format!(
+            "not recorded; a file changed on {}, which a copy resets",
+            words::day(at)
+        ),
         (None, None) => "not recorded".to_owned(),
     };
     // Where there is one column, it says what the others would.

@@ -80,8 +80,15 @@ fn by(session: &Session, node: &Node) -> Option<AskedAgent> {
 }
 
 fn agent_of(statement: &Statement) -> Option<String> {
-    let asks = matches!(statement.kind, StatementKind::Session | StatementKind::Resume);
-    statement.target.as_deref().filter(|_| asks).map(str::to_owned)
+    let asks = matches!(
+        statement.kind,
+        StatementKind::Session | StatementKind::Resume
+    );
+    statement
+        .target
+        .as_deref()
+        .filter(|_| asks)
+        .map(str::to_owned)
 }
 
 /// What a node was asked: as the program says it, or as its record has it where that tells more surely.

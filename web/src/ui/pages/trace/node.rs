@@ -126,7 +126,9 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
         view! { <span title=guess>{link(run.item(Page::Program, line), words)}</span> }
     });
     let gate = row.gate.clone();
-    let gate = gate.map(|gate| view! { <span>"gate "{link(run.item(Page::Gates, &gate), gate.as_str())}</span> });
+    let gate = gate.map(
+        |gate| view! { <span>"gate "{link(run.item(Page::Gates, &gate), gate.as_str())}</span> },
+    );
     view! {
         <span class=class><i aria-hidden="true">{icon(&status)}</i>{status.clone()}</span>
         {row.first_cause.then(|| view! { <span class="cause">"first cause"</span> })}

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 use prosescope_core::view::{
-    AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen, ValueFormat,
+    AnswerView, AskedAgent, AttemptView, BindingRef, Excerpt, GivenName, NodeWork, Seen,
+    ValueFormat,
 };
 
 use crate::route::Page;
@@ -93,7 +94,10 @@ fn name(given: GivenName) -> AnyView {
         None => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
-        Seen::Same if given.inferred => Some(("likely", "The order of the statements says that this is the value.")),
+        Seen::Same if given.inferred => Some((
+            "likely",
+            "The order of the statements says that this is the value.",
+        )),
         Seen::Same => None,
         Seen::Replaced => Some(("replaced since", "")),
         Seen::Unknown => Some(("perhaps another value then", "")),

@@ -1,0 +1,105 @@
+//! Two runs of a program side by side, and a run as text for a model.
+
+use std::fs;
+
+use prosescope_tests::{build, needs};
+
+use super::screenshots::shoot;
+use super::{FAILED, Viewer, example};
+
+/// Two runs of a program: the second one went well behind row 20, and a word of its values differs.
+fn two(folder: &std::path::Path) -> std::path::PathBuf {
+    let prose = folder.join(".prose");
+    for (id, change) in [
+        ("20260118-201530-aaaaaa", ""),
+        (
+            "20260119-201530-bbbbbb",
+            "UPDATE execution SET status = 'completed', error_message = NULL WHERE id >= 20;
+             UPDATE bindings SET value = replace(value, 'pitch', 'yaw');",
+        ),
+    ] {
+        let run = prose.join("runs").join(id);
+        fs::create_dir_all(&run).unwrap();
+        fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
+        let change = format!("UPDATE run SET id = '{id}'; {change}");
+        build::sql(&run.join("state.db"), &change);
+    }
+    prose
+}
+
+#[test]
+fn two_runs_are_compared_by_mouse_and_by_keys() {
+    let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
+        return;
+    };
+    viewer.look(1280, 860, false);
+    let folder = tempfile::tempdir().unwrap();
+    viewer.drop_files(&[&two(folder.path())]);
+    viewer.wait_text("2 runs");
+    let differs = "document.querySelector('.compare-rows .row .sign.wait')";
+    // By mouse in four steps: both marks, the button, a row.
+    viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
+    viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
+    viewer.click_text(".pairing button", "Compare");
+    viewer.wait(differs);
+    // The earlier one is A, whichever was marked first.
+    viewer.wait("location.hash === '#/compare/20260118-201530-aaaaaa/20260119-201530-bbbbbb'");
+    viewer.wait_main("4 rows differ");
+    // What no row wrote in both is open from the start.
+    viewer.wait("document.querySelector('.detail .changes .add').innerText.includes('yaw')");
+    shoot(&mut viewer, "compare");
+    viewer.look(1280, 860, false);
+    viewer.click_text(".compare-rows .text", "draft = session: translator");
+    viewer.wait("document.querySelector('.detail .standing')");
+    viewer.wait("/\\/\\d+$/.test(location.hash)");
+    viewer.click_text(".detail a", "open the row");
+    viewer.wait_page("Trace");
+    viewer.eval("history.back()");
+    viewer.wait(differs);
+
+    // By keys.
+    viewer.key("g");
+    viewer.wait_text("2 runs");
+    viewer.click_text(".pairing button", "Clear");
+    for key in ["j", "Home", "x", "j", "x", "c"] {
+        viewer.key(key);
+    }
+    viewer.wait(differs);
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait("location.hash.endsWith('/0')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_run_and_a_row_are_handed_to_a_model() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    let text = "document.querySelector('dialog.sheet pre.raw').innerText";
+    // By mouse in two steps: the button, and that it is copied.
+    viewer.click_text(".acts button", "Copy for a model");
+    viewer.wait(&format!(
+        "{text}.includes('Output was cut off in the middle of table 4.2-14')"
+    ));
+    viewer.wait(
+        "/about [\\d\\u202f]+ tokens/.test(document.querySelector('dialog.sheet').innerText)",
+    );
+    viewer.click_text("dialog.sheet button", "8 KB");
+    viewer.wait(&format!("{text}.length <= 8000"));
+    viewer.click_text("dialog.sheet .line-up button", "Copy");
+    viewer.wait_text("Copied");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('dialog.sheet')");
+    // Of the row that is open, by its key.
+    viewer.key("n");
+    viewer.wait("document.querySelector('.detail .foot')");
+    viewer.key("y");
+    viewer.wait(&format!(
+        "{text}.includes('Mend these terms and nothing else')"
+    ));
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('dialog.sheet')");
+    viewer.assert_quiet();
+}
