@@ -9,7 +9,7 @@ use super::compare::Compare;
 use super::finder::Finder;
 use super::help::Help;
 use super::home::Home;
-use super::opening::{Picker, on_drop};
+use super::opening::{Picker, on_drop, on_paste};
 use super::runs::Runs;
 use super::share::Share;
 use super::shell::{RunShell, name_of};
@@ -173,6 +173,11 @@ fn listen(app: Shared) -> ReadSignal<bool> {
         window_event_listener(ev::popstate, move |_| app.hash_changed()),
         window_event_listener(ev::keydown, move |event| keys::on_key(app, &event)),
         window_event_listener(ev::afterprint, move |_| app.printing.set(false)),
+        window_event_listener(ev::paste, move |event| {
+            if on_paste(app, &event) {
+                event.prevent_default();
+            }
+        }),
         window_event_listener(ev::dragover, move |event| {
             event.prevent_default();
             set_dragging.set(true);

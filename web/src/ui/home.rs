@@ -82,7 +82,7 @@ fn Offer(again: bool) -> impl IntoView {
                 <p><b>"Drop it anywhere on this page"</b></p>
                 <p class="kinds">
                     <code>"state.db"</code>" with its "<code>"-wal"</code>" · a run folder · a "
-                    <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>" · "<code>"workflows.db"</code>" · a shared page or zip"
+                    <code>".prose"</code>" folder · "<code>"agents.db"</code>" · "<code>"state.md"</code>" · "<code>"workflows.db"</code>" · a shared page or zip; a "<code>"state.md"</code>" can be pasted, too"
                 </p>
                 <p class="do">
                     <button class="primary" on:click=move |_| pick_files()>

@@ -9,10 +9,12 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use crate::script;
 
 mod drop;
+mod paste;
 mod pick;
 pub(crate) mod recent;
 
 pub(crate) use drop::{on_drop, open_handles};
+pub(crate) use paste::on_paste;
 pub(crate) use pick::{Picker, pick_files, pick_folder};
 
 /// The run in this page, as a file: once.

@@ -139,6 +139,35 @@ fn agents_and_a_lone_state_file_open() {
     viewer.assert_quiet();
 }
 
+#[test]
+fn a_state_file_is_pasted_as_text() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    let text = fs::read_to_string(example(FOLDER).join("state.md")).unwrap();
+    let paste = |viewer: &mut Viewer, text: &str, into: &str| {
+        let text = json!(text);
+        viewer.eval(&format!(
+            "(() => {{ const data = new DataTransfer(); data.setData('text/plain', {text});
+               {into}.dispatchEvent(new ClipboardEvent('paste', {{clipboardData: data, bubbles: true, cancelable: true}})) }})()"
+        ));
+    };
+    paste(&mut viewer, &text, "document.body");
+    viewer.wait_page("Trace");
+    viewer.wait_text("heat-the-school");
+    // What is pasted into a field stays there, and a word opens nothing.
+    paste(
+        &mut viewer,
+        &text,
+        "document.querySelector('input[type=search]')",
+    );
+    paste(&mut viewer, "a word", "document.body");
+    viewer.wait_page("Trace");
+    paste(&mut viewer, "no run,\nbut two lines", "document.body");
+    viewer.wait("document.querySelector('.notice')?.innerText.includes('state.md')");
+    viewer.assert_quiet();
+}
+
 /// What is refused, and what must be said of it: the file, what was found, and a next step.
 #[test]
 fn what_is_no_run_is_refused_with_its_name_and_what_was_found() {

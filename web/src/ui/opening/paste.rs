@@ -1,0 +1,56 @@
+//! A run that is pasted: a state file as text, or files that were copied.
+
+use js_sys::Array;
+use wasm_bindgen::JsCast as _;
+use web_sys::{ClipboardEvent, Element, File};
+
+use crate::protocol::Missing;
+use crate::ui::state::{App, What};
+
+/// What a pasted text is called.
+const NAME: &str = "state.md";
+
+/// Opens what was pasted, unless somebody pastes it into a field; whether there was something.
+pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
+    let target = event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok());
+    let in_field = |of: &Element| matches!(of.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT");
+    if target.is_some_and(|target| in_field(&target)) {
+        return false;
+    }
+    let Some(data) = event.clipboard_data() else {
+        return false;
+    };
+    let copied = data.files().filter(|files| files.length() > 0);
+    let files: Vec<(String, File)> = match copied {
+        Some(files) => (0..files.length())
+            .filter_map(|at| files.get(at))
+            .map(|file| (file.name(), file))
+            .collect(),
+        None => {
+            let text = data.get_data("text/plain").unwrap_or_default();
+            // A word or a path is no state file.
+            let is_long = text.trim().lines().nth(1).is_some();
+            let file =
+                is_long.then(|| File::new_with_str_sequence(&Array::of1(&text.into()), NAME));
+            file.and_then(Result::ok)
+                .map(|file| (NAME.to_owned(), file))
+                .into_iter()
+                .collect()
+        }
+    };
+    let Some((first, _)) = files.first() else {
+        return false;
+    };
+    app.open(What::Files {
+        label: format!("{first}, pasted"),
+        files,
+        missing: Missing {
+            loose: true,
+            ..Missing::default()
+        },
+        handles: Vec::new(),
+    });
+    true
+}
