@@ -69,6 +69,16 @@ export type AnswerView = {
   note: string | null;
 };
 
+/** An agent that a session names, as the program declares it: what a record says of it may differ. */
+export type AskedAgent = {
+  /** Its name. */
+  name: string;
+  /** The model that it asks for; `null`: the program names none. */
+  model: string | null;
+  /** Its own prompt, which stands before that of each session. */
+  prompt: Excerpt | null;
+};
+
 /** An attempt to carry a statement out. */
 export type AttemptView = {
   /** Its number, from 1. */
@@ -620,6 +630,8 @@ export type NodeWork = {
   prompt_note: string | null;
   /** The persistent agent that carried it out. */
   agent: AgentOfTask | null;
+  /** The agent that it names, as the program declares it. */
+  by: AskedAgent | null;
   /** The names that it was given, as they are resolved in its frame; the first fifty. */
   context: Array<GivenName>;
   /** How many more names there are. */
@@ -707,6 +719,8 @@ export type Overview = {
   failure: Failure | null;
   /** Gates that wait for a decision. */
   pending_gates: Array<GateView>;
+  /** What a completed run answered: its outputs at the root, as they were left (the first 20). */
+  outputs: Array<BindingRef>;
   /** How many bindings there are. */
   bindings: number;
   /** Their values' bytes together. */
@@ -940,6 +954,8 @@ export type RunSummary = {
   reason: string;
   /** Of a failed run the error of what failed first, its first line; `null` where none is recorded or it was not looked at. */
   failure?: string;
+  /** Of a completed run its first output at the root, with its size, and how many more there are: `verdict, 477 B`; `null` where there is none or it was not looked at. */
+  wrote?: string;
   /** `SQLite, append-only`, `folder, state.md` … */
   form: string;
   /** When it started. */
@@ -1204,6 +1220,8 @@ export type TreeRow = {
   gate: string | null;
   /** Of a call, the beginning of the first value that it was given; `null` where that is not recorded, or not asked for. */
   argument?: string | null;
+  /** On a screen: how many of the blocks around it, from the outside in, hold the first cause of the failure, where that comes behind this row. */
+  around_cause?: number;
   /** When it began; `null`: not recorded. */
   started: Stamp | null;
   /** When it ended; `null`: not recorded. */
