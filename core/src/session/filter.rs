@@ -248,7 +248,7 @@ fn status(run: &RunSummary) -> &str {
 }
 
 /// When a run began: the time in its id, else `started`, else its last sign of life.
-pub(super) fn began(run: &RunSummary) -> Option<i64> {
+pub fn began(run: &RunSummary) -> Option<i64> {
     let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
     run_id::RunId::parse(&run.id)
         .millis()

@@ -15,7 +15,7 @@ use super::parts::live;
 use super::share::ShareButton;
 use super::state::{App, Desk, Run};
 use super::theme::ThemeButton;
-use crate::protocol::Request;
+use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
@@ -64,13 +64,19 @@ pub(crate) fn RunShell(
             None => "Prosescope".to_owned(),
         });
     });
+    // The page is not drawn anew for each row that a run gets.
+    let trouble = Memo::new(move |_| {
+        let trouble = |answer: &Result<Overview, Trouble>| answer.as_ref().err().cloned();
+        run.overview
+            .with(|answer| answer.as_ref().and_then(trouble))
+    });
     view! {
         <div class="app" class:stale=move || run.overview.with(|o| matches!(o, Some(Ok(o)) if o.stale))>
             <RunBar/>
             <Band/>
             <Pages page/>
             <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
-                {live(move || match run.overview.with(|answer| answer.as_ref()?.as_ref().err().cloned()) {
+                {live(move || match trouble.get() {
                     Some(trouble) => view! { <TroubleNote trouble/> }.into_any(),
                     None => pages::draw(page.get()),
                 })}
@@ -206,7 +212,10 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     });
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
-            {Page::ALL.map(|of| live(move || is_offered(of).then(|| {
+            {Page::ALL.map(|of| {
+                // A link that has the focus keeps it.
+                let offered = Memo::new(move |_| is_offered(of));
+                live(move || offered.get().then(|| {
                 let to = run.page(of).to_string();
                 let words = match of {
                     Page::Issues => live(move || view! { <span class=found(run).1>{found(run).0}</span> }),
@@ -221,7 +230,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                     <a href=to class:found=of == Page::Issues title=format!("{} ({})", of.title(), of.key())
                         aria-current=move || (page.get() == of).then_some("page")>{words}</a>
                 }
-            })))}
+            }))})}
         </nav>
     }
 }

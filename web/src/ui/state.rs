@@ -590,7 +590,7 @@ impl App {
         // The earlier one is A, whichever was marked first.
         let begun = |place: &String| {
             let run = list.runs.iter().find(|run| run.place == *place);
-            run.and_then(|run| run.started.as_ref()?.millis())
+            run.and_then(prosescope_core::session::began)
         };
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),

@@ -53,7 +53,7 @@ fn where_the_server_lets_it_the_page_decides_in_the_run() {
     );
     viewer.click_text("dialog.sheet button", "Approve now");
     viewer.wait_text("Approved and recorded as decided by raymond.");
-    let gates = project.prose("gates --json", "");
+    let gates = project.prose("gates --all --json", "");
     assert!(
         gates.contains(r#""status": "approved""#) || gates.contains(r#""status":"approved""#),
         "{gates}"

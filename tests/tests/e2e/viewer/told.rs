@@ -150,7 +150,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     // V1: how to go on at a gate.
     viewer.drop_run(&[&example(WAITING)]);
     viewer.key("a");
-    viewer.wait("document.querySelector('dialog.sheet')");
+    viewer.wait("document.querySelector('dialog.sheet .command')");
     let says = viewer.eval("document.querySelector('dialog.sheet').innerText");
     let says = says.as_str().unwrap().to_owned();
     assert!(says.contains("prosescope gates expire"), "{says}");

@@ -10,6 +10,13 @@ use crate::ui::state::{App, What};
 /// What a pasted text is called.
 const NAME: &str = "state.md";
 
+/// Whether a text may be a state file: whatever else is in the clipboard takes the place of no run that is open.
+fn is_state(text: &str) -> bool {
+    let head: Vec<String> = text.lines().take(40).map(str::to_lowercase).collect();
+    let says = |words: &str| head.iter().any(|line| line.contains(words));
+    head.len() > 1 && (says("execution state") || says("run:") || says("run id"))
+}
+
 /// Opens what was pasted, unless somebody pastes it into a field; whether there was something.
 pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
     let target = event
@@ -30,11 +37,12 @@ pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
             .collect(),
         None => {
             let text = data.get_data("text/plain").unwrap_or_default();
-            // A word or a path is no state file.
-            let is_long = text.trim().lines().nth(1).is_some();
-            let file =
-                is_long.then(|| File::new_with_str_sequence(&Array::of1(&text.into()), NAME));
-            file.and_then(Result::ok)
+            if !is_state(&text) {
+                app.say("What was pasted is no state.md: nothing in it names a run");
+                return false;
+            }
+            let file = File::new_with_str_sequence(&Array::of1(&text.into()), NAME);
+            file.ok()
                 .map(|file| (NAME.to_owned(), file))
                 .into_iter()
                 .collect()

@@ -82,13 +82,13 @@ pub(super) fn draw() -> AnyView {
             <span role="columnheader" class="num">"Size"</span>
         };
         view! {
-            <Rows pages height=44.0 label="Bindings" class="binding-rows" cursor head=head.into_any() draw=draw_row mark on_key/>
+            <Rows pages height=44.0 label="Values" class="binding-rows" cursor head=head.into_any() draw=draw_row mark on_key/>
         }
         .into_any()
     };
     view! {
         <div class="tools">
-            <h1>"Bindings"</h1>
+            <h1>"Values"</h1>
             {move || pages.total.get().filter(|n| *n > 0).map(|n| view! { <span class="soft">{words::count(n)}</span> })}
         </div>
         <Beside list=list.into_any() open=selected.into() label="Binding" draw=binding::draw/>

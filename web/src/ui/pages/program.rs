@@ -161,7 +161,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
         {line.guessed.then(|| view! { <p class="aside">"Some rows were tied to this line by a guess: their text is shortened or reworded."</p> })}
         {stated(&line.properties)}
         {(!line.bindings.is_empty()).then(|| view! {
-            <h3>"Bindings written here"</h3>
+            <h3>"Values written here"</h3>
             {binding_links(&line.bindings)}
         })}
         <h3>"What ran here"</h3>
