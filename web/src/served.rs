@@ -218,8 +218,8 @@ pub(crate) async fn decide(
     }
     Err(match serde_json::from_str::<CommandFailed>(&text) {
         Ok(CommandFailed { error }) => Trouble::new(
-            &format!("Nothing was recorded: {}.", error.message),
-            &error.hints.join(" "),
+            format!("Nothing was recorded: {}.", error.message),
+            error.hints.join(" "),
         ),
         Err(_) => Trouble::new(
             "Nothing was recorded.",

@@ -30,7 +30,7 @@ struct Drawn {
 /// Bars of days, and reasons of failures.
 #[component]
 pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
-    let drawn = Memo::new(move |_| list.with(|list| of(list)));
+    let drawn = Memo::new(move |_| list.with(of));
     let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
     // Where the pointer went down, while it is.
     let begun = StoredValue::new(None::<i64>);
