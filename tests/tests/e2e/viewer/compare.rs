@@ -44,8 +44,10 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.wait(differs);
     // The earlier one is A, whichever was marked first.
     viewer.wait("location.hash === '#/compare/20260118-201530-aaaaaa/20260119-201530-bbbbbb'");
-    viewer.wait_main("4 rows differ");
-    // What no row wrote in both is open from the start.
+    viewer.wait_main("5 rows differ");
+    // What concerns both runs is open from the start.
+    viewer.wait("document.querySelector('.detail h2').innerText === 'Both runs'");
+    viewer.click_text(".compare-rows .more", "values");
     viewer.wait("document.querySelector('.detail .changes .add').innerText.includes('yaw')");
     shoot(&mut viewer, "compare");
     viewer.look(1280, 860, false);

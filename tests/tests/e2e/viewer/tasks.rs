@@ -183,6 +183,10 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
         ),
     }
     viewer.wait("location.hash.includes('order=longest')");
+    // The rows come from the worker.
+    viewer.wait(
+        "document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .text').innerText.startsWith('loop')",
+    );
     match hand {
         Mouse => viewer.click(".trace-rows .row[aria-rowindex='2'] .text"),
         Keys => {
