@@ -2,6 +2,7 @@
 
 use clap::Args;
 use prosescope_core::database::query::{MOST_ROWS, ROWS};
+use prosescope_core::query::EXAMPLE;
 
 use super::run::{RUN_HELP, SAME, one, run_name};
 use crate::error::CliError;
@@ -56,7 +57,9 @@ impl QueryArgs {
             (Some(first), None, None) if is_sql(first) => Err(CliError::usage(
                 "the run comes before the SQL, and none is named",
             )
-            .hint("`prosescope query latest \"SELECT …\"` asks the latest run")),
+            .hint(format!(
+                "`prosescope query latest \"{EXAMPLE}\"` asks the latest run"
+            ))),
             _ => match one(run, named)? {
                 Some(run) => Ok((run, sql)),
                 None => Ok((unnamed()?, sql)),

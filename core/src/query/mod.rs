@@ -15,6 +15,9 @@ use crate::sqlite;
 use crate::view::{Part, QueryColumn, QueryTable, QueryTables, QueryView, StoredQuestion};
 use tables::{Asked, MODEL, Model};
 
+/// How a question begins, for hints and empty fields.
+pub const EXAMPLE: &str = "SELECT … FROM trace";
+
 /// Why a run gives no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unanswered {

@@ -166,6 +166,14 @@ impl Visited {
                     len,
                 ))
             });
+            self.windows("trace_screen", nodes as u64, |from, len| {
+                Some(pages::trace_screen(
+                    session,
+                    &folded,
+                    u32::try_from(from).ok()?,
+                    len,
+                ))
+            });
             for node in some(nodes) {
                 self.page("trace_place", || {
                     pages::trace_place(session, &folded, NodeId::new(node))

@@ -23,7 +23,7 @@ pub(super) fn draw(lens: Lens) -> AnyView {
         <div class="sql-answer">
             {live(move || match lens.shown.get() {
                 Shown::Nothing => view! {
-                    <Empty what="Nothing asked yet" why="Choose a stored question, or write a SELECT and press Ctrl Enter."/>
+                    <Empty what="Nothing asked yet" why="Choose a stored question, or write one and press Ctrl Enter."/>
                 }.into_any(),
                 Shown::Running => view! { <p class="soft" role="status">"Running…"</p> }.into_any(),
                 Shown::Stopped => view! { <p class="soft" role="status">"Stopped."</p> }.into_any(),

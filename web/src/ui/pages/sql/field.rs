@@ -2,6 +2,7 @@
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
+use prosescope_core::query::EXAMPLE;
 use prosescope_core::view::{QueryTables, StoredQuestion};
 
 use super::{Lens, Shown};
@@ -17,7 +18,7 @@ pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
     view! {
         <div class="sql-ask">
             <textarea id="sql" class="mono" node_ref=lens.field spellcheck="false" autocomplete="off"
-                aria-label="SQL" placeholder="SELECT … FROM trace"
+                aria-label="SQL" placeholder=EXAMPLE
                 aria-invalid=move || is_wrong().to_string()
                 aria-describedby="sql-trouble"
                 prop:value=move || lens.sql.get()
