@@ -136,20 +136,22 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         "document.querySelector('.trace-rows .row.current').getAttribute('aria-rowindex') === '2'",
     );
     let all = viewer.rows();
-    let mut folded = all;
-    for _ in 0..all {
-        if viewer.eval("document.querySelector('.trace-rows .row.current').ariaExpanded") == "true"
-        {
-            viewer.key("ArrowLeft");
-            viewer.wait(&format!(
-                "+document.querySelector('[data-list]').ariaRowCount - 1 < {folded}"
-            ));
-            folded = viewer.rows();
-            break;
-        }
+    // Down to the first row that can be folded, each row drawn before the next key.
+    let foldable = "[...document.querySelectorAll('.trace-rows .row')].find(row => row.ariaExpanded === 'true')";
+    viewer.wait(foldable);
+    let foldable = viewer.eval(&format!("+{foldable}.ariaRowIndex"));
+    let foldable = foldable.as_u64().expect("an open row has a number");
+    for at in 2..foldable {
         viewer.key("ArrowDown");
+        viewer.wait(&format!(
+            "+document.querySelector('.trace-rows .row.current').ariaRowIndex === {}",
+            at + 1
+        ));
     }
-    assert!(folded < all, "nothing was folded");
+    viewer.key("ArrowLeft");
+    viewer.wait(&format!(
+        "+document.querySelector('[data-list]').ariaRowCount - 1 < {all}"
+    ));
     viewer.wait("document.querySelector('.trace-rows .row.current').ariaExpanded === 'false'");
     viewer.key("ArrowRight");
     viewer.wait(&format!(
