@@ -130,6 +130,7 @@ fn the_trace_folds_unfolds_and_walks_failures() {
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
+    viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     viewer.key("j");
     viewer.key("Home");
     viewer.wait(

@@ -54,6 +54,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .cause')");
+    viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     viewer.wait("document.querySelector('.detail .given .prose table td')");
     shoot(&mut viewer, "told-given");
 
