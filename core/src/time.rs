@@ -20,6 +20,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text::Text;
 
+/// A day in milliseconds.
+pub const DAY: i64 = 86_400_000;
+
 /// A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]

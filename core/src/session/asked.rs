@@ -2,12 +2,13 @@
 
 use super::Filter;
 use super::filter::RUN_STATUSES;
-use crate::time::Stamp;
-
-const DAY: i64 = 24 * 60 * 60 * 1000;
+use crate::time::{DAY, Stamp};
 
 /// Days that a month of looking back has.
 const MONTH: i64 = 30;
+
+/// The most days that are looked back.
+const MOST: i64 = 3_660;
 
 impl Filter {
     /// Reads words: statuses, days (`today`, `yesterday`, `last week`, `last 3 days`, `last month`, `2026-01-18`,
@@ -15,36 +16,21 @@ impl Filter {
     /// UTC; without `now`, words that look back from it are words like others.
     pub fn of_words(text: &str, now: Option<i64>) -> Filter {
         let lower = text.to_lowercase();
-        let mut words = lower.split_whitespace().peekable();
-        let mut filter = Filter::default();
+        let words: Vec<&str> = lower.split_whitespace().collect();
         let today = now.map(|now| now.div_euclid(DAY));
-        while let Some(word) = words.next() {
-            let next = words.peek().copied().unwrap_or_default();
-            let back = match (word, next) {
-                ("today", _) => Some((1, 0)),
-                ("yesterday", _) => Some((1, 1)),
-                ("last", "week") => Some((7, 0)),
-                ("last", "month") => Some((MONTH, 0)),
-                _ => None,
-            };
-            if let (Some((days, ago)), Some(today)) = (back, today) {
-                filter.between(today - ago - days + 1, today - ago);
-                if word == "last" {
-                    words.next();
-                }
-            } else if let ("last", Ok(days @ 1..=3_660), Some(today)) =
-                (word, next.parse::<i64>(), today)
-                && is_days(text, next)
-            {
-                filter.between(today - days + 1, today);
-                words.next();
-                words.next();
+        let mut filter = Filter::default();
+        let mut rest = words.as_slice();
+        while let [word, behind @ ..] = rest {
+            rest = behind;
+            if let Some((from, until, behind)) = today.and_then(|day| back(word, behind, day)) {
+                filter.between(from, until);
+                rest = behind;
             } else if let Some((from, until)) = days_of(word) {
                 filter.between(from, until);
-            } else if RUN_STATUSES.contains(&word) {
-                filter.status.push(word.to_owned());
+            } else if RUN_STATUSES.contains(word) {
+                filter.status.push((*word).to_owned());
             } else {
-                filter.words.push(word.to_owned());
+                filter.words.push((*word).to_owned());
             }
         }
         filter
@@ -57,13 +43,19 @@ impl Filter {
     }
 }
 
-/// Whether `days` (or `day`) follows a number.
-fn is_days(text: &str, number: &str) -> bool {
-    let lower = text.to_lowercase();
-    let mut words = lower.split_whitespace().skip_while(|word| *word != number);
-    words
-        .nth(1)
-        .is_some_and(|word| matches!(word, "day" | "days"))
+/// The days that words look back to from `today`: the first, the last, and the words behind them.
+fn back<'w>(word: &str, behind: &'w [&'w str], today: i64) -> Option<(i64, i64, &'w [&'w str])> {
+    let (days, behind) = match (word, behind) {
+        ("today", _) => (1, behind),
+        ("yesterday", _) => return Some((today - 1, today - 1, behind)),
+        ("last", ["week", behind @ ..]) => (7, behind),
+        ("last", ["month", behind @ ..]) => (MONTH, behind),
+        ("last", [days, "day" | "days", behind @ ..]) => (days.parse().ok()?, behind),
+        _ => return None,
+    };
+    (1..=MOST)
+        .contains(&days)
+        .then_some((today - days + 1, today, behind))
 }
 
 /// A day, or the first and the last of several.
@@ -114,6 +106,12 @@ mod tests {
         }
         let filter = Filter::of_words("last 3 attempts", Some(NOW));
         assert_eq!(filter.words, ["last", "3", "attempts"]);
+        // A number that stands elsewhere, too.
+        let filter = Filter::of_words("3 last 3 days", Some(NOW));
+        assert_eq!(
+            (&*filter.words, filter.since.is_some()),
+            (&["3".to_owned()][..], true)
+        );
         assert_eq!(Filter::of_words("today", None).words, ["today"]);
     }
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::filter::began;
+use crate::time::DAY;
 use crate::view::RunSummary;
-
-const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The runs of one day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

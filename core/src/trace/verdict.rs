@@ -4,7 +4,7 @@ use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
 use crate::issue::{Issue, Severity};
 use crate::model::{AgentScope, Form, Run, RunStatus};
-use crate::time::Stamp;
+use crate::time::{DAY, Stamp};
 
 /// What [`Verdict::source`] says where a statement ended in a word that is not understood, and nothing else tells.
 pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
@@ -147,7 +147,6 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
         None if run.executions.is_empty() => "execution markers".to_owned(),
         None => "open rows".to_owned(),
     };
-    const DAY: i64 = 86_400_000;
     let last = verdict.last_sign.as_ref().and_then(Stamp::millis);
     let silent = now.zip(last).map(|(now, last)| now.saturating_sub(last));
     verdict.reason = match (silent, &verdict.last_sign) {

@@ -115,7 +115,15 @@ pub struct Overview {
     pub other_runs: Vec<String>,
 }
 
+/// What a store of agents is read as ([`Overview::form`]).
+pub(crate) const AGENTS: &str = "agents";
+
 impl Overview {
+    /// Whether it is a store of agents and no run.
+    pub fn is_of_agents(&self) -> bool {
+        self.form == AGENTS
+    }
+
     /// The state file, where it is encrypted.
     pub fn sealed(&self) -> Option<&str> {
         let sealed = self.unread.iter().find(|unread| unread.sealed)?;

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::session::{Filter, Order};
-use prosescope_core::time::Stamp;
+use prosescope_core::time::{DAY, Stamp};
 
 /// What the list can be ordered by: its word in the address, and its name.
 pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
@@ -17,8 +17,6 @@ pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
 
 /// Chooses workflows of which a run waits for input, whatever the status of the workflow is.
 pub(crate) const WAITING: &str = "waiting";
-
-const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// What is chosen.
 #[derive(Clone, Copy, Default)]

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::icons;
 use super::keys;
 use super::list::Key;
+use super::parts::matches;
 use super::state::{App, Run};
 use crate::route::{Page, Route};
 
@@ -103,11 +104,7 @@ pub(crate) fn selected_or(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
     let selected = selected();
-    let wide = window()
-        .match_media("(min-width: 1000px)")
-        .ok()
-        .flatten()
-        .is_some_and(|m| m.matches());
+    let wide = matches("(min-width: 1000px)");
     Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
 }
 

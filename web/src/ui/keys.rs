@@ -156,7 +156,8 @@ pub(crate) fn focus(selector: &str) -> bool {
     true
 }
 
-fn is_typing(event: &KeyboardEvent) -> bool {
+/// Whether something happens in a field that takes text.
+pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     let target = event
         .target()
         .and_then(|t| t.dyn_into::<web_sys::Element>().ok());

@@ -23,6 +23,15 @@ pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView
     boxed(Box::new(move || draw().into_any()))
 }
 
+/// Little room, or a finger that points: rows are higher then.
+pub(crate) const SMALL: &str = "(max-width: 700px), (pointer: coarse)";
+
+/// Whether a question about the window holds, as the style asks it.
+pub(crate) fn matches(query: &str) -> bool {
+    let found = window().match_media(query).ok().flatten();
+    found.is_some_and(|found| found.matches())
+}
+
 /// Facts with their names, below each other.
 pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyView {
     let fact =

@@ -23,7 +23,7 @@ pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyVi
     };
     view! {
         <dialog class="sheet" node_ref=dialog aria-labelledby="sheet-title" on:close=move |_| close()>
-            <div class="help-head">
+            <div class="sheet-head">
                 <h2 id="sheet-title">{title}</h2>
                 <button class="icon" on:click=shut aria-label="Close">{icons::close()}</button>
             </div>

@@ -2,7 +2,7 @@
 
 use leptos::html::Nav;
 use leptos::prelude::*;
-use prosescope_core::view::Overview;
+use prosescope_core::view::{Overview, Part};
 
 use super::band::Band;
 use super::finder::Seek;
@@ -14,7 +14,7 @@ use super::pages;
 use super::parts::live;
 use super::share::ShareButton;
 use super::state::{App, Desk, Run};
-use super::theme::ThemeButton;
+use super::theme::bar_end;
 use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -49,7 +49,7 @@ pub(crate) fn RunShell(
     Effect::new(move || {
         let only_agents = run.overview.with(|overview| {
             let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
-            overview.is_some_and(|of| of.trace_nodes == 0 && of.agents > 0 && of.bindings == 0)
+            overview.is_some_and(Overview::is_of_agents)
         });
         if only_agents && app.route.read_untracked().is_trace() {
             app.put(run.page(Page::Agents));
@@ -148,8 +148,7 @@ fn RunBar() -> impl IntoView {
             <ShareButton places=Signal::derive(move || vec![run.place.get()])/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>
-            <ThemeButton/>
-            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+            {bar_end(app)}
         </header>
     }
 }
@@ -178,7 +177,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     // A page without anything on it is not offered; a link to it says why there is nothing.
     let is_offered = move |of: Page| match of {
         Page::Agents | Page::Gates | Page::Imports => {
-            page.get() == of || count(of).is_some_and(|n| n > 0)
+            page.get() == of || count(of).is_some_and(|n| n > 0) || is_unread(run, of)
         }
         _ => true,
     };
@@ -233,6 +232,18 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             }))})}
         </nav>
     }
+}
+
+/// Whether what a page shows could not be read: there may be some.
+fn is_unread(run: Run, page: Page) -> bool {
+    let part = match page {
+        Page::Agents => Part::Agents,
+        Page::Gates => Part::Gates,
+        Page::Imports => Part::Imports,
+        _ => return false,
+    };
+    run.overview
+        .with(|overview| matches!(overview, Some(Ok(overview)) if overview.is_unread(part)))
 }
 
 /// What was odd, in words, and their class.

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::icons;
+use super::state::App;
 
 const KEY: &str = "prosescope.theme";
 
@@ -53,6 +54,15 @@ impl Theme {
 /// Shows the page as it was left.
 pub(crate) fn restore() {
     Theme::stored().apply();
+}
+
+/// What stands at the end of every bar: colours and keys.
+pub(crate) fn bar_end(app: App) -> AnyView {
+    view! {
+        <ThemeButton/>
+        <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+    }
+    .into_any()
 }
 
 /// Goes round the three.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::overview::{AGENTS, LINKS};
+use super::overview::LINKS;
 use super::program::{may_run, statements};
 use super::trace::count;
 use crate::check::look;
@@ -16,7 +16,7 @@ use crate::view::{BindingRef, How, Overview, Part, Stop};
 
 /// Adds the two lines.
 pub(super) fn add(view: &mut Overview, opened: &Opened, facts: Facts<'_>, plan: &Plan) {
-    if view.form == AGENTS {
+    if view.is_of_agents() {
         return;
     }
     if view.status == "completed" {

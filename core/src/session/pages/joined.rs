@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::chosen::{TraceChoice, chosen};
 use super::trace::{note, remarks_after, status_word, tree_row};
 use crate::session::{Opened, Session};
-use crate::trace::NodeId;
+use crate::trace::{NodeId, NodeKind};
 use crate::view::{TracePage, TreeRow};
 
 /// Whether a round is one row with the call in it: that call is all it holds, and the round has nothing of its own to say.
@@ -43,58 +43,74 @@ struct Row {
     lifted: u32,
 }
 
-/// The visible rows in order. What is folded of a round that has no row of its own does not count.
-fn rows(opened: &Opened, folded: &BTreeSet<NodeId>) -> impl Iterator<Item = Row> {
+/// The visible rows in order. `joins`: as a screen shows them; what is folded of a round that has no row of its own then does
+/// not count.
+fn rows(opened: &Opened, folded: &BTreeSet<NodeId>, joins: bool) -> impl Iterator<Item = Row> {
     let (mut at, mut ends) = (NodeId::new(0), Vec::new());
     std::iter::from_fn(move || {
         loop {
-            let node = opened.node(at)?;
-            while ends.last().is_some_and(|end| *end <= at) {
-                ends.pop();
+            ends.retain(|end| at < *end);
+            if !joins || !is_joined(opened, at) {
+                break;
             }
-            if is_joined(opened, at) {
-                ends.push(opened.trace.end(at));
-                at = at.next();
-                continue;
-            }
-            let row = Row {
-                node: at,
-                folded: node.descendants > 0 && folded.contains(&at),
-                lifted: ends.len() as u32,
-            };
-            at = match row.folded {
-                true => opened.trace.end(at),
-                false => at.next(),
-            };
-            return Some(row);
+            ends.push(opened.trace.end(at));
+            at = at.next();
         }
+        let node = opened.node(at)?;
+        let row = Row {
+            node: at,
+            folded: node.descendants > 0 && folded.contains(&at),
+            lifted: ends.len() as u32,
+        };
+        at = match row.folded {
+            true => opened.trace.end(at),
+            false => at.next(),
+        };
+        Some(row)
     })
 }
 
-/// A window of the trace as a screen shows it: `folded` holds the nodes whose children are hidden.
+/// A window of the trace: `folded` holds the nodes whose children are hidden.
+pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
+    let draw = |row: &Row| tree_row(session, row.node, row.folded);
+    window(session, rows(session, folded, false), from, len, draw)
+}
+
+/// The same as a screen shows it.
 pub fn trace_screen(
     session: &Session,
     folded: &BTreeSet<NodeId>,
     from: u32,
     len: u32,
 ) -> TracePage {
+    let draw = |row: &Row| drawn_row(session, row);
+    window(session, rows(session, folded, true), from, len, draw)
+}
+
+fn window(
+    session: &Session,
+    rows: impl Iterator<Item = Row>,
+    from: u32,
+    len: u32,
+    draw: impl Fn(&Row) -> Option<TreeRow>,
+) -> TracePage {
     let _snapshot = session.snapshot();
-    let window = from..from.saturating_add(len);
-    let (mut shown, mut total) = (Vec::new(), 0);
-    for row in rows(session, folded) {
-        if window.contains(&total) {
-            shown.extend(drawn_row(session, &row));
-        }
-        total += 1;
-    }
-    TracePage {
-        total,
+    let mut page = TracePage {
+        total: 0,
         from,
-        rows: shown,
+        rows: Vec::new(),
         note: note(session),
         remarks: remarks_after(session, None),
         remarks_behind: remarks_after(session, Some(session.trace.nodes.next_key())),
+    };
+    let window = from..from.saturating_add(len);
+    for row in rows {
+        if window.contains(&page.total) {
+            page.rows.extend(draw(&row));
+        }
+        page.total += 1;
     }
+    page
 }
 
 /// The rows of a choice as a screen shows them.
@@ -113,9 +129,11 @@ fn drawn_row(session: &Session, of: &Row) -> Option<TreeRow> {
         row.around_cause = around.filter(holds).count() as u32;
     }
     let above = session.node(of.node)?.parent;
-    if let Some(round) = above.filter(|at| is_joined(session, *at)) {
-        let n = tree_row(session, round, false)?;
-        (row.round, row.place) = (n.round, n.place);
+    if let Some(round) = above.filter(|at| is_joined(session, *at))
+        && let NodeKind::Round { n } = session.node(round)?.kind
+    {
+        row.round = Some(n);
+        row.place = session.index.place.get(round).copied().unwrap_or(row.place);
     }
     Some(row)
 }
@@ -123,7 +141,7 @@ fn drawn_row(session: &Session, of: &Row) -> Option<TreeRow> {
 /// The place of a node among the rows that a screen shows, or of the fold that hides it.
 pub fn trace_place(opened: &Opened, folded: &BTreeSet<NodeId>, node: NodeId) -> u32 {
     let node = drawn(opened, node);
-    let before = rows(opened, folded).take_while(|row| row.node <= node);
+    let before = rows(opened, folded, true).take_while(|row| row.node <= node);
     (before.count() as u32).saturating_sub(1)
 }
 

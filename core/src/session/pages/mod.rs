@@ -49,14 +49,14 @@ pub use files::{files, issues_page, table_rows};
 pub use for_model::for_model;
 pub use gates::{gate, gates};
 pub use imports::{imports, in_import};
-pub use joined::{chosen_screen, drawn, drawn_parent, trace_place, trace_screen};
+pub use joined::{chosen_screen, drawn, drawn_parent, trace_page, trace_place, trace_screen};
 pub use overview::overview;
 pub use program::program_page;
 pub use resume::resume;
 pub use state::{state_md, state_page};
 pub use task::{around_others, task};
 pub use timeline::timeline;
-pub use trace::{next_failure, node_detail, node_ref, trace_page, tree_row};
+pub use trace::{next_failure, node_detail, node_ref, tree_row};
 
 /// A page that is asked for by its name alone: it has no windows and takes no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

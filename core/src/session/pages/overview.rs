@@ -21,8 +21,6 @@ use crate::view::{Failure, Overview, StatusCount, Stop};
 
 /// How many links a list on the first page holds.
 pub(super) const LINKS: usize = 20;
-/// The form of a store of agents, in words.
-pub(super) const AGENTS: &str = "agents";
 /// Nodes before a gate that are asked for the value that it judged.
 const JUDGED: usize = 100;
 /// How many facts of a record are shown, and how much of each.
@@ -283,7 +281,7 @@ pub(in crate::session) fn form_words(form: &Form) -> String {
             FolderForm::Foreign => "folder, unknown state file",
             FolderForm::Bare => "folder, no state file",
         },
-        Form::Agents => AGENTS,
+        Form::Agents => crate::view::AGENTS,
         Form::Unknown => "unknown",
     }
     .to_owned()

@@ -1,7 +1,6 @@
 //! What happened, in words: one headline and three sentences.
 
 use super::index::short;
-use super::overview::AGENTS;
 use super::program::statements;
 use super::trace::{RECOVERED, WAS_EXECUTING, WAS_WAITING, count};
 use super::work::sentence;
@@ -60,7 +59,7 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
             format!("Running, silent for {silent}{places}")
         }
         "running" => format!("Running{}", places(view, at, " in ")),
-        _ if view.form == AGENTS => match view.agents {
+        _ if view.is_of_agents() => match view.agents {
             0 if view.is_unread(Part::Agents) => "Agents that could not be read".to_owned(),
             n => format!("A store of {}", count(n, "agent", "agents")),
         },
@@ -99,7 +98,7 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
 /// Up to three sentences: how much ran, what went wrong, what the headline does not say of where it stands.
 /// `remarks`: lines of its files that record no statement.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
-    if view.form == AGENTS {
+    if view.is_of_agents() {
         return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
     }
     [progress(view, remarks), trouble(view), standing(view)]

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use super::index::short;
 use super::program::statement_of;
 use super::work::work;
@@ -10,7 +8,7 @@ use crate::session::{Opened, Session};
 use crate::text::counted;
 use crate::time::{Stamp, human_duration};
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace, is_branch_text};
-use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TracePage, TreeRow};
+use crate::view::{BindingRef, Cell, NodeDetail, NodeRef, RowView, TreeRow};
 
 /// How much of a statement or an error a row shows.
 const ROW_TEXT: usize = 400;
@@ -19,33 +17,6 @@ const NOTE: usize = 80;
 
 /// How much of the way to a node is linked: deeper ones exist, but nobody walks up a hundred links.
 const PATH: usize = 100;
-
-/// A window of the trace: `folded` holds the nodes whose children are hidden.
-pub fn trace_page(session: &Session, folded: &BTreeSet<NodeId>, from: u32, len: u32) -> TracePage {
-    let _snapshot = session.snapshot();
-    let mut page = TracePage {
-        total: 0,
-        from,
-        rows: Vec::new(),
-        note: note(session),
-        remarks: remarks_after(session, None),
-        remarks_behind: remarks_after(session, Some(session.trace.nodes.next_key())),
-    };
-    let window = from..from.saturating_add(len);
-    let mut at = NodeId::new(0);
-    while let Some(node) = session.node(at) {
-        let is_folded = node.descendants > 0 && folded.contains(&at);
-        if window.contains(&page.total) {
-            page.rows.extend(tree_row(session, at, is_folded));
-        }
-        page.total += 1;
-        at = match is_folded {
-            true => session.trace.end(at),
-            false => at.next(),
-        };
-    }
-    page
-}
 
 /// What a reader must know before the rows.
 pub(super) fn note(session: &Session) -> Option<String> {

@@ -37,16 +37,24 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
         let left = (!left.is_empty())
             .then(|| view! { <p class="faint">"Left out or shortened: "{left}</p> });
         view! {
-            <p class="line-up"><span class="soft">{facts}</span><Copy text=Signal::stored(copy.text.clone()) label="Copy"/></p>
+            <p class="soft">{facts}</p>
             {left}
             <pre class="raw" tabindex="0">{copy.text}</pre>
         }
         .into_any()
     });
+    // The button stays, and keeps the focus, while another size is on its way.
+    let copied = Signal::derive(move || {
+        answer.with(|answer| match answer {
+            Some(Ok(copy)) => copy.text.clone(),
+            _ => String::new(),
+        })
+    });
     view! {
         <p class="line-up">
             <span class="faint">"At most"</span>
             <span class="tabs" role="group" aria-label="At most">{sizes}</span>
+            <Copy text=copied label="Copy"/>
         </p>
         {text}
     }

@@ -14,7 +14,7 @@ use super::list::{Cursor, Key, Mark, Pages, Rows};
 use super::load::{ask, loaded};
 use super::parts::{Empty, link, tone_class};
 use super::state::{App, Desk, find};
-use super::theme::ThemeButton;
+use super::theme::bar_end;
 use crate::protocol::Request;
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -62,8 +62,7 @@ pub(crate) fn Compare(
                 <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
                 <b class="name">"Compare two runs"</b>
                 <span class="grow"></span>
-                <ThemeButton/>
-                <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+                {bar_end(app)}
             </header>
             <main id="main" tabindex="-1" class="page page-compare">
                 {loaded(answer, move |view: CompareView| view! { <Compared view all/> }.into_any())}
@@ -150,7 +149,7 @@ fn List(view: CompareView) -> impl IntoView {
             });
         }
     };
-    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<ComparedRow>)| {
+    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Numbered>)| {
         let open = app.route.read_untracked().selected().is_some();
         if row.is_some() && (key == Key::Enter || (key == Key::Moved && open)) {
             put(at.to_string());
@@ -173,9 +172,6 @@ fn List(view: CompareView) -> impl IntoView {
         selected: selected.get().is_some_and(|item| item == of.at.to_string()),
         ..Mark::default()
     };
-    let on_key = Callback::new(move |(key, at, row): (Key, u64, Option<Numbered>)| {
-        on_key.run((key, at, row.map(|of| of.row)));
-    });
     let head = view! {
         <span role="columnheader">"Statement"</span>
         <span role="columnheader">"A"</span>

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, icon};
 
-use super::values::{lines, value};
+use super::values::{lines, memory, value};
 use super::{Keys, WHOLE};
 use crate::route::{Page, Route};
 use crate::ui::pages::item_of;
@@ -72,7 +72,7 @@ fn of_both(view: &CompareView) -> AnyView {
         is_there.then(|| view! { <h3>{title}</h3>{values} }.into_any())
     };
     let values = view.values.iter().map(value).collect_view().into_any();
-    let memories = view.memories.iter().map(value).collect_view().into_any();
+    let memories = view.memories.iter().map(memory).collect_view().into_any();
     let not = view.not_compared.iter().map(|of| {
         view! { <li><code>{of.name.clone()}</code>" "<span class="soft">{of.why.clone()}</span></li> }
     });

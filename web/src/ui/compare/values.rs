@@ -8,15 +8,22 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::parts::link;
 
-/// Draws a value, or a memory.
+/// Draws a value, with a way to it in both runs.
 pub(super) fn value(of: &ComparedValue) -> AnyView {
+    compared(of, true)
+}
+
+/// Draws the memory of an agent.
+pub(super) fn memory(of: &ComparedValue) -> AnyView {
+    compared(of, false)
+}
+
+fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
     let keys = expect_context::<StoredValue<Keys>>().get_value();
     let side = |letter: &'static str, key: &str, at: Option<u32>, len: Option<u64>| {
         let size = len.map_or_else(|| "no value".to_owned(), words::bytes);
         // A memory has no index among the values.
-        let is_memory =
-            of.kind.is_empty() || matches!(&*of.kind, "execution" | "project" | "user" | "custom");
-        match at.filter(|_| !is_memory) {
+        match at.filter(|_| is_value) {
             Some(at) => {
                 let to = Route::item(key, Page::Bindings, at);
                 view! { <small class="faint">{letter}" "{link(to, size)}</small> }.into_any()

@@ -1,10 +1,10 @@
 //! A run that is pasted: a state file as text, or files that were copied.
 
 use js_sys::Array;
-use wasm_bindgen::JsCast as _;
-use web_sys::{ClipboardEvent, Element, File};
+use web_sys::{ClipboardEvent, File};
 
 use crate::protocol::Missing;
+use crate::ui::keys::is_typing;
 use crate::ui::state::{App, What};
 
 /// What a pasted text is called.
@@ -19,11 +19,7 @@ fn is_state(text: &str) -> bool {
 
 /// Opens what was pasted, unless somebody pastes it into a field; whether there was something.
 pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
-    let target = event
-        .target()
-        .and_then(|target| target.dyn_into::<Element>().ok());
-    let in_field = |of: &Element| matches!(of.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT");
-    if target.is_some_and(|target| in_field(&target)) {
+    if is_typing(event) {
         return false;
     }
     let Some(data) = event.clipboard_data() else {

@@ -22,7 +22,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{Empty, EmptyPart, tone_class};
+use crate::ui::parts::{Empty, EmptyPart, SMALL, matches, tone_class};
 use crate::ui::state::{App, Run};
 use axis::{About, Axis};
 use chosen::Choose;
@@ -467,7 +467,7 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
             .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
         fresh: tree.app.follow.is_new_node(&tree.run.place(), row.node),
     };
-    let height = if is_small() { TALL_ROW } else { ROW };
+    let height = if matches(SMALL) { TALL_ROW } else { ROW };
     let rows = view! {
         <Rows
             pages=tree.pages height label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
@@ -481,13 +481,6 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
             {rows}
         </div>
     }
-}
-
-/// Whether there is little room, or a finger points.
-fn is_small() -> bool {
-    let query = "(max-width: 700px), (pointer: coarse)";
-    let found = window().match_media(query).ok().flatten();
-    found.is_some_and(|found| found.matches())
 }
 
 fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {

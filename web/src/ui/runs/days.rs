@@ -3,6 +3,7 @@
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
 use prosescope_core::session::{DayOfRuns, WhyFailed, days, why_failed};
+use prosescope_core::time::{DAY, Stamp};
 use prosescope_core::view::RunList;
 use wasm_bindgen::JsCast as _;
 
@@ -15,8 +16,6 @@ const FEWEST: i64 = 14;
 
 /// Reasons that are shown.
 const REASONS: usize = 4;
-
-const DAY: i64 = 24 * 60 * 60 * 1000;
 
 /// The days that are drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,16 +179,16 @@ fn part_of(event: &PointerEvent) -> Option<f64> {
     part.is_finite().then_some(part)
 }
 
-fn date(day: i64) -> Option<chrono::DateTime<chrono::Utc>> {
-    chrono::DateTime::from_timestamp_millis(day.checked_mul(DAY)?)
+fn stamp(day: i64) -> Stamp {
+    Stamp::At(day.saturating_mul(DAY))
 }
 
 /// A day as the address has it: `2026-01-18`.
 fn iso(day: i64) -> String {
-    date(day).map_or_else(String::new, |at| at.format("%Y-%m-%d").to_string())
+    stamp(day).to_string().chars().take(10).collect()
 }
 
 /// A day in words: `18 Jan 2026`.
 pub(super) fn words_of(day: i64) -> String {
-    date(day).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
+    words::day(&stamp(day))
 }

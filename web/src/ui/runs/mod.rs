@@ -14,7 +14,7 @@ use super::opening::pick_files;
 use super::parts::{Empty, SharedNote, live};
 use super::share::{ShareButton, everything};
 use super::state::{App, Desk};
-use super::theme::ThemeButton;
+use super::theme::bar_end;
 use crate::protocol::WorkflowsIn;
 use crate::route::Route;
 use crate::text::words;
@@ -140,8 +140,7 @@ pub(super) fn ListBar() -> impl IntoView {
             <ShareButton places=everything(app)/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain" on:click=move |_| app.close()>"Close"</button>
-            <ThemeButton/>
-            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+            {bar_end(app)}
         </header>
     }
 }

@@ -9,7 +9,7 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::follow::Carry;
 use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::tone_class;
+use crate::ui::parts::{SMALL, matches, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
 
@@ -98,14 +98,10 @@ pub(super) fn Table(
         let same = |above: RunSummary| by_day() && day_of(&above) == day_of(run);
         draw_row(app, run, above.is_some_and(same))
     };
-    let small = window()
-        .match_media("(max-width: 700px), (pointer: coarse)")
-        .ok()
-        .flatten()
-        .is_some_and(|found| found.matches());
+    let height = if matches(SMALL) { TALL_ROW } else { ROW };
     view! {
         <Rows
-            pages height=if small { TALL_ROW } else { ROW } label="Runs" class="run-rows" cursor head=head.into_any()
+            pages height label="Runs" class="run-rows" cursor head=head.into_any()
             draw=draw mark=mark on_key=on_key
         />
     }

@@ -18,7 +18,7 @@ use super::opening::pick_files;
 use super::parts::{Empty, Pill, live};
 use super::share::ShareButton;
 use super::state::App;
-use super::theme::ThemeButton;
+use super::theme::bar_end;
 use super::workflows::{short_id, spoken};
 use crate::protocol::Request;
 use crate::route::{Route, Tab};
@@ -155,8 +155,7 @@ fn Bar() -> impl IntoView {
             <ShareButton places=Signal::derive(move || vec![shown.place.get_value()])/>
             <button on:click=move |_| pick_files()><span>"Open…"</span></button>
             <button class="plain close" on:click=move |_| app.close()>"Close"</button>
-            <ThemeButton/>
-            <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
+            {bar_end(app)}
         </header>
     }
 }
