@@ -18,6 +18,7 @@ mod record;
 mod serve;
 mod signature;
 mod streams;
+mod swept;
 mod usage;
 
 use std::io::{ErrorKind, Write};

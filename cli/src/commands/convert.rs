@@ -34,6 +34,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             None => record::prose_dir()?.join("runs").join(&found.id),
         };
         let converted = server_copy::pulled(&found, &to, to_folder, out)?;
+        out::recorded();
         return out.show(&converted, || print::converted(&converted, out.width));
     }
     // Alone: agents of wider scopes are none of the run's.

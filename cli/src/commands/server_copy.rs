@@ -12,6 +12,7 @@ use prosescope_core::view::RunConverted;
 use prosescope_core::write::WriteError;
 use prosescope_postgres::{PostgresSource, import_run};
 use prosescope_store::{Conversion, Origin, convert};
+use tempfile::TempDir;
 
 use super::{copy_there, unread};
 use crate::args::upkeep::{PullArgs, PushArgs};
@@ -40,6 +41,7 @@ pub(super) fn pull(args: &PullArgs, out: &Out) -> Result<Exit, CliError> {
             pulled(&found, &to, false, out)?
         }
     };
+    out::recorded();
     out.show(&converted, || print::converted(&converted, out.width))
 }
 
@@ -136,7 +138,6 @@ pub(super) fn pulled(
         to,
     )?;
     drop(progress);
-    out::recorded();
     record::told(told);
     Ok(RunConverted {
         run: found.id.clone(),
@@ -145,6 +146,14 @@ pub(super) fn pulled(
         left,
         already: false,
     })
+}
+
+/// Copies a run out of PostgreSQL into a temporary folder, for a command that works on files: the folder, and the run's in it.
+pub(super) fn aside(found: &OnServer, out: &Out) -> Result<(TempDir, PathBuf), CliError> {
+    let folder = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
+    let to = folder.path().join(&found.id);
+    pulled(found, &to, false, out)?;
+    Ok((folder, to))
 }
 
 /// Copies a run into a database file, with its other files beside it.

@@ -1,20 +1,28 @@
 use prosescope_core::render::text::escape;
 use prosescope_core::view::Serving;
+use tempfile::TempDir;
 
+use super::server_copy;
 use crate::args::ViewArgs;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::locate::OnServer;
 use crate::out::{Out, say};
-use crate::{locate, serve};
+use crate::print::note;
+use crate::serve::Served;
+use crate::{locate, serve, swept};
 
 pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
-    let runs = args.runs()?;
-    let served = locate::served(&runs)?;
+    let mut runs = args.runs()?;
+    if runs.is_empty() {
+        runs.push(locate::unnamed()?);
+    }
     let decider = args
         .by
         .as_deref()
         .map(|by| decider(&runs, by))
         .transpose()?;
+    let (_copies, served) = served(&runs, out)?;
     let server = serve::Server::listen(served, args.port, decider)?;
     if out.json {
         out.json(&Serving {
@@ -37,16 +45,44 @@ pub(super) fn run(args: &ViewArgs, out: &Out) -> Result<Exit, CliError> {
 /// Who decides on the page, and in which run. What would refuse every decision is said before the page is served.
 fn decider(runs: &[String], by: &str) -> Result<serve::Decider, CliError> {
     locate::recorded_now()?;
-    let run = match runs {
-        [] => locate::unnamed()?,
-        [run] => run.clone(),
-        many => {
-            let message = format!(
-                "--allow-decisions is for one run, and {} are named",
-                many.len()
-            );
-            return Err(CliError::usage(message).hint("name the run whose gates are decided"));
-        }
+    let [run] = runs else {
+        let message = format!(
+            "--allow-decisions is for one run, and {} are named",
+            runs.len()
+        );
+        return Err(CliError::usage(message).hint("name the run whose gates are decided"));
     };
-    serve::Decider::new(locate::for_writing(&run)?, by)
+    if locate::id_on_server(run).is_some() {
+        let message = format!(
+            "{run} is in PostgreSQL: the page shows a copy, in which nothing can be decided"
+        );
+        return Err(CliError::usage(message).hint(format!(
+            "`prosescope gates {run}` lists its gates, `prosescope approve {run} GATE` and `prosescope reject {run} GATE` decide them"
+        )));
+    }
+    serve::Decider::new(locate::for_writing(run)?, by)
+}
+
+/// What is served: files where they lie, and copies of what is in PostgreSQL, which last as long as the command.
+fn served(runs: &[String], out: &Out) -> Result<(Vec<TempDir>, Served), CliError> {
+    if runs.iter().all(|run| locate::id_on_server(run).is_none()) {
+        return Ok((Vec::new(), locate::served(runs)?));
+    }
+    let mut copies = vec![swept::on_signal()?];
+    let mut paths = Vec::new();
+    for run in runs {
+        let Some(found) = OnServer::named(run)? else {
+            paths.push(run.clone());
+            continue;
+        };
+        let (copy, path) = server_copy::aside(&found, out)?;
+        copies.push(copy);
+        paths.push(path.to_string_lossy().into_owned());
+        let name = found.name();
+        say(&note(&format!(
+            "the page shows {name} as it is now, in a copy: what is recorded later is seen after another `prosescope view {name}`. Commands that it proposes name the run {}; here it is {name}",
+            found.id
+        )));
+    }
+    Ok((copies, locate::served(&paths)?.called(&runs.join(", "))))
 }

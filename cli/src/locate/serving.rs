@@ -5,21 +5,15 @@ use std::path::Path;
 use prosescope_core::source::Source;
 use prosescope_store::WorkflowReader;
 
+use super::disk;
 use super::find::{locate, looks_like_path};
-use super::{disk, unnamed};
 use crate::error::CliError;
 use crate::serve::Served;
 
 /// What `prosescope view` serves for these runs or paths.
 pub(crate) fn served(runs: &[String]) -> Result<Served, CliError> {
-    let unnamed = match runs {
-        [] => vec![unnamed()?],
-        _ => Vec::new(),
-    };
-    let runs = if runs.is_empty() { &unnamed } else { runs };
     let mut served = Served::new(&runs.join(", "));
     for (n, run) in runs.iter().enumerate() {
-        super::only_on_disk(run)?;
         let path = Path::new(run);
         if looks_like_path(run) && path.is_dir() {
             let name = path

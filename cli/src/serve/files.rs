@@ -76,6 +76,14 @@ impl Served {
         }
     }
 
+    /// The same under another name.
+    pub(crate) fn called(self, label: &str) -> Served {
+        Served {
+            label: label.to_owned(),
+            ..self
+        }
+    }
+
     /// Adds the wanted files of a folder or a file, each below `prefix` (empty, or ending in `/`).
     pub(crate) fn add(&mut self, path: PathBuf, prefix: &str, wanted: Wanted) {
         self.roots.push(Root {

@@ -2,7 +2,6 @@
 
 mod rules;
 mod runs;
-mod swept;
 mod written;
 
 use std::path::Path;
@@ -21,7 +20,7 @@ use crate::exit::Exit;
 use crate::out::{Out, say};
 use crate::progress::Progress;
 use crate::signature::Key;
-use crate::{locate, print};
+use crate::{locate, print, swept};
 pub(crate) use rules::known;
 pub(super) use rules::redactor;
 pub(super) use runs::Runs;

@@ -54,9 +54,7 @@ impl Runs {
             let opened = match OnServer::named(name)? {
                 None => locate::open_alone(name)?,
                 Some(found) => {
-                    let copy = tempfile::Builder::new().prefix("prosescope-").tempdir()?;
-                    let to = copy.path().join(&found.id);
-                    server_copy::pulled(&found, &to, false, out)?;
+                    let (copy, to) = server_copy::aside(&found, out)?;
                     copies.push(copy);
                     locate::open_alone(&to.to_string_lossy())?
                 }

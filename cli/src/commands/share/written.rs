@@ -11,10 +11,9 @@ use prosescope_share::summary::Summary;
 use prosescope_share::{FileReader, page};
 use tempfile::NamedTempFile;
 
-use super::swept;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::{locate, serve};
+use crate::{locate, serve, swept};
 
 /// The time as a manifest says it.
 pub(super) fn now() -> String {

@@ -9,13 +9,13 @@ use tempfile::TempDir;
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// Does what a sweep must not fall into; it may add what is to be swept.
-pub(super) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
+pub(crate) fn while_none_sweeps<T>(act: impl FnOnce(&mut Vec<PathBuf>) -> T) -> T {
     act(&mut BEGUN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Sweeps when the user or the system ends the command. All temporary files lie in one folder until then.
 #[cfg(unix)]
-pub(super) fn on_signal() -> std::io::Result<TempDir> {
+pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
@@ -69,6 +69,6 @@ fn remove(path: &std::path::Path) {
 
 /// Elsewhere the system ends the command as it is.
 #[cfg(not(unix))]
-pub(super) fn on_signal() -> std::io::Result<TempDir> {
+pub(crate) fn on_signal() -> std::io::Result<TempDir> {
     tempfile::Builder::new().prefix("prosescope-").tempdir()
 }
