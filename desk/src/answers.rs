@@ -173,6 +173,7 @@ impl Desk {
                     bars: Vec::new(),
                     gaps: timeline.gaps.clone(),
                     longest: timeline.longest.clone(),
+                    dense: timeline.dense.clone(),
                     from: timeline.from.clone(),
                     until: timeline.until.clone(),
                     took: timeline.took.clone(),

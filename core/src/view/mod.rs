@@ -102,7 +102,7 @@ pub use section::{Item, Section, Sections};
 pub use share::{
     LeftOutOfShare, LogSealedAnew, RunShared, SecretFound, SecretsReplaced, SharedPart,
 };
-pub use timeline::{Bar, BarEnd, Gap, Longest, Timeline};
+pub use timeline::{Bar, BarEnd, Dense, Gap, Longest, Timeline};
 pub use timeout::TimeoutView;
 pub use unread::{Part, Unread};
 use words::words;

@@ -25,6 +25,8 @@ pub struct Timeline {
     pub untimed: u32,
     /// The statements that took longest, the longest first.
     pub longest: Vec<Longest>,
+    /// How much was worked on along the axis, in parts of equal length; empty where a run has at most 2,000 rows.
+    pub dense: Vec<Dense>,
     /// Nothing ran beside anything else: the run's end waited for every row. `None`: branches without times leave it open.
     pub sequential: Option<bool>,
 }
@@ -62,6 +64,16 @@ pub struct Gap {
     pub len_ms: u64,
     /// The same in words.
     pub len: String,
+}
+
+/// How much was worked on in a part of the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Dense {
+    /// How many statements, in percent of the part with the most.
+    pub busy: u8,
+    /// A statement failed in it.
+    pub failed: bool,
 }
 
 /// When a row was worked on.

@@ -3,6 +3,8 @@
 use prosescope_core::time::human_duration;
 use prosescope_core::view::Timeline;
 
+use super::words::minute;
+
 /// How far one step zooms in.
 pub(crate) const CLOSER: f64 = 2.0 / 3.0;
 
@@ -69,6 +71,21 @@ impl Seen {
         Seen { from, len }.inside()
     }
 
+    /// From a place of the axis to another, and a little around them.
+    pub(crate) fn around(from: u64, until: u64, of: u64) -> Seen {
+        let of = of.max(1) as f64;
+        let len = (until.saturating_sub(from) as f64 / of * 1.1).clamp(CLOSEST, 1.0);
+        let middle = (from as f64 + until as f64) / 2.0 / of;
+        let from = middle - len / 2.0;
+        Seen { from, len }.inside()
+    }
+
+    /// From a part of the axis to another, whichever comes first.
+    pub(crate) fn between(a: f64, b: f64) -> Seen {
+        let (from, len) = (a.min(b), (a - b).abs().clamp(CLOSEST, 1.0));
+        Seen { from, len }.inside()
+    }
+
     /// Moved by a part of what is seen.
     pub(crate) fn moved(self, by: f64) -> Seen {
         let from = self.from + by * self.len;
@@ -91,7 +108,7 @@ impl Seen {
 pub(crate) struct Tick {
     /// Where, in percent of what is seen.
     pub(crate) at: f64,
-    /// The time since the axis' beginning: `+5m`.
+    /// The time of the day in UTC at the axis' beginning, then the time since: `20:15`, `+5m`.
     pub(crate) words: String,
 }
 
@@ -118,9 +135,11 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
             continue;
         }
         if at < end {
+            // The axis begins at a time of the day; the others count from there.
+            let first = timeline.from.as_ref().filter(|_| time == 0);
             ticks.push(Tick {
                 at: seen.percent(at, timeline.len),
-                words: words(time, step),
+                words: first.map_or_else(|| words(time, step), minute),
             });
         }
         // What follows an idle time may come soon.

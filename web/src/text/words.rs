@@ -37,6 +37,31 @@ pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
     out
 }
 
+/// A duration to be heard, in its largest unit or, of hours and days, two: `59m 30s` is `59 minutes`.
+pub(crate) fn heard(duration: &str) -> String {
+    let unit = |part: &str| {
+        let digits = part.find(|c: char| !c.is_ascii_digit())?;
+        let (number, unit) = part.split_at(digits);
+        let unit = match unit {
+            "d" => "day",
+            "h" => "hour",
+            "m" => "minute",
+            "s" => "second",
+            "ms" => "millisecond",
+            _ => return None,
+        };
+        let many = if number == "1" { "" } else { "s" };
+        Some((unit, format!("{number} {unit}{many}")))
+    };
+    let parts = duration.split(' ').map(unit).collect::<Option<Vec<_>>>();
+    let Some(parts) = parts else {
+        return duration.to_owned();
+    };
+    let is_minutes = parts.first().is_some_and(|(unit, _)| *unit == "minute");
+    let parts = parts.into_iter().take(if is_minutes { 1 } else { 2 });
+    parts.map(|(_, words)| words).collect::<Vec<_>>().join(" ")
+}
+
 /// A sentence with a capital letter at its beginning.
 pub(crate) fn first_upper(sentence: &str) -> String {
     let mut chars = sentence.chars();
@@ -48,6 +73,11 @@ pub(crate) fn first_upper(sentence: &str) -> String {
 /// The time of day in UTC, `12:55:06`; what is no time as it was written.
 pub(crate) fn clock(stamp: &Stamp) -> String {
     at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M:%S").to_string())
+}
+
+/// The same without seconds, `12:55`.
+pub(crate) fn minute(stamp: &Stamp) -> String {
+    at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M").to_string())
 }
 
 /// The day in UTC, `25 Jan 2026`; empty for what is no time.

@@ -9,9 +9,10 @@ use super::opening::pick_files;
 use super::pages::failures;
 use super::state::{App, Desk, Move, find};
 use crate::route::{Page, Route, Tab};
+use crate::text::axis::Seen;
 
 /// What the help lists: keys and what they do.
-pub(crate) const KEYS: [(&[&str], &str); 22] = [
+pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
     (&["q"], "SQL; there, its field"),
     (&["j", "k"], "Next and previous row"),
@@ -25,12 +26,13 @@ pub(crate) const KEYS: [(&[&str], &str); 22] = [
     (&["a"], "Decide the gate that waits"),
     (
         &["+", "-", "[", "]"],
-        "Timeline: closer, farther, earlier, later",
+        "Times: closer, farther, earlier, later",
     ),
+    (&["f", "0"], "Times: of this row alone, of all"),
     (&["g"], "The list of runs"),
     (&["Ctrl", "K"], "Find a text, a page, a run, a command"),
     (&["/"], "The same; in the list of runs, choose among them"),
-    (&["f"], "Follow what is written, or pause"),
+    (&["w"], "Follow what is written, or pause"),
     (&["Ctrl", "O"], "Open files"),
     (&["Ctrl", "P"], "Print the page with all rows"),
     (&["Tab"], "To the next link or button"),
@@ -84,13 +86,13 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
             true
         }
         "/" => focus("input[type=search]"),
-        "f" => follow(app),
+        "w" => follow(app),
         "y" | "a" => press(&key),
         "q" if focus("#sql") => true,
         "e" => app.move_in_list(Move::FoldWell),
         "x" => mark(app),
         "c" if matches!(*app.route.read_untracked(), Route::Home) => app.compare(),
-        "+" | "=" | "-" | "[" | "]" => timeline(app, &key),
+        "+" | "=" | "-" | "[" | "]" | "f" | "0" => timeline(app, &key),
         "Escape" => close(app),
         _ => match key
             .chars()
@@ -194,6 +196,8 @@ fn timeline(app: App, key: &str) -> bool {
         _ if !shown.timed.get_untracked() => return false,
         "[" => shown.seen.update(|seen| *seen = seen.moved(-0.25)),
         "]" => shown.seen.update(|seen| *seen = seen.moved(0.25)),
+        "0" => shown.seen.set(Seen::ALL),
+        "f" => return app.move_in_list(Move::Fill),
         _ => shown.zoom(key != "-"),
     }
     true

@@ -8,6 +8,7 @@
 
 mod app;
 mod band;
+mod bar_end;
 mod cells;
 mod choice;
 mod compare;

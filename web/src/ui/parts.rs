@@ -32,6 +32,17 @@ pub(crate) fn matches(query: &str) -> bool {
     found.is_some_and(|found| found.matches())
 }
 
+/// The place of the pointer in what it points at, as a part of it.
+pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
+    let target = event
+        .current_target()?
+        .dyn_into::<web_sys::Element>()
+        .ok()?;
+    let there = target.get_bounding_client_rect();
+    let part = (f64::from(event.client_x()) - there.left()) / there.width();
+    part.is_finite().then_some(part)
+}
+
 /// Facts with their names, below each other.
 pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyView {
     let fact =

@@ -5,16 +5,14 @@ use leptos::prelude::*;
 use prosescope_core::view::{Overview, Part};
 
 use super::band::Band;
+use super::bar_end::bar_end;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
 use super::load::{TroubleNote, ask};
-use super::opening::pick_files;
 use super::pages;
 use super::parts::live;
-use super::share::ShareButton;
 use super::state::{App, Desk, Run};
-use super::theme::bar_end;
 use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -145,10 +143,7 @@ fn RunBar() -> impl IntoView {
             <span class="grow"></span>
             <Seek key="/"/>
             <Following/>
-            <ShareButton places=Signal::derive(move || vec![run.place.get()])/>
-            <button on:click=move |_| pick_files()><span>"Open…"</span></button>
-            <button class="plain close" on:click=move |_| app.close()>"Close"</button>
-            {bar_end(app)}
+            {bar_end(app, Some(Signal::derive(move || vec![run.place.get()])))}
         </header>
     }
 }

@@ -211,6 +211,8 @@ pub(crate) enum Move {
     FoldWell,
     /// Marks a row for what takes several.
     Mark,
+    /// Lets a row fill what is seen of the axis.
+    Fill,
 }
 
 impl App {

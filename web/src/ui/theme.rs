@@ -3,7 +3,6 @@
 use leptos::prelude::*;
 
 use super::icons;
-use super::state::App;
 
 const KEY: &str = "prosescope.theme";
 
@@ -56,15 +55,6 @@ pub(crate) fn restore() {
     Theme::stored().apply();
 }
 
-/// What stands at the end of every bar: colours and keys.
-pub(crate) fn bar_end(app: App) -> AnyView {
-    view! {
-        <ThemeButton/>
-        <button class="icon" title="Keys (?)" aria-label="Keys" on:click=move |_| app.help.set(true)>"?"</button>
-    }
-    .into_any()
-}
-
 /// Goes round the three.
 #[component]
 pub(crate) fn ThemeButton() -> impl IntoView {
@@ -86,6 +76,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
                 Theme::Light => icons::sun(),
                 Theme::Dark => icons::moon(),
             }}
+            <span class="in-menu">"Colours"</span>
         </button>
     }
 }

@@ -4,6 +4,8 @@
 //! begin to the last end of what lies in it. A row that began and did not end reaches to the run's last sign of life and is
 //! marked open. What has no time has no bar.
 
+mod dense;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,13 +61,15 @@ pub fn timeline(opened: &Opened) -> Timeline {
         })
     });
     let bars: Vec<Bar> = bars.collect();
+    let len = axis.at(last);
     Timeline {
         from: Some(Stamp::At(first)),
         until: Some(Stamp::At(last)),
         took: Some(human_duration(last - first)),
-        len: axis.at(last),
+        len,
         untimed: spans.iter().filter(|span| span.is_none()).count() as u32,
         longest: longest(opened, &innermost, &spans),
+        dense: dense::dense(opened, &innermost, &spans, &axis, len),
         gaps: axis.gaps,
         sequential: sequential(opened, &spans, &critical),
         bars,

@@ -8,13 +8,13 @@ use prosescope_core::view::{
     CompareView, ComparedNode, ComparedRow, ComparedRun, Difference, icon,
 };
 
+use super::bar_end::bar_end;
 use super::detail::{self, Beside};
 use super::icons;
 use super::list::{Cursor, Key, Mark, Pages, Rows};
 use super::load::{ask, loaded};
 use super::parts::{Empty, link, tone_class};
 use super::state::{App, Desk, find};
-use super::theme::bar_end;
 use crate::protocol::Request;
 use crate::route::{Page, Route};
 use crate::text::words;
@@ -62,7 +62,7 @@ pub(crate) fn Compare(
                 <a class="up" href="#/" title="The list of runs (g)">{icons::left()}<span>"Runs"</span></a>
                 <b class="name">"Compare two runs"</b>
                 <span class="grow"></span>
-                {bar_end(app)}
+                {bar_end(app, None)}
             </header>
             <main id="main" tabindex="-1" class="page page-compare">
                 {loaded(answer, move |view: CompareView| view! { <Compared view all/> }.into_any())}

@@ -47,6 +47,8 @@ pub(crate) enum Key {
     FoldWell,
     /// Mark the row for what takes several.
     Mark,
+    /// Let the row fill what is seen of the axis.
+    Fill,
 }
 
 /// The row that the keys move.
@@ -310,6 +312,7 @@ where
                 Move::PreviousFailure => tell(Key::PreviousFailure),
                 Move::FoldWell => tell(Key::FoldWell),
                 Move::Mark => tell(Key::Mark),
+                Move::Fill => tell(Key::Fill),
             }
         });
         on_cleanup_local(forget);
@@ -330,14 +333,15 @@ where
             <div
                 class="row" role="row" id=row_id(class, index)
                 class:current=current
-                class=("selected", move || marked.get().selected)
-                class=("fresh", move || marked.get().fresh)
+                class=("selected", move || marked.read().selected)
+                class=("fresh", move || marked.read().fresh)
+                aria-label=move || marked.read().label.clone()
                 aria-rowindex=index + 2
                 aria-selected=move || current().to_string()
-                {..custom_attribute("aria-level", move || marked.get().level)}
-                aria-expanded=move || marked.get().expanded.map(|e| e.to_string())
-                aria-posinset=move || marked.get().place.map(|(n, _)| n)
-                aria-setsize=move || marked.get().place.map(|(_, of)| of)
+                {..custom_attribute("aria-level", move || marked.read().level)}
+                aria-expanded=move || marked.read().expanded.map(|e| e.to_string())
+                aria-posinset=move || marked.read().place.map(|(n, _)| n)
+                aria-setsize=move || marked.read().place.map(|(_, of)| of)
                 style:transform=format!("translateY({}px)", index as f64 * height)
                 on:click=open
             >
@@ -380,8 +384,10 @@ where
 }
 
 /// What a row is in its tree, and whether it is the open one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
+    /// What the row is called, where its cells one after the other say it badly.
+    pub(crate) label: Option<String>,
     /// Its level, from 1.
     pub(crate) level: Option<u32>,
     /// Whether its children are shown; `None` without children.

@@ -1,8 +1,11 @@
 //! What happened, as a tree: every row of it, and the open one beside it.
 
+mod ahead;
 mod axis;
 mod chosen;
+mod map;
 mod node;
+mod row;
 mod work;
 
 use std::ops::Deref;
@@ -11,24 +14,20 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::session::pages::TraceChoice;
-use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow, icon};
+use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow};
 
+use super::failures;
 use super::item_of_row as item_of;
-use super::{failures, shown_status};
 use crate::protocol::{Folded, Folds, Request, Revealed, Traced, Trouble};
 use crate::route::Page;
-use crate::text::statement::{Part, parts};
 use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{Empty, EmptyPart, SMALL, matches, tone_class};
+use crate::ui::parts::{Empty, EmptyPart, SMALL, matches};
 use crate::ui::state::{App, Run};
 use axis::{About, Axis};
 use chosen::Choose;
-
-/// Levels that are indented; deeper rows say their depth instead.
-const INDENTED: u32 = 16;
 
 /// The height of a row in pixels: where there is little room its bar stands below it, and a finger finds it.
 const ROW: f64 = 24.0;
@@ -159,7 +158,7 @@ pub(super) fn draw() -> AnyView {
             view! { <EmptyPart part=RunPart::Statements what="No statement is recorded" why=why/> }
                 .into_any()
         } else {
-            view! { <List tree axis timed=timed.get()/> }.into_any()
+            view! { <List tree axis timed=timed.get()/> {ahead::draw(run)} }.into_any()
         }
     };
     view! {
@@ -383,7 +382,7 @@ impl Tree {
         }
     }
 
-    fn on_key(self, key: Key, row: Option<Line>) {
+    fn on_key(self, axis: Axis, key: Key, row: Option<Line>) {
         if key == Key::FoldWell {
             return self.fold_well();
         }
@@ -408,6 +407,7 @@ impl Tree {
             }),
             Key::Right if row.folded => self.fold(row.node, false),
             Key::Right if row.children > 0 => self.cursor.go(self.cursor.at.get_untracked() + 1),
+            Key::Fill => axis.fill(self.app, row.bar),
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
@@ -459,6 +459,10 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
     .into_any();
     let selected = tree.selected;
     let mark = move |row: &Line| Mark {
+        label: Some(row::called(
+            row,
+            axis.lasted(row.bar, row.duration.as_deref()).as_deref(),
+        )),
         level: Some(row.level + 1),
         expanded: (row.children > 0).then_some(!row.folded),
         place: Some(row.place),
@@ -471,8 +475,8 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
     let rows = view! {
         <Rows
             pages=tree.pages height label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor
-            head draw=move |_, line: &Line| draw_row(tree, axis, timed, line) mark=mark
-            on_key=Callback::new(move |(key, _, row)| tree.on_key(key, row))
+            head draw=move |_, line: &Line| row::draw(tree, axis, timed, line) mark=mark
+            on_key=Callback::new(move |(key, _, row)| tree.on_key(axis, key, row))
         />
     };
     view! {
@@ -481,92 +485,4 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
             {rows}
         </div>
     }
-}
-
-fn draw_row(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
-    let statement = statement(tree, row);
-    if !timed {
-        return view! {
-            {statement}
-            <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
-        }
-        .into_any();
-    }
-    view! {
-        {statement}
-        <span role="gridcell" class="num took">{axis.took(row.bar, row.duration.clone())}</span>
-        {axis.lane(row.bar, shown_status(row), row.children > 0)}
-    }
-    .into_any()
-}
-
-/// How a row stands, and what it is.
-fn statement(tree: Tree, row: &Line) -> AnyView {
-    let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
-    // The row says by itself whether it is folded.
-    let twisty = match row.children > 0 {
-        true => view! {
-            <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
-                on:click=move |_| tree.fold(node, !folded)>"▾"</button>
-        }
-        .into_any(),
-        false => view! { <span class="twisty" aria-hidden="true"></span> }.into_any(),
-    };
-    let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
-    let error = row.error.clone();
-    let about = match &error {
-        Some(error) => format!("{}\n{error}", row.text),
-        None => row.text.clone(),
-    };
-    // What is usual, and what failed because of something else, is not what one looks for.
-    let is_because = status == "failed" && row.children > 0 && !row.first_cause;
-    let is_quiet = status == "completed" || is_because;
-    let glyph = format!("glyph {}", tone_class(&status));
-    let picture = icon(&status);
-    let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
-    let argument = row.argument.clone();
-    // A round that holds one call is one row with it.
-    let round = row.round.filter(|_| row.kind != "round");
-    let round = round.map(|n| view! { <s>{format!("round {n} › ")}</s> });
-    let hidden = (folded && row.descendants > 0)
-        .then(|| words::counted(row.descendants.into(), "row", "rows"));
-    let remarks = row.remarks.clone();
-    view! {
-        <span role="gridcell" class="tree" class:derived=row.derived && row.round.is_none() title=about style:--level=row.level.min(INDENTED).to_string()
-            style:--hot=row.around_cause.min(INDENTED).to_string()>
-            {twisty}{deep}
-            <span class=glyph class:quiet-one=is_quiet role="img" title=status.clone() aria-label=status.clone()>{picture}</span>
-            <span class="text" dir="auto">{round}{parts(&row.text).into_iter().map(part).collect_view()}</span>
-            {argument.map(|words| view! { <em class="argument" dir="auto">"“"{words}"”"</em> })}
-            {detail.map(|detail| view! { <em class="more">{detail}</em> })}
-            {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}
-            {hidden.map(|rows| view! { <em>{rows}</em> })}
-            {row.first_cause.then(|| view! { <span class="cause" title="What failed first">"first cause"</span> })}
-            {row.position.then(|| view! { <span class="here" title="The run stands here">"here"</span> })}
-            {error.filter(|_| !row.because_of).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
-        </span>
-    }
-    .into_any()
-}
-
-fn part(part: Part<'_>) -> AnyView {
-    match part {
-        Part::Quiet(text) => view! { <s>{text.to_owned()}</s> }.into_any(),
-        Part::Name(text) => view! { <b>{text.to_owned()}</b> }.into_any(),
-        Part::Plain(text) => text.to_owned().into_any(),
-    }
-}
-
-fn wrote(run: Run, row: &TreeRow) -> AnyView {
-    let more = row.bindings.len().saturating_sub(2);
-    let links = row.bindings.iter().take(2).map(|binding| {
-        let to = run.item(Page::Bindings, binding.binding).to_string();
-        let (title, class) = match binding.overwritten {
-            true => (format!("{} (overwritten later)", binding.name), "faint"),
-            false => (binding.name.clone(), ""),
-        };
-        view! { <a href=to class=class dir="auto" tabindex="-1" title=title>{binding.name.clone()}</a> }
-    });
-    view! { {links.collect_view()}{(more > 0).then(|| view! { <small>"+"{more}</small> })} }
-        .into_any()
 }

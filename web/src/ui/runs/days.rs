@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use prosescope_core::session::{DayOfRuns, WhyFailed, days, why_failed};
 use prosescope_core::time::{DAY, Stamp};
 use prosescope_core::view::RunList;
-use wasm_bindgen::JsCast as _;
 
 use crate::text::words;
 use crate::ui::choice::Choice;
+use crate::ui::parts::part_of;
 
 /// The most and the fewest days that are drawn.
 const MOST: i64 = 61;
@@ -166,17 +166,6 @@ fn of(list: &RunList) -> Option<Drawn> {
         days: drawn,
         others: (list.runs.len() as u64).saturating_sub(counted),
     })
-}
-
-/// The place of the pointer in what it points at, as a part of it.
-fn part_of(event: &PointerEvent) -> Option<f64> {
-    let target = event
-        .current_target()?
-        .dyn_into::<web_sys::Element>()
-        .ok()?;
-    let there = target.get_bounding_client_rect();
-    let part = (f64::from(event.client_x()) - there.left()) / there.width();
-    part.is_finite().then_some(part)
 }
 
 fn stamp(day: i64) -> Stamp {

@@ -7,14 +7,13 @@ mod table;
 use leptos::prelude::*;
 use prosescope_core::view::RunList;
 
+use super::bar_end::bar_end;
 use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
-use super::opening::pick_files;
 use super::parts::{Empty, SharedNote, live};
-use super::share::{ShareButton, everything};
+use super::share::everything;
 use super::state::{App, Desk};
-use super::theme::bar_end;
 use crate::protocol::WorkflowsIn;
 use crate::route::Route;
 use crate::text::words;
@@ -137,10 +136,7 @@ pub(super) fn ListBar() -> impl IntoView {
             <span class="grow"></span>
             <Following/>
             <Seek key="Ctrl K"/>
-            <ShareButton places=everything(app)/>
-            <button on:click=move |_| pick_files()><span>"Open…"</span></button>
-            <button class="plain" on:click=move |_| app.close()>"Close"</button>
-            {bar_end(app)}
+            {bar_end(app, Some(everything(app)))}
         </header>
     }
 }

@@ -11,14 +11,12 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 use prosescope_workflow::page::WorkflowPage;
 
+use super::bar_end::bar_end;
 use super::follow::Following;
 use super::icons;
 use super::load::{Answer, ask, loaded};
-use super::opening::pick_files;
 use super::parts::{Empty, Pill, live};
-use super::share::ShareButton;
 use super::state::App;
-use super::theme::bar_end;
 use super::workflows::{short_id, spoken};
 use crate::protocol::Request;
 use crate::route::{Route, Tab};
@@ -152,10 +150,7 @@ fn Bar() -> impl IntoView {
             {live(status)}
             <span class="grow"></span>
             <Following/>
-            <ShareButton places=Signal::derive(move || vec![shown.place.get_value()])/>
-            <button on:click=move |_| pick_files()><span>"Open…"</span></button>
-            <button class="plain close" on:click=move |_| app.close()>"Close"</button>
-            {bar_end(app)}
+            {bar_end(app, Some(Signal::derive(move || vec![shown.place.get_value()])))}
         </header>
     }
 }

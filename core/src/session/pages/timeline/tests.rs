@@ -149,3 +149,25 @@ fn what_did_not_end_and_what_has_no_time_is_said() {
     ));
     assert_eq!((none.from, none.untimed, none.bars.len()), (None, 1, 0));
 }
+
+#[test]
+fn a_run_of_many_rows_has_a_picture_of_where_it_was_busy_and_failed() {
+    // 1,600 statements one after the other in the first half, 800 at once at the end, of which one failed.
+    let row = |n: u32| match n {
+        1..=1600 => format!("({n}, NULL, 'session \"a\"', 'completed', {n}, {n} + 1, NULL)"),
+        1601 => format!("({n}, NULL, 'session \"b\"', 'failed', 1601, 3200, NULL)"),
+        _ => format!("({n}, NULL, 'session \"c\"', 'completed', 1601, 3200, NULL)"),
+    };
+    let rows: Vec<String> = (1..=2400).map(row).collect();
+    let drawn = timeline(&session(&rows.join(",")));
+    let dense = drawn.dense;
+    assert_eq!(dense.len(), 160);
+    let busy: Vec<u8> = dense.iter().map(|part| part.busy).collect();
+    assert!(
+        busy[..79].iter().all(|busy| (1..=3).contains(busy)),
+        "{busy:?}"
+    );
+    assert!(busy[81..].iter().all(|busy| *busy >= 98), "{busy:?}");
+    let failed: Vec<usize> = (0..160).filter(|at| dense[*at].failed).collect();
+    assert_eq!(failed, [159]);
+}

@@ -8,6 +8,7 @@ use prosescope_core::view::{Bar, BarEnd, Timeline};
 use wasm_bindgen::JsCast as _;
 
 use super::Tree;
+use super::map::Map;
 use crate::protocol::Request;
 use crate::text::axis::{CLOSER, Seen, Tick, ticks};
 use crate::text::words;
@@ -17,8 +18,8 @@ use crate::ui::state::App;
 /// The axis of the run that is shown, once it is there.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
-    timeline: RwSignal<Option<Timeline>>,
-    seen: RwSignal<Seen>,
+    pub(super) timeline: RwSignal<Option<Timeline>>,
+    pub(super) seen: RwSignal<Seen>,
 }
 
 impl Axis {
@@ -93,9 +94,18 @@ impl Axis {
         .into_any()
     }
 
-    /// How long a row took: what is recorded, else how long its bar is, as of a round.
-    pub(super) fn took(self, bar: Option<Bar>, recorded: Option<String>) -> AnyView {
-        let of_bar = move |bar: Bar| {
+    /// Lets a row fill what is seen, where its time is known.
+    pub(super) fn fill(self, app: App, bar: Option<Bar>) {
+        match bar {
+            Some(bar) => self.seen.set(Seen::around(bar.from, bar.until, self.len())),
+            None => app.say("No time is recorded for this row"),
+        }
+    }
+
+    /// How long a row took: what is recorded, else how long what lies in it did.
+    pub(super) fn lasted(self, bar: Option<Bar>, recorded: Option<&str>) -> Option<String> {
+        let inner = bar.filter(|bar| bar.end == BarEnd::Inner);
+        let of_bar = |bar: Bar| {
             self.timeline.with(|timeline| {
                 let timeline = timeline.as_ref()?;
                 Some(duration(
@@ -105,10 +115,15 @@ impl Axis {
                 ))
             })
         };
+        recorded.map(str::to_owned).or_else(|| of_bar(inner?))
+    }
+
+    /// The same as it is drawn.
+    pub(super) fn took(self, bar: Option<Bar>, recorded: Option<String>) -> AnyView {
         match (recorded, bar) {
             (Some(recorded), _) => recorded.into_any(),
             (None, Some(bar)) if bar.end == BarEnd::Inner => {
-                view! { <span class="faint" title="From the first begin to the last end in it">{move || of_bar(bar)}</span> }.into_any()
+                view! { <span class="faint" title="From the first begin to the last end in it">{move || self.lasted(Some(bar), None)}</span> }.into_any()
             }
             (None, Some(_)) => ().into_any(),
             (None, None) => view! { <span class="untimed">"no time"</span> }.into_any(),
@@ -136,13 +151,13 @@ impl Axis {
         })
     }
 
-    /// Times along the axis, above the bars.
+    /// Times along the axis, above the bars; above them where a long run was busy.
     pub(super) fn ticks(self) -> AnyView {
         let tick = |tick: Tick| {
             view! { <span class="tick" style:left=format!("{:.3}%", tick.at)>{tick.words}</span> }
         };
         let ticks = move || self.marks().into_iter().map(tick).collect_view();
-        view! { <span role="columnheader" class="lane" aria-label="When">{ticks}</span> }.into_any()
+        view! { <span role="columnheader" class="lane" aria-label="When"><Map axis=self/>{ticks}</span> }.into_any()
     }
 
     /// Where the times are, and where idle time is drawn short: a background of all bars.
@@ -242,7 +257,7 @@ pub(super) fn Zoom(app: App) -> impl IntoView {
         <span class="zoom" role="group" aria-label="Zoom">
             <button title="Farther (-)" aria-label="Farther" on:click=move |_| app.trace.zoom(false)>"−"</button>
             <button title="Closer (+)" aria-label="Closer" on:click=move |_| app.trace.zoom(true)>"+"</button>
-            <button title="All of it" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
+            <button title="All of it (0)" on:click=move |_| app.trace.seen.set(Seen::ALL)>"Fit"</button>
         </span>
     }
 }

@@ -1,0 +1,71 @@
+//! What a run that is not over has left: statements that it has not reached, below those that it has.
+
+use leptos::prelude::*;
+use prosescope_core::session::pages;
+use prosescope_core::view::{AheadView, How, ResumeView};
+
+use crate::route::Page;
+use crate::text::words;
+use crate::ui::load::{ask_page, loaded};
+use crate::ui::parts::live;
+use crate::ui::state::Run;
+
+/// Draws it, folded: which statements they are is planned when somebody looks.
+pub(super) fn draw(run: Run) -> AnyView {
+    let left = Memo::new(move |_| {
+        run.overview.with(|overview| match overview {
+            Some(Ok(overview)) => overview.left.clone(),
+            _ => String::new(),
+        })
+    });
+    let is_planned = Memo::new(move |_| {
+        let answer = run.overview.get();
+        let overview = answer.and_then(Result::ok);
+        overview.is_some_and(|overview| {
+            !overview.left.is_empty()
+                && (!overview.positions.is_empty() || overview.failure.is_some())
+        })
+    });
+    let open = RwSignal::new(false);
+    let list = move || {
+        open.get().then(|| {
+            loaded(ask_page(pages::Page::Resume), move |view: ResumeView| {
+                let more = u64::from(view.ahead_count).saturating_sub(view.ahead.len() as u64);
+                let more = (more > 0).then(
+                    || view! { <li class="faint">{words::counted(more, "more", "more")}</li> },
+                );
+                view! { <ol>{view.ahead.iter().map(|of| line(run, of)).collect_view()}{more}</ol> }
+                    .into_any()
+            })
+        })
+    };
+    live(move || {
+        is_planned.get().then(|| {
+            view! {
+                <details class="ahead" on:toggle=move |_| open.set(true)>
+                    <summary>"Left: "{move || left.get()}</summary>
+                    {live(list)}
+                </details>
+            }
+        })
+    })
+}
+
+fn line(run: Run, of: &AheadView) -> AnyView {
+    let to = run.item(Page::Program, of.line).to_string();
+    let how = match of.how {
+        How::Here => "stands here",
+        How::Next => "",
+        How::Again => "in another round",
+        How::Maybe => "perhaps",
+        How::Called => "in a call",
+    };
+    view! {
+        <li>
+            <a class="num" href=to>"line "{of.line}</a>
+            <code class="cut" dir="auto" style:--level=(of.indent / 2).min(8).to_string()>{of.text.clone()}</code>
+            <small class="faint">{how}</small>
+        </li>
+    }
+    .into_any()
+}

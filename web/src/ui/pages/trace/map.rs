@@ -1,0 +1,45 @@
+//! The whole axis of a long run, small: where it was busy, where something failed, and what of it is seen.
+
+use leptos::prelude::*;
+use prosescope_core::view::Dense;
+use web_sys::PointerEvent;
+
+use super::axis::Axis;
+use crate::text::axis::Seen;
+use crate::ui::parts::part_of;
+
+/// The whole axis; nothing where the run is short. Drawing along it chooses what is seen.
+#[component]
+pub(super) fn Map(axis: Axis) -> impl IntoView {
+    let begun = StoredValue::new(None::<f64>);
+    let down = move |event: PointerEvent| begun.set_value(part_of(&event));
+    let moved = move |event: PointerEvent| {
+        if event.buttons() == 1
+            && let (Some(from), Some(to)) = (begun.get_value(), part_of(&event))
+        {
+            axis.seen.set(Seen::between(from, to));
+        }
+    };
+    let parts = Memo::new(move |_| {
+        axis.timeline.with(|timeline| {
+            let timeline = timeline.as_ref();
+            timeline.map_or_else(Vec::new, |timeline| timeline.dense.clone())
+        })
+    });
+    let part = |of: &Dense| {
+        view! { <i class:b=of.failed style:height=format!("{}%", of.busy)></i> }
+    };
+    let left = move || format!("{:.2}%", axis.seen.get().from * 100.0);
+    let width = move || format!("{:.2}%", axis.seen.get().len * 100.0);
+    move || {
+        let parts = parts.get();
+        (!parts.is_empty()).then(|| {
+            view! {
+                <span class="map" title="The whole run: drag to see a part of it" on:pointerdown=down on:pointermove=moved>
+                    {parts.iter().map(part).collect_view()}
+                    <b style:left=left style:width=width></b>
+                </span>
+            }
+        })
+    }
+}

@@ -1,0 +1,122 @@
+//! A row of the trace: how it stands, what it is, how long it took and when.
+
+use leptos::prelude::*;
+use prosescope_core::view::{TreeRow, icon};
+
+use super::axis::Axis;
+use super::{Line, Tree};
+use crate::route::Page;
+use crate::text::statement::{Part, parts};
+use crate::text::words;
+use crate::ui::pages::shown_status;
+use crate::ui::parts::tone_class;
+use crate::ui::state::Run;
+
+/// Levels that are indented; deeper rows say their depth instead.
+const INDENTED: u32 = 16;
+
+/// What a row is called: how it stands, what it is, and how long it took.
+pub(super) fn called(row: &Line, took: Option<&str>) -> String {
+    let round = row.round.filter(|_| row.kind != "round");
+    let cause = if row.first_cause { "first cause" } else { "" };
+    words::joined([
+        shown_status(row).to_owned(),
+        round.map_or_else(String::new, |n| format!("round {n}")),
+        // The round is a clause of its own.
+        row.text
+            .trim_end_matches(':')
+            .replacen(": round ", ", round ", 1),
+        row.argument.clone().unwrap_or_default(),
+        cause.to_owned(),
+        took.map(words::heard).unwrap_or_default(),
+    ])
+}
+
+/// Draws it.
+pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
+    let statement = statement(tree, row);
+    if !timed {
+        return view! {
+            {statement}
+            <span role="gridcell" class="wide wrote">{wrote(tree.run, row)}</span>
+        }
+        .into_any();
+    }
+    view! {
+        {statement}
+        <span role="gridcell" class="num took">{axis.took(row.bar, row.duration.clone())}</span>
+        {axis.lane(row.bar, shown_status(row), row.children > 0)}
+    }
+    .into_any()
+}
+
+/// How a row stands, and what it is.
+fn statement(tree: Tree, row: &Line) -> AnyView {
+    let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
+    // The row says by itself whether it is folded.
+    let twisty = match row.children > 0 {
+        true => view! {
+            <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
+                on:click=move |_| tree.fold(node, !folded)>"▾"</button>
+        }
+        .into_any(),
+        false => view! { <span class="twisty" aria-hidden="true"></span> }.into_any(),
+    };
+    let deep = (row.level > INDENTED).then(|| view! { <span class="depth">{row.level}</span> });
+    let error = row.error.clone();
+    let about = match &error {
+        Some(error) => format!("{}\n{error}", row.text),
+        None => row.text.clone(),
+    };
+    // What is usual, and what failed because of something else, is not what one looks for.
+    let is_because = status == "failed" && row.children > 0 && !row.first_cause;
+    let is_quiet = status == "completed" || is_because;
+    let glyph = format!("glyph {}", tone_class(&status));
+    let picture = icon(&status);
+    let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
+    let argument = row.argument.clone();
+    // A round that holds one call is one row with it.
+    let round = row.round.filter(|_| row.kind != "round");
+    let round = round.map(|n| view! { <s>{format!("round {n} › ")}</s> });
+    let hidden = (folded && row.descendants > 0)
+        .then(|| words::counted(row.descendants.into(), "row", "rows"));
+    let remarks = row.remarks.clone();
+    view! {
+        <span role="gridcell" class="tree" class:derived=row.derived && row.round.is_none() title=about style:--level=row.level.min(INDENTED).to_string()
+            style:--hot=row.around_cause.min(INDENTED).to_string()>
+            {twisty}{deep}
+            <span class=glyph class:quiet-one=is_quiet role="img" title=status.clone() aria-label=status.clone()>{picture}</span>
+            <span class="text" dir="auto">{round}{parts(&row.text).into_iter().map(part).collect_view()}</span>
+            {argument.map(|words| view! { <em class="argument" dir="auto">"“"{words}"”"</em> })}
+            {detail.map(|detail| view! { <em class="more">{detail}</em> })}
+            {(!remarks.is_empty()).then(|| view! { <em class="more" dir="auto" title=remarks.join("\n")>{remarks.join(" · ")}</em> })}
+            {hidden.map(|rows| view! { <em>{rows}</em> })}
+            {row.first_cause.then(|| view! { <span class="cause" title="What failed first">"first cause"</span> })}
+            {row.position.then(|| view! { <span class="here" title="The run stands here">"here"</span> })}
+            {error.filter(|_| !row.because_of).map(|error| view! { <em class="error-words" dir="auto">{error}</em> })}
+        </span>
+    }
+    .into_any()
+}
+
+fn part(part: Part<'_>) -> AnyView {
+    match part {
+        Part::Quiet(text) => view! { <s>{text.to_owned()}</s> }.into_any(),
+        Part::Name(text) => view! { <b>{text.to_owned()}</b> }.into_any(),
+        Part::Plain(text) => text.to_owned().into_any(),
+    }
+}
+
+fn wrote(run: Run, row: &TreeRow) -> AnyView {
+    let more = row.bindings.len().saturating_sub(2);
+    let links = row.bindings.iter().take(2).map(|binding| {
+        let to = run.item(Page::Bindings, binding.binding).to_string();
+        let (title, class) = match binding.overwritten {
+            true => (format!("{} (overwritten later)", binding.name), "faint"),
+            false => (binding.name.clone(), ""),
+        };
+        view! { <a href=to class=class dir="auto" tabindex="-1" title=title>{binding.name.clone()}</a> }
+    });
+    view! { {links.collect_view()}{(more > 0).then(|| view! { <small>"+"{more}</small> })} }
+        .into_any()
+}
