@@ -508,6 +508,9 @@ pub struct Shared {
     pub changed: bool,
     /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
     pub save: Option<String>,
+    /// The row of the trace that the one shared run opens on ([`Manifest::opens`](prosescope_share::manifest::Manifest::opens)).
+    #[serde(default)]
+    pub opens: Option<String>,
     /// The heads of audit logs that were sealed anew because something in them was replaced, as the runs have them.
     #[serde(default)]
     pub heads: Vec<LogSealedAnew>,

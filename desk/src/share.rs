@@ -53,7 +53,10 @@ impl Desk {
         viewer: Option<&str>,
         watch: Watch,
     ) -> Result<Vec<u8>, Trouble> {
-        let made = self.made(form != Form::Db);
+        let made = Made {
+            opens: wishes.opens.clone(),
+            ..self.made(form != Form::Db)
+        };
         self.sharing(places, wishes, watch, |sharing, source| {
             file(sharing, source, form, &made, viewer).map(|(_, bytes)| bytes)
         })
@@ -82,6 +85,7 @@ impl Desk {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
             at: Stamp::At(self.clock().now()).to_string(),
             deflated,
+            opens: None,
         }
     }
 

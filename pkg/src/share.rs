@@ -112,6 +112,7 @@ impl Run {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
             at: Stamp::At(self.now()).to_string(),
             deflated: form != Form::Db,
+            opens: None,
         };
         let (report, bytes) = self.sharing(&asked, |sharing, source| {
             file(sharing, source, form, &made, viewer.as_deref())

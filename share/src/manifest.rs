@@ -44,9 +44,18 @@ pub struct Manifest {
     pub left_out: Vec<LeftOutOfShare>,
     /// The audit logs that were sealed anew, because something in them was replaced.
     pub sealed_anew: Vec<LogSealedAnew>,
+    /// The row of the trace that it opens on, where whoever shared it chose one: `43`, `~7`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opens: Option<String>,
     /// Whether a signature lies beside it; it may be anybody's, or fit nothing.
     #[serde(skip)]
     pub signed: bool,
+}
+
+/// Whether a text names a row of a trace: its number, or its place after `~`.
+pub(crate) fn is_row(text: &str) -> bool {
+    let digits = text.strip_prefix('~').unwrap_or(text);
+    (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A file of the packed run.
@@ -158,6 +167,14 @@ impl Verified {
         match self {
             Verified::Unchanged(manifest) => &manifest.sealed_anew,
             Verified::NoManifest | Verified::Changed(_) => &[],
+        }
+    }
+
+    /// The row that it opens on; nothing where the manifest is not the file's.
+    pub fn opens(&self) -> Option<&str> {
+        match self {
+            Verified::Unchanged(manifest) => manifest.opens.as_deref().filter(|row| is_row(row)),
+            Verified::NoManifest | Verified::Changed(_) => None,
         }
     }
 

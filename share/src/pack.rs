@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
 use crate::copy::{File, FileKind, Redactor, Rows, Shared, Taken, files_of, values_of};
-use crate::manifest::{FORMAT, MANIFEST, Manifest, Part};
+use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, is_row};
 use crate::page::PageError;
 use crate::signed::{SIGNATURE, Sign};
 
@@ -165,6 +165,8 @@ pub struct Made {
     pub at: String,
     /// Whether the parts are made smaller: not where the zip is only a way to something else.
     pub deflated: bool,
+    /// The row of the trace that the copy opens on, as the viewer's address names it; what is none is left out.
+    pub opens: Option<String>,
 }
 
 /// Looks through the runs without writing anything: what would be replaced and left out is then known, and [`Redactor::again`] may
@@ -258,6 +260,7 @@ pub fn pack<'a, W: Write>(
         },
         left_out: redactor.left_out(),
         sealed_anew: redactor.sealed_anew(),
+        opens: made.opens.clone().filter(|row| is_row(row)),
         signed: sign.is_some(),
     };
     let text = serde_json::to_vec_pretty(&manifest).map_err(|e| wrong(&e))?;

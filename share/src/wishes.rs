@@ -26,6 +26,8 @@ pub struct Wishes {
     pub max_value: Option<u64>,
     /// Whether nothing is replaced, and nothing left out.
     pub raw: bool,
+    /// The row of the trace that the copy opens on ([`Made::opens`](crate::pack::Made::opens)).
+    pub opens: Option<String>,
 }
 
 /// A value that only a shell knows of: of `.env`, of the environment, of this machine. It is never shown.

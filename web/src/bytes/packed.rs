@@ -168,6 +168,10 @@ impl Unpacked {
                 .flat_map(|(_, verified)| verified.sealed_anew())
                 .cloned()
                 .collect(),
+            opens: match self.verified.as_slice() {
+                [(_, one)] => one.opens().map(str::to_owned),
+                _ => None,
+            },
             save: self.saved.as_ref().map(|(name, _)| name.clone()),
             unopened: self.unopened.clone(),
         };

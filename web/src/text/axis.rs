@@ -134,7 +134,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
             place = gap.at + gap.drawn;
             continue;
         }
-        if at < end {
+        if at < end && seen.percent(at, timeline.len) < 92.0 {
             // The axis begins at a time of the day; the others count from there.
             let first = timeline.from.as_ref().filter(|_| time == 0);
             ticks.push(Tick {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::icons;
 use super::keys;
 use super::list::Key;
-use super::parts::matches;
+use super::parts::{SMALL, matches};
 use super::state::{App, Run};
 use crate::route::{Page, Route};
 
@@ -20,21 +20,32 @@ pub(crate) fn Beside(
     label: &'static str,
     /// Draws what is open.
     draw: fn(String) -> AnyView,
+    /// Opens it whole, where a narrow screen shows only its beginning below the list.
+    #[prop(optional)]
+    rise: Option<Callback<String>>,
 ) -> impl IntoView {
     let app = App::get();
     view! {
         <div class="beside" class:open=move || open.read().is_some()>
             <div class="beside-list">{list}</div>
-            {move || open.get().map(|item| view! {
-                <aside class="detail" aria-label=label tabindex="-1">
-                    <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |_| {
+            {move || open.get().map(|item| {
+                let risen = StoredValue::new(item.clone());
+                let is_peek = move || rise.is_some() && app.route.read().selected().is_none();
+                let up = move || if let Some(rise) = rise.filter(|_| is_peek() && matches(SMALL)) {
+                    rise.run(risen.get_value());
+                };
+                view! {
+                <aside class="detail" class:peek=is_peek aria-label=label tabindex="-1" on:click=move |_| up()>
+                    <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |event| {
+                        event.stop_propagation();
                         close(app);
                     }>
                         {icons::close()}
                     </button>
                     {draw(item)}
+                    {rise.map(|_| view! { <button class="rise">"Asked, given, answered"</button> })}
                 </aside>
-            })}
+            }})}
         </div>
     }
 }
@@ -77,9 +88,13 @@ pub(crate) fn opening<T: 'static>(
     })
 }
 
-/// Puts the focus into what is open.
+/// Puts the focus into what is open: where it covers the list, and for who came by the keyboard. Whoever points at a row goes on
+/// in the list.
 pub(crate) fn enter() {
-    keys::focus(".detail");
+    let by_keys = document().query_selector("[data-list]:focus-visible");
+    if by_keys.is_ok_and(|list| list.is_some()) || !matches("(min-width: 1000px)") {
+        keys::focus(".detail");
+    }
 }
 
 /// Closes what is open beside a list; whether something was.
@@ -97,6 +112,15 @@ pub(crate) fn close(app: App) -> bool {
     app.put(route.closed());
     keys::focus("[data-list]");
     true
+}
+
+/// The same; something is open from the start: beside a list on a wide screen, and on a phone its beginning below it.
+pub(crate) fn selected_or_peek(
+    first: impl Fn() -> Option<String> + Send + Sync + 'static,
+) -> Memo<Option<String>> {
+    let selected = selected();
+    let shows = matches("(min-width: 1000px), (max-width: 700px)");
+    Memo::new(move |_| selected.get().or_else(|| shows.then(&first).flatten()))
 }
 
 /// The same; on a wide screen something is open from the start.

@@ -75,6 +75,9 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "j" => app.move_in_list(Move::Down),
         "k" => app.move_in_list(Move::Up),
+        // Where nothing has the focus the list has them.
+        "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
+        "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
         "n" => failure(app, Move::NextFailure),
         "p" => failure(app, Move::PreviousFailure),
         "g" => {
@@ -147,6 +150,12 @@ pub(crate) fn focus_main(event: web_sys::MouseEvent) {
     focus("main");
 }
 
+/// Whether nothing has the focus but the page itself, or its content.
+fn is_nowhere() -> bool {
+    let active = document().active_element();
+    active.is_none_or(|active| matches!(active.tag_name().as_str(), "BODY" | "MAIN"))
+}
+
 /// Puts the focus on the first element that a selector finds; whether there is one.
 pub(crate) fn focus(selector: &str) -> bool {
     let element = document().query_selector(selector).ok().flatten();
@@ -168,7 +177,20 @@ pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
 
 fn go_page(app: App, page: Page) -> bool {
     match app.route.get_untracked() {
-        Route::Run { run, .. } => app.go(Route::page(&run, page)),
+        Route::Run { run, .. } => {
+            let to = Route::page(&run, page);
+            // Links of pages without content are not there.
+            let link = format!("nav.pages a[href=\"{}\"]", css_text(&to.to_string()));
+            if document()
+                .query_selector(&link)
+                .is_ok_and(|link| link.is_none())
+            {
+                app.say(&format!("This run has no {}", page.title().to_lowercase()));
+                return true;
+            }
+            app.go(to);
+            focus("main");
+        }
         Route::Workflow { place, id, .. } => {
             let at = Page::ALL.iter().position(|known| *known == page);
             let Some(tab) = at.and_then(|at| Tab::ALL.get(at)) else {
@@ -179,6 +201,11 @@ fn go_page(app: App, page: Page) -> bool {
         _ => return false,
     }
     true
+}
+
+/// A text between the quotes of a selector.
+fn css_text(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// Moves what is seen of the axis beside the trace.
@@ -228,6 +255,10 @@ fn follow(app: App) -> bool {
 
 /// Closes the detail beside a list.
 fn close(app: App) -> bool {
+    if app.sharing.read_untracked().is_some() {
+        app.sharing.set(None);
+        return focus(".share-open");
+    }
     if app.notice.read_untracked().is_some() {
         app.notice.set(None);
         return true;

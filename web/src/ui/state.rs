@@ -523,7 +523,15 @@ impl App {
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
             }
-            (_, ([only], [])) if !some => Some(Route::page(&key(&list, only), Page::Trace)),
+            (_, ([only], [])) if !some => {
+                let run = key(&list, only);
+                Some(
+                    match shared.as_ref().and_then(|shared| shared.opens.as_ref()) {
+                        Some(row) => Route::item(&run, Page::Trace, row),
+                        None => Route::page(&run, Page::Trace),
+                    },
+                )
+            }
             (_, ([], [only])) if !some => Some(Route::Workflows {
                 place: only.place.clone(),
             }),

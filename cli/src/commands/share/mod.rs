@@ -110,6 +110,7 @@ pub(super) fn made(deflated: bool) -> Made {
         by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
         at: written::now(),
         deflated,
+        opens: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows of the trace that are looked for, in an order of one's own: a list without levels.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +37,7 @@ pub enum TraceOrder {
     /// As they ran.
     #[default]
     Ran,
-    /// The longest first; those without times last.
+    /// The longest first, what holds rows with times behind them; those without times last of each.
     Longest,
     /// What failed by itself first, then what failed with it, then what is open.
     Problems,
@@ -90,7 +91,10 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
     let mut rows: Vec<(NodeId, &Node)> = nodes.filter(|(at, node)| is_one(*at, node)).collect();
     match choice.order {
         TraceOrder::Ran => {}
-        TraceOrder::Longest => rows.sort_by_cached_key(|(_, node)| Reverse(took(opened, node))),
+        TraceOrder::Longest => {
+            let holds = around_timed(opened);
+            rows.sort_by_cached_key(|(at, node)| (holds.contains(at), Reverse(took(opened, node))));
+        }
         TraceOrder::Problems => rows.sort_by_key(|(at, node)| match node {
             node if is_cause(opened, *at, node) => 0,
             node if node.has_failed() => 1,
@@ -99,6 +103,20 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
         }),
     }
     rows.into_iter().map(|(at, _)| at).collect()
+}
+
+/// What holds rows with times, at any depth.
+fn around_timed(opened: &Opened) -> BTreeSet<NodeId> {
+    let mut around = BTreeSet::new();
+    let nodes = opened.trace.nodes.iter();
+    for node in nodes.filter(|node| took(opened, node).is_some()) {
+        let mut above = node.parent;
+        // What is in there has all that is around it there, too.
+        while let Some(at) = above.filter(|at| around.insert(*at)) {
+            above = opened.trace.nodes.get(at).and_then(|node| node.parent);
+        }
+    }
+    around
 }
 
 /// A window of rows that were chosen. Each says in its `detail` where it lies.

@@ -131,6 +131,11 @@ fn the_trace_folds_unfolds_and_walks_failures() {
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
+    // What a screen reader says of it.
+    assert_eq!(
+        viewer.eval("document.querySelector('.trace-rows .row.selected').ariaLabel"),
+        "failed, draft = session: translator, first cause, 24 minutes"
+    );
     viewer.key("j");
     viewer.key("Home");
     viewer.wait(

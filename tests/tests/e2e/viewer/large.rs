@@ -51,6 +51,20 @@ fn fifty_thousand_rows_scroll() {
     assert!(slowest <= MOST_STEP, "a step of scrolling took {slowest:?}");
     assert!(first <= MOST_FIRST, "the first rows took {first:?}");
 
+    // The whole axis stands above the times; drawing along it shows a part.
+    viewer.wait("document.querySelectorAll('.map i').length === 160");
+    viewer.eval(
+        "(() => {
+           const map = document.querySelector('.map'), box = map.getBoundingClientRect();
+           const at = part => ({clientX: box.left + box.width * part, clientY: box.top + 5, buttons: 1, bubbles: true});
+           map.dispatchEvent(new PointerEvent('pointerdown', at(.2)));
+           map.dispatchEvent(new PointerEvent('pointermove', at(.4)));
+         })()",
+    );
+    viewer.wait("Math.abs(parseFloat(document.querySelector('.map b').style.width) - 20) < 1");
+    viewer.key("0");
+    viewer.wait("document.querySelector('.map b').style.width === '100.00%'");
+
     // What is drawn does not grow with what there is, and the end is there.
     let drawn = viewer
         .eval("document.querySelectorAll('.row').length")

@@ -12,6 +12,7 @@ mod keyboard;
 mod large;
 mod live;
 mod opening;
+mod phone;
 mod screenshots;
 mod shared;
 mod sharing;

@@ -178,6 +178,42 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
 }
 
 #[test]
+fn a_shared_page_opens_on_the_row_that_was_open() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.wait_text("round 2");
+    viewer.click_text(".trace-rows .row", "let glossary");
+    viewer.wait("/\\/[0-9]+$/.test(location.hash)");
+    let row = viewer.eval("location.hash");
+    viewer.click_text(".bar button", "Share…");
+    looked(&mut viewer);
+    viewer.click_text(".share button", "Save the file");
+    let dir = tempfile::tempdir().unwrap();
+    let saved = viewer.downloaded("20260118-201530-z4t9wa.html");
+    let kept = dir.path().join("kept.html");
+    fs::rename(&saved, &kept).unwrap();
+    let chromium = needs::chromium().unwrap();
+    let page = prosescope_tests::browser::Page::open_file(&chromium, &kept);
+    let mut fresh = Viewer::begun(page);
+    fresh.wait_page("Trace");
+    fresh.wait(&format!("location.hash === {row}"));
+    fresh
+        .wait("document.querySelector('.trace-rows .row.selected').innerText.includes('glossary')");
+    fresh.assert_quiet();
+    // Whoever does not want that says so.
+    viewer.click_text(".share .check", "Opens on the row");
+    viewer.click_text(".share button", "Save the file");
+    let again = viewer.downloaded("20260118-201530-z4t9wa.html");
+    let page = prosescope_tests::browser::Page::open_file(&chromium, &again);
+    let mut fresh = Viewer::begun(page);
+    fresh.wait_page("Trace");
+    fresh.wait("document.querySelector('.trace-rows .row.selected .cause')");
+    fresh.assert_quiet();
+}
+
+#[test]
 fn a_served_run_is_shared_by_its_server() {
     let dir = tempfile::tempdir().unwrap();
     let run = planted(dir.path());

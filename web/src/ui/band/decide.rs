@@ -32,13 +32,14 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     let done = RwSignal::new(None::<Done>);
     let doing = RwSignal::new(false);
     let fixed = here.is_some();
+    let allow = gate.allow.clone();
     let word = match decision {
         Verdict::Approved => "Approve",
         Verdict::Rejected => "Reject",
     };
     let says = match fixed {
         true => format!("{word} now"),
-        false => format!("{word}: show what to do"),
+        false => format!("{word}: show the command"),
     };
     let act = move |_| {
         let (gate, here) = (gate.clone(), here.clone());
@@ -67,6 +68,15 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
             done.try_set(Some(came.unwrap_or_else(Done::Failed)));
         });
     };
+    let names: Vec<String> = match fixed {
+        true => Vec::new(),
+        false => allow,
+    };
+    let names = names.into_iter().take(6).map(|one| {
+        let said = one.clone();
+        view! { <button on:click=move |_| name.set(said.clone())>{one}</button> }
+    });
+    let names = names.collect_view();
     let lacks = move || name.read().trim().is_empty() || doing.get();
     let reason = match decision {
         Verdict::Approved => "Comment (may be empty)",
@@ -74,12 +84,13 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     };
     view! {
         <p class="fields">
-            <label><span>"As"</span><input type="text" autocomplete="off" prop:value=move || name.get() prop:disabled=fixed
+            <label><span>"As"</span><input type="text" autofocus=!fixed autocomplete="off" prop:value=move || name.get() prop:disabled=fixed
                 on:input=move |event| name.set(event_target_value(&event))/></label>
             <label class="grow"><span>{reason}</span><input type="text" autocomplete="off" prop:value=move || comment.get()
                 on:input=move |event| comment.set(event_target_value(&event))/></label>
             <button class="primary" prop:disabled=lacks on:click=act>{says}</button>
         </p>
+        <p class="line-up">{names}</p>
         <p class="faint">"The name is recorded as it is given: nobody checks who you are."</p>
         {live(move || done.get().map(shown))}
     }

@@ -323,8 +323,8 @@ fn UnreadNote() -> impl IntoView {
         let more = unread.len() - 1;
         Some(view! {
             <section class="unread" role="alert">
-                <p><b>"Could not be read: "<code>{first.what}</code></b>" "{words::first_upper(&first.why)}". "
-                    <span class="soft">"What is shown may lack rows. "{first.next}</span>
+                <p><b>"Could not be read: "<code>{first.what}</code></b>" "{coded(&words::first_upper(&first.why))}". "
+                    <span class="soft">"What is shown may lack rows. "{coded(&first.next)}</span>
                     {(more > 0).then(|| view! {
                         " "<Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go>
                     })}

@@ -130,13 +130,17 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
 fn List(view: CompareView) -> impl IntoView {
     let app = App::get();
     let rows = view.rows.clone();
-    let longest = rows.iter().flat_map(|row| [&row.a, &row.b]).flatten();
-    // What only holds others would make all bars short.
-    let longest = longest.filter(|node| node.at.kind == "statement");
-    let longest = longest
-        .filter_map(|node| node.duration_ms)
-        .max()
-        .unwrap_or(0);
+    // What only holds others has no bar: it would make all others short.
+    let next = |at: usize| rows.get(at + 1).map(|row| row.level);
+    let numbered = rows.iter().enumerate().map(|(at, row)| Numbered {
+        at,
+        holds: next(at).is_some_and(|level| level > row.level),
+        row: row.clone(),
+    });
+    let numbered: Vec<Numbered> = numbered.collect();
+    let alone = numbered.iter().filter(|of| !of.holds);
+    let both = alone.flat_map(|of| [&of.row.a, &of.row.b]).flatten();
+    let longest = both.filter_map(|node| node.duration_ms).max().unwrap_or(0);
     let is_empty = rows.is_empty();
     let selected = detail::selected_or(move || (!app.trace.shut.get()).then(|| WHOLE.to_owned()));
     provide_context(StoredValue::new(view));
@@ -162,11 +166,6 @@ fn List(view: CompareView) -> impl IntoView {
     if let Some(at) = selected.get_untracked().and_then(|item| item.parse().ok()) {
         cursor.go(at);
     }
-    let numbered: Vec<Numbered> = rows
-        .into_iter()
-        .enumerate()
-        .map(|(at, row)| Numbered { at, row })
-        .collect();
     let mark = move |of: &Numbered| Mark {
         level: Some(of.row.level + 1),
         selected: selected.get().is_some_and(|item| item == of.at.to_string()),
@@ -183,7 +182,7 @@ fn List(view: CompareView) -> impl IntoView {
         true => view! { <Empty what="No row differs" why="Both runs did the same, as far as they record it."/> }.into_any(),
         false => view! {
             <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
-                head=head.into_any() draw=move |_, of: &Numbered| draw_row(&of.row, longest) mark on_key/>
+                head=head.into_any() draw=move |_, of: &Numbered| draw_row(of, longest) mark on_key/>
         }
         .into_any(),
     };
@@ -198,10 +197,13 @@ fn List(view: CompareView) -> impl IntoView {
 #[derive(Debug, Clone, PartialEq)]
 struct Numbered {
     at: usize,
+    /// Rows follow that lie in it.
+    holds: bool,
     row: ComparedRow,
 }
 
-fn draw_row(row: &ComparedRow, longest: i64) -> AnyView {
+fn draw_row(of: &Numbered, longest: i64) -> AnyView {
+    let (row, holds) = (&of.row, of.holds);
     let text = row
         .b
         .as_ref()
@@ -224,11 +226,11 @@ fn draw_row(row: &ComparedRow, longest: i64) -> AnyView {
             <em class="more">{in_what(row)}</em>
             {below.map(|below| view! { <em>{below}</em> })}
         </span>
-        {side(row.a.as_ref())}
-        {side(row.b.as_ref())}
+        {side(row.a.as_ref(), holds)}
+        {side(row.b.as_ref(), holds)}
         <span role="gridcell" class="num wide took">{row.longer.clone()}</span>
         <span role="gridcell" class="wide bars" aria-hidden="true">
-            {bar("a", row.a.as_ref(), longest)}{bar("b", row.b.as_ref(), longest)}
+            {(!holds).then(|| [bar("a", row.a.as_ref(), longest), bar("b", row.b.as_ref(), longest)])}
         </span>
     }
     .into_any()
@@ -260,12 +262,12 @@ fn in_what(row: &ComparedRow) -> String {
     format!("{}{guess}", words.join(", "))
 }
 
-fn side(node: Option<&ComparedNode>) -> AnyView {
+fn side(node: Option<&ComparedNode>, holds: bool) -> AnyView {
     let cell = node.map(|node| {
         let status = node.at.status.clone();
         let took = node.duration.clone().unwrap_or_default();
         view! {
-            <i class=format!("glyph {}", tone_class(&status)) role="img" title=status.clone() aria-label=status.clone()>{icon(&status)}</i>
+            <i class=format!("glyph {}", tone_class(&status)) class:quiet-one=holds role="img" title=status.clone() aria-label=status.clone()>{icon(&status)}</i>
             <span class="soft">{took}</span>
         }
     });

@@ -103,6 +103,10 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
+                // Not to what had it before: the hit is what one looks at now.
+                request_animation_frame(|| {
+                    crate::ui::keys::focus("main");
+                });
             }
             Act::Files => pick_files(),
             Act::Folder => pick_folder(),

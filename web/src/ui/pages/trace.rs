@@ -100,7 +100,7 @@ pub(super) fn draw() -> AnyView {
         run,
         pages,
         cursor: Cursor::new(),
-        selected: detail::selected_or(move || opened_first(app, run)),
+        selected: detail::selected_or_peek(move || opened_first(app, run)),
     };
     pages.want(0..1);
     tree.keep();
@@ -165,7 +165,8 @@ pub(super) fn draw() -> AnyView {
         <Choose tree/>
         {move || told.get().draw()}
         {move || timed.get().then(|| view! { <About axis/> })}
-        <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw/>
+        <Beside list=list.into_any() open=tree.selected.into() label="Statement" draw=node::draw
+            rise=Callback::new(move |item: String| app.put(run.item(Page::Trace, item)))/>
     }
     .into_any()
 }
@@ -351,6 +352,16 @@ impl Tree {
         self.pages.want(0..1);
     }
 
+    /// The open row is the one that the keys moved to.
+    fn take_along(self) {
+        if !self.cursor.is_gone()
+            && self.selected.get_untracked().is_some()
+            && let Some(row) = self.pages.peek(self.cursor.at.get_untracked())
+        {
+            self.select(&row);
+        }
+    }
+
     fn select(self, row: &TreeRow) {
         self.app.put(self.run.item(Page::Trace, item_of(row)));
     }
@@ -403,10 +414,14 @@ impl Tree {
                 let before = self.cursor.mark();
                 if let Ok(Some(parent)) = self.app.ask(request).await {
                     self.show(parent, before).await;
+                    self.take_along();
                 }
             }),
             Key::Right if row.folded => self.fold(row.node, false),
-            Key::Right if row.children > 0 => self.cursor.go(self.cursor.at.get_untracked() + 1),
+            Key::Right if row.children > 0 => {
+                self.cursor.go(self.cursor.at.get_untracked() + 1);
+                self.take_along();
+            }
             Key::Fill => axis.fill(self.app, row.bar),
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {

@@ -20,6 +20,7 @@ use super::icons;
 use super::parts::{live, save_blob};
 use super::state::{App, Desk};
 use crate::protocol::{LookedThrough, Request, Trouble};
+use crate::route::{Page, Route};
 use crate::script;
 use crate::text::words;
 
@@ -42,6 +43,10 @@ struct Sheet {
     saved: RwSignal<Option<String>>,
     /// Counts what was asked: an earlier answer is not heard.
     asked: StoredValue<u32>,
+    /// The row of the trace that was open when the sheet was, if any.
+    row: StoredValue<Option<String>>,
+    /// Whether the copy opens on it.
+    opens: RwSignal<bool>,
 }
 
 /// What the worker does.
@@ -93,6 +98,14 @@ pub(crate) fn Share() -> impl IntoView {
 }
 
 fn draw(app: App, places: Vec<String>) -> AnyView {
+    let row = match &*app.route.read_untracked() {
+        Route::Run {
+            page: Page::Trace,
+            item: Some(item),
+            ..
+        } if places.len() == 1 => Some(item.clone()),
+        _ => None,
+    };
     let title = match places.len() {
         1 => "Share this run".to_owned(),
         n => format!("Share {}", words::counted(n as u64, "run", "runs")),
@@ -107,6 +120,8 @@ fn draw(app: App, places: Vec<String>) -> AnyView {
         doing: RwSignal::new(None),
         saved: RwSignal::new(None),
         asked: StoredValue::new(0),
+        row: StoredValue::new(row),
+        opens: RwSignal::new(true),
     };
     Effect::new(move || {
         sheet.wishes.track();
@@ -117,16 +132,23 @@ fn draw(app: App, places: Vec<String>) -> AnyView {
         mark(&[]);
     });
     let selected = selection();
+    let shut = move || {
+        app.sharing.set(None);
+        crate::ui::keys::focus(".share-open");
+    };
+    request_animation_frame(|| {
+        crate::ui::keys::focus("#share-title");
+    });
     view! {
         <aside class="share" role="dialog" aria-labelledby="share-title" on:keydown=move |event| {
             if event.key() == "Escape" {
                 event.stop_propagation();
-                app.sharing.set(None);
+                shut();
             }
         }>
             <header>
                 <h2 id="share-title" tabindex="-1">{title}</h2>
-                <button class="icon" aria-label="Close" on:click=move |_| app.sharing.set(None)>{icons::close()}</button>
+                <button class="icon" aria-label="Close" on:click=move |_| shut()>{icons::close()}</button>
             </header>
             <div class="share-body">
                 {wishes::draw(sheet, selected)}
@@ -193,6 +215,11 @@ fn foot(sheet: Sheet) -> AnyView {
             }))}
             {live(move || sheet.saved.get().map(|saved| view! { <p class="ok-words" role="status">{saved}</p> }))}
             <fieldset class="share-form"><legend class="away">"Form"</legend>{choose}</fieldset>
+            {sheet.row.get_value().map(|_| view! {
+                <label class="check"><input type="checkbox" prop:checked=sheet.opens
+                    on:change=move |event| sheet.opens.set(event_target_checked(&event))/>
+                    "Opens on the row that is open now"</label>
+            })}
             {live(move || match sheet.doing.get() {
                 Some(doing) => view! {
                     <div class="share-doing" role="status">
@@ -234,9 +261,13 @@ impl Sheet {
     /// Makes the file, and has the browser save it.
     fn save(self) {
         let form = self.form.get_untracked();
+        let opens = self.row.get_value().filter(|_| self.opens.get_untracked());
         let request = Request::Share {
             places: self.places.get_value(),
-            wishes: self.wishes.get_untracked(),
+            wishes: Wishes {
+                opens,
+                ..self.wishes.get_untracked()
+            },
             form,
         };
         let run = self.looked.with_untracked(|looked| {

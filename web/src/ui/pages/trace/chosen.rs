@@ -10,6 +10,15 @@ use crate::protocol::Folded;
 use crate::text::{sift, words};
 use crate::ui::keys::focus;
 
+/// What failed by itself, then the blocks around it.
+fn failures() -> TraceChoice {
+    TraceChoice {
+        status: "failed".to_owned(),
+        order: TraceOrder::Problems,
+        ..TraceChoice::default()
+    }
+}
+
 /// Chooses among the rows.
 #[component]
 pub(super) fn Choose(tree: Tree) -> impl IntoView {
@@ -82,7 +91,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
                 </button>
                 {move || (failed.get() > 0 || is_failed()).then(|| view! {
                     <button aria-pressed=move || is_failed().to_string()
-                        on:click=move |_| change(&|choice| choice.status = if choice.status == "failed" { String::new() } else { "failed".to_owned() })>
+                        on:click=move |_| change(&|choice| *choice = if choice.status == "failed" { TraceChoice::default() } else { failures() })>
                         "Failed "<span class="n">{move || words::count(failed.get().into())}</span>
                     </button>
                 })}

@@ -15,6 +15,9 @@ use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
 use crate::ui::state::{App, Move, Run};
 
+/// Rows around the open one that are named.
+const INNERMOST: usize = 3;
+
 /// Draws the row of an address.
 pub(super) fn draw(item: String) -> AnyView {
     let (app, run) = (App::get(), Run::get());
@@ -61,8 +64,16 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 fn Detail(detail: NodeDetail) -> impl IntoView {
     let run = Run::get();
     let row = detail.row.clone();
-    let path = detail.path.iter().map(|above| {
-        view! { <li>{link(run.item(Page::Trace, item_of(above)), above.text.as_str())}</li> }
+    // The innermost are what tells where one is.
+    let hidden = detail.path.len().saturating_sub(INNERMOST);
+    let path = detail
+        .path
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| *at + 1 >= hidden);
+    let path = path.map(|(at, above)| {
+        let words = if at < hidden { "…" } else { above.text.as_str() };
+        view! { <li title=above.text.clone()>{link(run.item(Page::Trace, item_of(above)), words)}</li> }
     });
     let said = said(&detail);
     let told = !detail.work.answers.is_empty();

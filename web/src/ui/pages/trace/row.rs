@@ -45,9 +45,14 @@ pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     view! {
         {statement}
         <span role="gridcell" class="num took">{axis.took(row.bar, row.duration.clone())}</span>
-        {axis.lane(row.bar, shown_status(row), row.children > 0)}
+        {axis.lane(row.bar, shown_status(row), holds(row))}
     }
     .into_any()
+}
+
+/// Whether other rows lie in it; of rows that were looked for, which have no levels, too.
+fn holds(row: &Line) -> bool {
+    row.children > 0 || row.descendants > 0
 }
 
 /// How a row stands, and what it is.
@@ -69,7 +74,7 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
         None => row.text.clone(),
     };
     // What is usual, and what failed because of something else, is not what one looks for.
-    let is_because = status == "failed" && row.children > 0 && !row.first_cause;
+    let is_because = status == "failed" && holds(row) && !row.first_cause;
     let is_quiet = status == "completed" || is_because;
     let glyph = format!("glyph {}", tone_class(&status));
     let picture = icon(&status);
