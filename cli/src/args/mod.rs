@@ -294,7 +294,7 @@ pub(crate) struct TraceArgs {
 pub(crate) enum TraceSort {
     /// As they ran
     Ran,
-    /// The longest first; those without times last
+    /// The longest first, then what holds others with times; those without times last
     Longest,
     /// What failed by itself first, then what failed with it, then what is open
     Problems,

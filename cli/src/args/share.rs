@@ -143,6 +143,7 @@ impl WishArgs {
             redact: self.redact.clone(),
             max_value: self.max_value,
             raw: self.raw,
+            opens: None,
         }
     }
 }

@@ -16,11 +16,10 @@ pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView 
     let left = move |event: web_sys::FocusEvent| {
         let to = event.related_target();
         let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-        let stays = within
-            .get_untracked()
-            .is_some_and(|within| within.contains(to.as_ref()));
-        if !stays {
-            open.set(false);
+        // A bar that is taken out of the page loses the focus, too.
+        let within = within.try_get_untracked().flatten();
+        if !within.is_some_and(|within| within.contains(to.as_ref())) {
+            open.try_set(false);
         }
     };
     view! {

@@ -178,17 +178,7 @@ pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
 fn go_page(app: App, page: Page) -> bool {
     match app.route.get_untracked() {
         Route::Run { run, .. } => {
-            let to = Route::page(&run, page);
-            // Links of pages without content are not there.
-            let link = format!("nav.pages a[href=\"{}\"]", css_text(&to.to_string()));
-            if document()
-                .query_selector(&link)
-                .is_ok_and(|link| link.is_none())
-            {
-                app.say(&format!("This run has no {}", page.title().to_lowercase()));
-                return true;
-            }
-            app.go(to);
+            app.go(Route::page(&run, page));
             focus("main");
         }
         Route::Workflow { place, id, .. } => {
@@ -201,11 +191,6 @@ fn go_page(app: App, page: Page) -> bool {
         _ => return false,
     }
     true
-}
-
-/// A text between the quotes of a selector.
-fn css_text(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 /// Moves what is seen of the axis beside the trace.

@@ -37,7 +37,7 @@ pub enum TraceOrder {
     /// As they ran.
     #[default]
     Ran,
-    /// The longest first, what holds rows with times behind them; those without times last of each.
+    /// The longest first, behind them what holds rows with times; those without times last.
     Longest,
     /// What failed by itself first, then what failed with it, then what is open.
     Problems,
@@ -93,7 +93,10 @@ pub fn chosen(opened: &Opened, choice: &TraceChoice) -> Vec<NodeId> {
         TraceOrder::Ran => {}
         TraceOrder::Longest => {
             let holds = around_timed(opened);
-            rows.sort_by_cached_key(|(at, node)| (holds.contains(at), Reverse(took(opened, node))));
+            rows.sort_by_cached_key(|(at, node)| {
+                let took = took(opened, node);
+                (took.is_none(), holds.contains(at), Reverse(took))
+            });
         }
         TraceOrder::Problems => rows.sort_by_key(|(at, node)| match node {
             node if is_cause(opened, *at, node) => 0,

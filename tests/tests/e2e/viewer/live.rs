@@ -218,7 +218,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
     viewer.wait_page("Trace");
     project.prose("exec begin --line 1", "");
     viewer.wait(EXECUTING);
-    viewer.key("f");
+    viewer.key("w");
     viewer.wait_follow("Paused");
     let asked = viewer.requests_at_rest();
     project.prose("put findings --execution 1 --done", "42");
@@ -229,7 +229,7 @@ fn pausing_stops_it_and_going_on_catches_up() {
         "a paused page asks for nothing"
     );
     assert_eq!(viewer.eval(COMPLETED), false);
-    viewer.key("f");
+    viewer.key("w");
     viewer.wait(COMPLETED);
     viewer.wait("document.querySelector('nav.pages a[title^=Values] .n').innerText === '1'");
     viewer.wait_follow("changed");
@@ -522,7 +522,7 @@ fn a_dropped_database_that_changed_is_said_and_opened_again() {
     build::sql(&database, "UPDATE run SET status = 'failed';");
     viewer.wait_follow("Reload");
     assert!(viewer.main_text().to_lowercase().contains("running"));
-    viewer.key("f");
+    viewer.key("w");
     viewer.wait_main("failed");
     viewer.wait("!document.querySelector('.bar .follow')");
 }

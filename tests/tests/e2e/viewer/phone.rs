@@ -16,6 +16,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     );
     viewer.wait("(row => row && row.getBoundingClientRect().bottom <= document.querySelector('.peek').getBoundingClientRect().top)(document.querySelector('.trace-rows .row.selected .cause'))");
     shoot(&mut viewer, "phone");
+    viewer.look(400, 800, false);
     viewer.click_text(".peek button", "Asked, given, answered");
     viewer.wait("document.querySelector('.detail:not(.peek) .given')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");

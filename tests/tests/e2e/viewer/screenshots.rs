@@ -130,7 +130,7 @@ fn screenshots_of_following() {
         false,
     );
     shoot(&mut viewer, "follow");
-    viewer.key("f");
+    viewer.key("w");
     viewer.wait("document.querySelector('.follow.off')");
     shoot(&mut viewer, "follow-paused");
     // The address still names the page that was open.

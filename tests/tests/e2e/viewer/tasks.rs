@@ -185,7 +185,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
     viewer.wait("location.hash.includes('order=longest')");
     // The rows come from the worker.
     viewer.wait(
-        "document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .text').innerText.startsWith('loop')",
+        "document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .text').innerText.startsWith('parallel')",
     );
     match hand {
         Mouse => viewer.click(".trace-rows .row[aria-rowindex='2'] .text"),
@@ -195,7 +195,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
             viewer.key("Enter");
         }
     }
-    wait_detail(viewer, "22m 15s");
+    wait_detail(viewer, "12m 10s");
     match hand {
         Mouse => viewer.click_text(".segments button", "Longest"),
         Keys => tab_to(
