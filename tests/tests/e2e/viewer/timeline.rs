@@ -150,3 +150,23 @@ fn what_is_open_is_told_and_has_the_focus() {
     viewer.wait(&format!("{told} === 'Trace of translate-manual, failed'"));
     viewer.assert_quiet();
 }
+
+/// What a run has left is told below what it did, by its lines.
+#[test]
+fn what_is_left_stands_below_the_trace() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    viewer.wait("document.querySelector('.ahead summary').innerText === 'Left: up to 8 statements, from line 38 on'");
+    viewer.click(".ahead summary");
+    viewer.wait("document.querySelector('.ahead li').innerText.includes('stands here')");
+    viewer.click_text(".ahead li a", "line 46");
+    viewer.wait_page("Program");
+    viewer.wait("location.hash.endsWith('/program/46')");
+    // A run that is over has nothing left.
+    viewer.drop_run(&[&example(FINISHED)]);
+    viewer.wait("document.querySelectorAll('.trace-rows .row').length > 3");
+    assert_eq!(viewer.eval("!document.querySelector('.ahead')"), true);
+    viewer.assert_quiet();
+}
