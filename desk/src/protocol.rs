@@ -255,12 +255,30 @@ pub enum Request {
         /// Its id.
         id: String,
     },
+    /// How many events a workflow has: [`EventCounts`].
+    EventCounts {
+        /// The database.
+        place: String,
+        /// The workflow.
+        id: String,
+    },
+    /// Looks for a text in a workflow, for a moment; asked again, it goes on: a [`Found`](prosescope_workflow::search::Found).
+    SearchWorkflow {
+        /// The database.
+        place: String,
+        /// The workflow.
+        id: String,
+        /// The text.
+        text: String,
+    },
     /// A stretch of a workflow's events, in order: a [`Window`].
     Events {
         /// The database.
         place: String,
         /// The workflow.
         id: String,
+        /// Those of this run; `None` for all.
+        run: Option<String>,
         /// The first one, from 0.
         from: u64,
         /// How many.
@@ -547,6 +565,15 @@ pub struct WorkflowsIn {
     pub place: String,
     /// What is to be known of it, such as that its newest rows may be absent.
     pub notes: Vec<String>,
+}
+
+/// How many events a workflow has; of more than [`MOST_EVENTS`](prosescope_workflow::MOST_EVENTS) the newest are counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCounts {
+    /// All of them.
+    pub all: u64,
+    /// Those that name a run, by the run.
+    pub by_run: BTreeMap<String, u64>,
 }
 
 /// A stretch of a list of workflows, or of events. One type for both: each costs the page its own code of a long list.

@@ -2,6 +2,7 @@
 
 use prosescope_core::session::search::{EmptyText, Needle, Search};
 use prosescope_core::view::SearchedRun;
+use prosescope_workflow::search::Found;
 
 use crate::Desk;
 use crate::protocol::Trouble;
@@ -17,12 +18,30 @@ pub(crate) struct OpenSearch {
     search: Search,
 }
 
+/// A text to look for.
+pub(crate) fn needle(text: &str) -> Result<Needle, Trouble> {
+    Needle::new(text).map_err(|EmptyText| {
+        Trouble::new("The text to look for is empty.", "Type what to look for.")
+    })
+}
+
 impl Desk {
+    /// The same in a workflow.
+    pub(crate) fn search_workflow(
+        &mut self,
+        place: &str,
+        id: &str,
+        text: &str,
+    ) -> Result<Found, Trouble> {
+        let clock = self.clock().clone();
+        let until = clock.now() + MOMENT;
+        self.tables(place)?
+            .search(id, text, &|| clock.now() >= until)
+    }
+
     /// Begins a search of a run, or goes on with it; what was found so far.
     pub(crate) fn search(&mut self, place: &str, text: &str) -> Result<SearchedRun, Trouble> {
-        let needle = Needle::new(text).map_err(|EmptyText| {
-            Trouble::new("The text to look for is empty.", "Type what to look for.")
-        })?;
+        let needle = needle(text)?;
         let (clock, known) = (self.clock().clone(), self.open_search.take());
         let (session, reading) = self.reading(place)?;
         let known = known.filter(|known| known.reading == reading && known.text == text);

@@ -1,15 +1,18 @@
 //! Databases of workflows among what is open: which they are, and what the pages ask of them.
 
 use prosescope_core::database::Limits;
+use prosescope_core::session::search::Needle;
 use prosescope_core::source::SourceError;
 use prosescope_core::view::RunList;
 use prosescope_core::write::Fault;
 use prosescope_workflow::page::{self, EventShown, WorkflowPage};
+use prosescope_workflow::search::{Found, Search};
 use prosescope_workflow::{
-    Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries, workflow_ids,
+    EventIds, Rows, Unfit, Wanted, WorkflowStatus, event_ids, events_from, show, summaries,
+    workflow_ids,
 };
 
-use crate::protocol::{Line, Trouble, Window, WorkflowsIn};
+use crate::protocol::{EventCounts, Line, Trouble, Window, WorkflowsIn};
 use crate::{Desk, DeskSource};
 
 /// A database of workflows, with the ids of the lists that were asked last.
@@ -20,7 +23,9 @@ pub(crate) struct OpenWorkflows {
     /// The status, whether a run waits, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
     /// A workflow, and the ids of its events.
-    events: Option<(String, Vec<i64>)>,
+    events: Option<(String, EventIds)>,
+    /// A text, a workflow, and the search that goes on.
+    search: Option<(String, String, Search)>,
 }
 
 /// Takes the databases of workflows out of a list: what is no run, and has the tables.
@@ -86,6 +91,7 @@ impl Desk {
                 place: place.to_owned(),
                 listed: None,
                 events: None,
+                search: None,
             },
         };
         if open.tables.is_none() {
@@ -143,36 +149,99 @@ impl OpenWorkflows {
         Ok(found.map(page::page))
     }
 
-    /// A stretch of a workflow's events.
-    pub(crate) fn events(&mut self, id: &str, from: u64, len: u32) -> Result<Window, Trouble> {
-        let place = self.place.clone();
-        let wrong = |fault| trouble(&place, fault);
+    fn event_ids(&mut self, id: &str) -> Result<&EventIds, Trouble> {
         let known = self.events.take();
         let events = match known.filter(|(of, _)| of == id) {
             Some(events) => events,
             None => {
-                let ids = event_ids(rows(&self.tables)?, id).map_err(wrong)?;
-                (id.to_owned(), ids)
+                let ids = event_ids(rows(&self.tables)?, id);
+                (
+                    id.to_owned(),
+                    ids.map_err(|fault| trouble(&self.place, fault))?,
+                )
             }
         };
-        let (_, ids) = self.events.insert(events);
+        Ok(&self.events.insert(events).1)
+    }
+
+    /// How many events a workflow has.
+    pub(crate) fn event_counts(&mut self, id: &str) -> Result<EventCounts, Trouble> {
+        let ids = self.event_ids(id)?;
+        let by_run = ids.by_run.iter();
+        let by_run = by_run.map(|(run, ids)| (run.clone(), ids.len() as u64));
+        Ok(EventCounts {
+            all: ids.all.len() as u64,
+            by_run: by_run.collect(),
+        })
+    }
+
+    /// A stretch of a workflow's events, or of those of a run.
+    pub(crate) fn events(
+        &mut self,
+        id: &str,
+        run: Option<&str>,
+        from: u64,
+        len: u32,
+    ) -> Result<Window, Trouble> {
+        let ids = self.event_ids(id)?.of(run);
+        let total = ids.len() as u64;
         let wanted = stretch(ids, from, len);
-        let rows = match wanted.first() {
+        let (first, len) = (wanted.first().copied(), wanted.len());
+        let rows = match first {
             Some(first) => {
-                let len = u32::try_from(wanted.len()).unwrap_or(len);
-                events_from(rows(&self.tables)?, id, *first, len).map_err(wrong)?
+                let len = u32::try_from(len).unwrap_or(u32::MAX);
+                let found = events_from(rows(&self.tables)?, id, run, first, len);
+                found.map_err(|fault| trouble(&self.place, fault))?
             }
             None => Vec::new(),
         };
         Ok(Window {
             rows: rows.iter().map(page::line).map(Line::Event).collect(),
-            total: ids.len() as u64,
+            total,
         })
+    }
+
+    /// Begins a search of a workflow, or goes on with it; what was found so far.
+    pub(crate) fn search(
+        &mut self,
+        id: &str,
+        text: &str,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Found, Trouble> {
+        let needle = crate::search::needle(text)?;
+        let known = self.search.take();
+        let known = known.filter(|(of, before, _)| of == id && before == text);
+        let mut search = match known {
+            Some((.., search)) => search,
+            None => self.begin_search(id, &needle)?,
+        };
+        let tables = rows(&self.tables)?;
+        while !search.found().done {
+            let step = search.step(tables);
+            step.map_err(|fault| trouble(&self.place, fault))?;
+            if is_over() {
+                break;
+            }
+        }
+        let found = search.found().clone();
+        // Asked again, it looks anew.
+        self.search = (!found.done).then(|| (id.to_owned(), text.to_owned(), search));
+        Ok(found)
+    }
+
+    fn begin_search(&self, id: &str, needle: &Needle) -> Result<Search, Trouble> {
+        let page = self.show(id)?.ok_or_else(|| {
+            Trouble::new(
+                "The database has no such workflow.",
+                "Go back to the list of workflows.",
+            )
+        })?;
+        Ok(Search::new(needle, page))
     }
 
     /// One event of a workflow.
     pub(crate) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
-        let found = events_from(rows(&self.tables)?, id, event, 1);
+        let found = events_from(rows(&self.tables)?, id, None, event, 1);
         let found = found.map_err(|fault| trouble(&self.place, fault))?;
         let found = found.into_iter().find(|found| found.id == event);
         Ok(found.map(page::event))

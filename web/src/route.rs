@@ -60,29 +60,23 @@ pub(crate) enum Route {
     },
 }
 
-/// The pages of a workflow, in the order of the keys `1` to `4`.
+/// The pages of a workflow, in the order of the keys `1` and `2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
-    /// What waits, and what was said.
-    Conversation,
-    /// Its turns.
-    Runs,
-    /// What its runs reported.
-    Events,
+    /// What was said, its runs with their events, and what waits.
+    Thread,
     /// What is kept beside the conversation.
     Data,
 }
 
 impl Tab {
     /// All of them, in order.
-    pub(crate) const ALL: [Tab; 4] = [Tab::Conversation, Tab::Runs, Tab::Events, Tab::Data];
+    pub(crate) const ALL: [Tab; 2] = [Tab::Thread, Tab::Data];
 
     /// Its word in the hash.
     pub(crate) fn word(self) -> &'static str {
         match self {
-            Tab::Conversation => "conversation",
-            Tab::Runs => "runs",
-            Tab::Events => "events",
+            Tab::Thread => "thread",
             Tab::Data => "data",
         }
     }
@@ -90,10 +84,45 @@ impl Tab {
     /// Its name for a person.
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Tab::Conversation => "Conversation",
-            Tab::Runs => "Runs",
-            Tab::Events => "Events",
+            Tab::Thread => "Thread",
             Tab::Data => "Data",
+        }
+    }
+}
+
+/// What is selected in the thread of a workflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InThread {
+    /// A run, by its id.
+    Run(String),
+    /// An event.
+    Event(i64),
+    /// All events.
+    Events,
+    /// A message, by its key.
+    Message(String),
+}
+
+impl InThread {
+    /// What an item of the address means, if anything.
+    pub(crate) fn parse(item: &str) -> Option<InThread> {
+        match item.split_once(':') {
+            None => (item == "events").then_some(InThread::Events),
+            Some(("run", run)) => Some(InThread::Run(run.to_owned())),
+            Some(("event", event)) => event.parse().ok().map(InThread::Event),
+            Some(("message", key)) => Some(InThread::Message(key.to_owned())),
+            Some(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for InThread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InThread::Run(run) => write!(f, "run:{run}"),
+            InThread::Event(event) => write!(f, "event:{event}"),
+            InThread::Events => f.write_str("events"),
+            InThread::Message(key) => write!(f, "message:{key}"),
         }
     }
 }
@@ -224,6 +253,16 @@ impl Route {
         }
     }
 
+    /// A place in the thread of a workflow.
+    pub(crate) fn thread(place: &str, id: &str, at: &InThread) -> Route {
+        Route::Workflow {
+            place: place.to_owned(),
+            id: id.to_owned(),
+            tab: Tab::Thread,
+            item: Some(at.to_string()),
+        }
+    }
+
     /// The same place with nothing selected.
     pub(crate) fn closed(&self) -> Route {
         match self {
@@ -289,12 +328,20 @@ impl Route {
             ("workflows", _) => return Route::Workflows { place: run },
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
+                let item = parts.next().filter(|item| !item.is_empty());
+                // Runs and events had pages of their own.
+                let item = match (tab.as_str(), item) {
+                    ("runs", Some(run)) => Some(InThread::Run(run).to_string()),
+                    ("events", Some(event)) => Some(format!("event:{event}")),
+                    ("events", None) => Some(InThread::Events.to_string()),
+                    (_, item) => item,
+                };
                 let tab = Tab::ALL.into_iter().find(|known| known.word() == tab);
                 return Route::Workflow {
                     place: run,
                     id,
-                    tab: tab.unwrap_or(Tab::Conversation),
-                    item: parts.next().filter(|item| !item.is_empty()),
+                    tab: tab.unwrap_or(Tab::Thread),
+                    item,
                 };
             }
             _ => return Route::Home,
@@ -448,8 +495,8 @@ mod tests {
                 "#/workflows/.prose%2Fworkflows.db",
             ),
             (
-                workflow(Tab::Events, Some("7")),
-                "#/workflow/.prose%2Fworkflows.db/a%2Fb/events/7",
+                workflow(Tab::Thread, Some("event:7")),
+                "#/workflow/.prose%2Fworkflows.db/a%2Fb/thread/event%3A7",
             ),
             (
                 workflow(Tab::Data, None),
@@ -459,6 +506,35 @@ mod tests {
         for (route, hash) in routes.into_iter().chain(of_workflows) {
             assert_eq!(route.to_string(), hash);
             assert_eq!(Route::parse(hash), route);
+        }
+    }
+
+    #[test]
+    fn old_links_to_runs_and_events_lead_into_the_thread() {
+        for (old, item) in [
+            ("conversation", None),
+            ("runs", None),
+            ("runs/r:1", Some(InThread::Run("r:1".into()))),
+            ("events", Some(InThread::Events)),
+            ("events/7", Some(InThread::Event(7))),
+            (
+                "thread/message%3A%401",
+                Some(InThread::Message("@1".into())),
+            ),
+        ] {
+            let route = Route::parse(&format!("#/workflow/x/y/{old}"));
+            assert!(
+                matches!(
+                    &route,
+                    Route::Workflow {
+                        tab: Tab::Thread,
+                        ..
+                    }
+                ),
+                "{old}"
+            );
+            let selected = route.selected().and_then(InThread::parse);
+            assert_eq!(selected, item, "{old}");
         }
     }
 

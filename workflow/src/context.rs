@@ -15,9 +15,21 @@ const TAIL: u32 = 100;
 #[derive(Serialize)]
 struct Message<'a> {
     seq: i64,
-    role: &'a str,
-    content: &'a str,
+    #[serde(flatten)]
+    said: Said<'a>,
     at: String,
+}
+
+/// What is said, and where it belongs: later nothing else tells which run a message is of, and a question that was answered is no
+/// longer in its run.
+#[derive(Serialize)]
+pub(super) struct Said<'a> {
+    pub(super) role: &'a str,
+    pub(super) content: &'a str,
+    pub(super) run_id: &'a str,
+    /// What it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) question: Option<String>,
 }
 
 /// A context with one more message.
@@ -32,8 +44,7 @@ pub(super) struct Longer {
 /// Appends a message, and drops the oldest where the tail is longer than `most`; 0 for as many as usual.
 pub(super) fn append(
     context: &Json,
-    role: &str,
-    content: &str,
+    said: Said<'_>,
     now: i64,
     most: u32,
 ) -> Result<Longer, WriteError> {
@@ -44,8 +55,7 @@ pub(super) fn append(
     let next = number(&meta, "next_seq").unwrap_or_else(|| last.map_or(1, |last| last + 1));
     tail.push(raw(&Message {
         seq: next,
-        role,
-        content,
+        said,
         at: Stamp::At(now).to_string(),
     }));
     let most = if most == 0 { TAIL } else { most };

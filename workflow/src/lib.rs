@@ -17,6 +17,7 @@
 //! | `tables.rs`, `shape.rs` | what a store does: rows out, changes in; which tables it found |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
 //! | `window.rs`, `page.rs` | stretches of long lists; a workflow as a page shows it |
+//! | `thread.rs`, `search.rs` | messages, runs and questions as one thread; a text in all of a workflow |
 //!
 //! A store knows no rule. Tables that others made (SQLAlchemy models, as the document describes) are discovered and used as they
 //! are (errata M1): a column that they lack is not written, a column that we do not know is kept and shown.
@@ -42,11 +43,13 @@ mod model;
 pub mod page;
 mod read;
 mod rules;
+pub mod search;
 mod shape;
 mod sqlite;
 mod start;
 mod status;
 mod tables;
+pub mod thread;
 mod turns;
 mod window;
 
@@ -71,4 +74,4 @@ pub use tables::{
     Work, record,
 };
 pub use turns::{Ask, Finish, Heartbeat, Input, Turned};
-pub use window::{MOST_EVENTS, event_ids, events_from, summaries, workflow_ids};
+pub use window::{EventIds, MOST_EVENTS, event_ids, events_from, summaries, workflow_ids};

@@ -178,6 +178,13 @@ impl Turn {
         TurnStatus::parse(&self.status)
     }
 
+    /// When the open question was asked, where that is recorded.
+    pub fn asked_at(&self) -> Option<Stamp> {
+        let state = self.state.value();
+        let at = state.get("pending_input")?.get("asked_at")?.as_str()?;
+        Some(Stamp::parse(at))
+    }
+
     /// The open question, where one is recorded.
     pub fn question(&self) -> Option<String> {
         let pending = self.state.value().get("pending_input")?.clone();

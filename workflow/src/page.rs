@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::json::Members;
 use super::lifecycle::{Action, Allowed, allowed_by_workflow};
+use super::thread::{Part, thread, title};
 use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, WorkflowView};
 use prosescope_core::shell;
 use prosescope_core::time::Stamp;
@@ -43,8 +44,10 @@ pub struct Message {
     pub seq: Option<String>,
     /// Who said it.
     pub role: Option<String>,
-    /// The run that a step belongs to.
+    /// The run that it belongs to, where that is recorded.
     pub run: Option<String>,
+    /// The question that it answers, where that is recorded.
+    pub question: Option<Shown>,
     /// What was said; `None` where no content is recorded.
     pub content: Option<Shown>,
     /// When.
@@ -60,6 +63,8 @@ pub struct Asking {
     pub run: String,
     /// The question; `None` where none is recorded.
     pub question: Option<String>,
+    /// When it was asked.
+    pub at: Option<Stamp>,
     /// The command that answers; `None` where the workflow's status does not allow an answer.
     pub command: Option<String>,
 }
@@ -91,6 +96,8 @@ pub struct TurnShown {
     pub created_at: Option<Stamp>,
     /// When it changed last.
     pub updated_at: Option<Stamp>,
+    /// Milliseconds from its beginning to its last change, where it ended.
+    pub took_ms: Option<i64>,
     /// Raised by every change.
     pub version: Option<i64>,
     /// Columns of other programs.
@@ -102,6 +109,10 @@ pub struct TurnShown {
 pub struct WorkflowPage {
     /// Its id.
     pub id: String,
+    /// Its first message, as one short line.
+    pub title: Option<String>,
+    /// Messages, runs and questions, in the order in which they are told.
+    pub thread: Vec<Part>,
     /// Its status: the document's word where it has one.
     pub status: String,
     /// What went wrong with the workflow itself.
@@ -175,6 +186,8 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
     let (summary, messages, context) = conversation(&workflow.context);
     let (steps, more_steps) = steps(&workflow.important_steps);
     WorkflowPage {
+        title: title(&messages, &runs),
+        thread: thread(&messages, &runs),
         asks,
         summary,
         messages,
@@ -195,6 +208,20 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
         newest_run: workflow.most_recent_run_id,
         extra: cut_all(workflow.extra),
     }
+}
+
+/// What messages are called in an address: their numbers where no other has the same, else their places.
+pub fn message_keys(messages: &[Message]) -> Vec<String> {
+    let mut counts = std::collections::BTreeMap::new();
+    for seq in messages.iter().filter_map(|message| message.seq.as_deref()) {
+        *counts.entry(seq).or_insert(0_u32) += 1;
+    }
+    let key = |(at, message): (usize, &Message)| {
+        let seq = message.seq.as_deref().filter(|seq| !seq.starts_with('@'));
+        let seq = seq.filter(|seq| counts.get(seq) == Some(&1));
+        seq.map_or_else(|| format!("@{at}"), str::to_owned)
+    };
+    messages.iter().enumerate().map(key).collect()
 }
 
 /// An event as a list shows it.
@@ -249,6 +276,7 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
         Asking {
             run: turn.id.clone(),
             question: turn.question(),
+            at: turn.asked_at(),
             command: allowed.then_some(command),
         }
     };
@@ -256,7 +284,12 @@ fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
 }
 
 fn turn(turn: Turn) -> TurnShown {
+    let has_ended = turn.known_status().is_some_and(|status| !status.is_open());
+    let millis = |stamp: &Option<Stamp>| stamp.as_ref().and_then(Stamp::millis);
+    let times = millis(&turn.created_at).zip(millis(&turn.updated_at));
+    let took = times.map(|(from, to)| to.saturating_sub(from));
     TurnShown {
+        took_ms: took.filter(|ms| has_ended && *ms >= 0),
         question: turn.question(),
         status: word(&turn.status, |text| {
             TurnStatus::parse(text).map(TurnStatus::word)
@@ -299,6 +332,8 @@ fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
 
 fn message(raw: &RawValue) -> Message {
     said(raw, |found| Message {
+        run: taken(found, "run_id"),
+        question: taken(found, "question").as_deref().map(plain),
         seq: found.remove("seq").map(text),
         role: found.remove("role").map(text),
         content: found.remove("content").as_deref().map(of_raw),
@@ -320,6 +355,15 @@ fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message 
         more: of_members(found),
         ..known
     }
+}
+
+/// A member that is a text; any other is left among the others.
+fn taken(found: &mut Members, name: &str) -> Option<String> {
+    let text = serde_json::from_str(found.get(name)?.get()).ok();
+    if text.is_some() {
+        found.remove(name);
+    }
+    text
 }
 
 fn text(raw: Box<RawValue>) -> String {
@@ -393,7 +437,7 @@ fn of_text(json: &str) -> Shown {
     }
 }
 
-fn plain(text: &str) -> Shown {
+pub(super) fn plain(text: &str) -> Shown {
     let end = text.floor_char_boundary(MOST);
     Shown {
         text: text.get(..end).unwrap_or_default().to_owned(),

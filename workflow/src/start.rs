@@ -113,7 +113,13 @@ impl Command for Start {
                 ));
             }
         }
-        let longer = context::append(context, "user", &self.input, now, self.tail)?;
+        let said = context::Said {
+            role: "user",
+            content: &self.input,
+            run_id: &self.run,
+            question: None,
+        };
+        let longer = context::append(context, said, now, self.tail)?;
         done.seq = longer.seq;
         done.dropped = longer.dropped;
         if workflow.is_none() {

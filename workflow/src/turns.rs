@@ -138,7 +138,13 @@ impl Command for Input {
         let workflow = workflow(facts, &self.workflow, Action::Input)?;
         let turn = self.waiting(facts, workflow)?;
         let mut done = Turned::of(&turn, TurnStatus::Running);
-        let longer = context::append(&workflow.context, "user", &self.text, now, self.tail)?;
+        let said = context::Said {
+            role: "user",
+            content: &self.text,
+            run_id: &turn.id,
+            question: turn.question(),
+        };
+        let longer = context::append(&workflow.context, said, now, self.tail)?;
         done.seq = Some(longer.seq);
         done.dropped = longer.dropped;
         let mut state = context::object(&turn.state, "state")?;
@@ -247,7 +253,13 @@ impl Command for Finish {
         )];
         let mut context = None;
         if let Some(message) = &self.message {
-            let longer = context::append(&workflow.context, "assistant", message, now, self.tail)?;
+            let said = context::Said {
+                role: "assistant",
+                content: message,
+                run_id: &turn.id,
+                question: None,
+            };
+            let longer = context::append(&workflow.context, said, now, self.tail)?;
             done.seq = Some(longer.seq);
             done.dropped = longer.dropped;
             context = Some(longer.context);

@@ -1,8 +1,8 @@
 //! Stretches of long lists: all ids first, which an index gives, then the rows around what is on the screen.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::follow::{Horizon, events_until};
+use super::follow::Horizon;
 use super::read::{NEWEST, SUMMARY, Wanted, WorkflowSummary, summarised};
 use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
@@ -56,35 +56,77 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
     Ok(lines)
 }
 
-/// The ids of a workflow's events, the oldest first; of more than 200 000 the newest.
+/// The ids of a workflow's events, the oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventIds {
+    /// All of them.
+    pub all: Vec<i64>,
+    /// Those that name a run, by the run.
+    pub by_run: BTreeMap<String, Vec<i64>>,
+}
+
+impl EventIds {
+    /// Those of a run, or all.
+    pub fn of(&self, run: Option<&str>) -> &[i64] {
+        match run {
+            None => &self.all,
+            Some(run) => self.by_run.get(run).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+/// The ids of a workflow's events; of more than 200 000 the newest.
 ///
 /// # Errors
 /// The fault of the store.
-pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<Vec<i64>, Fault> {
+pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<EventIds, Fault> {
     let select = Select::of(Table::Events)
         .is("workflow_id", workflow)
-        .columns(&["id"])
+        .columns(&["id", "run_id"])
         .order(&[("id", true)])
         .limit(MOST_EVENTS);
-    let found = rows.select(&select)?;
-    let id = |row: &Row| row.get("id")?.parse().ok();
-    Ok(found.iter().rev().filter_map(id).collect())
+    let mut found = EventIds::default();
+    for row in rows.select(&select)?.iter().rev() {
+        let Some(id) = row.get("id").and_then(|id| id.parse().ok()) else {
+            continue;
+        };
+        found.all.push(id);
+        let Some(run) = row.get("run_id") else {
+            continue;
+        };
+        match found.by_run.get_mut(run) {
+            Some(ids) => ids.push(id),
+            None => {
+                found.by_run.insert(run.to_owned(), vec![id]);
+            }
+        }
+    }
+    Ok(found)
 }
 
-/// The events of a workflow from one id on.
+/// The events of a workflow, or of one run of it, from one id on.
 ///
 /// # Errors
 /// The fault of the store.
 pub fn events_from(
     rows: &dyn Rows,
     workflow: &str,
+    run: Option<&str>,
     first: i64,
     limit: u32,
 ) -> Result<Vec<Event>, Fault> {
     let mut horizon = Horizon::default();
     let until = horizon.advance(rows)?;
-    let after = first.saturating_sub(1);
-    Ok(events_until(rows, Some(workflow), after, until, limit)?.events)
+    let mut wanted = Select::of(Table::Events)
+        .is("workflow_id", workflow)
+        .filter("id", Op::Above(Value::Int(first.saturating_sub(1))))
+        .filter("id", Op::UpTo(Value::Int(until)))
+        .order(&[("id", false)])
+        .limit(limit);
+    if let Some(run) = run {
+        wanted = wanted.is("run_id", run);
+    }
+    Ok(rows.select(&wanted)?.iter().map(Event::of_row).collect())
 }
 
 fn ids(rows: &[Row], column: &str) -> Vec<String> {

@@ -73,8 +73,8 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
             app.help.set(true);
             true
         }
-        "j" => app.move_in_list(Move::Down),
-        "k" => app.move_in_list(Move::Up),
+        "j" => app.move_in_list(Move::Down) || step(true),
+        "k" => app.move_in_list(Move::Up) || step(false),
         // Where nothing has the focus the list has them.
         "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
         "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
@@ -84,7 +84,11 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
             app.go(Route::Home);
             true
         }
-        "/" if matches!(*app.route.read_untracked(), Route::Run { .. }) => {
+        "/" if matches!(
+            *app.route.read_untracked(),
+            Route::Run { .. } | Route::Workflow { .. } | Route::Workflows { .. }
+        ) =>
+        {
             app.finder.set(true);
             true
         }
@@ -165,6 +169,28 @@ pub(crate) fn focus(selector: &str) -> bool {
     // An element that cannot take the focus leaves it where it is.
     let _ = element.focus();
     true
+}
+
+/// Puts the focus on the next or previous run of a thread, which is no list; whether there is one.
+fn step(down: bool) -> bool {
+    let Ok(found) = document().query_selector_all("main .turn > details > summary") else {
+        return false;
+    };
+    let all = (0..found.length()).filter_map(|at| found.get(at)?.dyn_into::<HtmlElement>().ok());
+    let all: Vec<HtmlElement> = all.collect();
+    let active = document().active_element();
+    let now = all
+        .iter()
+        .position(|one| active.as_ref() == Some(one.as_ref()));
+    let next = match (now, down) {
+        (None, true) => 0,
+        (None, false) => all.len().saturating_sub(1),
+        (Some(now), true) => now + 1,
+        (Some(now), false) => now.saturating_sub(1),
+    };
+    let next = all.get(next.min(all.len().saturating_sub(1)));
+    // A line that cannot take the focus leaves it where it is.
+    next.is_some_and(|next| next.focus().is_ok())
 }
 
 /// Whether something happens in a field that takes text.

@@ -9,7 +9,7 @@ use super::parts::{Empty, Pill, When, live};
 use super::runs::{ListBar, Lists};
 use super::state::App;
 use crate::protocol::{Line, Request, Window};
-use crate::route::{Route, Tab};
+use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
 /// The workflows of a database. Made anew for another one.
@@ -67,7 +67,7 @@ pub(crate) fn Workflows(
     let to = place.clone();
     let on_key = Callback::new(move |(pressed, _, row): (Key, u64, Option<Line>)| {
         if let (Key::Enter, Some(Line::Workflow(row))) = (pressed, row) {
-            app.go(Route::workflow(&to, &row.id, Tab::Conversation));
+            app.go(Route::workflow(&to, &row.id, Tab::Thread));
         }
     });
     let head = view! {
@@ -144,14 +144,21 @@ pub(super) fn Lines(
     draw: fn(u64, &Line) -> AnyView,
     /// Acts on a key at a row.
     on_key: Callback<(Key, u64, Option<Line>)>,
+    /// Whether `j`, `k` and their kin move in it from anywhere on the page.
+    #[prop(default = true)]
+    main: bool,
 ) -> impl IntoView {
     let mark: fn(&Line) -> Mark = mark;
-    view! { <Rows pages height label class cursor head draw mark on_key/> }
+    view! { <Rows pages height label class cursor head draw mark on_key main/> }
 }
 
 /// Marks the event that is open.
 fn mark(row: &Line) -> Mark {
-    let is_open = |id: i64| App::get().route.read().selected() == Some(id.to_string().as_str());
+    let is_open = |id: i64| {
+        let route = App::get().route;
+        let selected = route.read().selected().and_then(InThread::parse);
+        selected == Some(InThread::Event(id))
+    };
     Mark {
         selected: matches!(row, Line::Event(event) if is_open(event.id)),
         ..Mark::default()

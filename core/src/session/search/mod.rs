@@ -17,8 +17,8 @@ use std::collections::VecDeque;
 
 use super::Session;
 use crate::view::{Hit, HitGroup, HitKind, SearchedRun, SkippedValue};
-pub use needle::{EmptyText, Needle};
-use needle::{Match, Scan};
+use needle::Scan;
+pub use needle::{EmptyText, Match, Needle};
 use tables::Window;
 use values::{Job, Reading};
 

@@ -49,6 +49,13 @@ impl Needle {
         self.find(text.as_bytes(), 0, text.len()).is_some()
     }
 
+    /// The lines of a text that have it.
+    pub fn lines(&self, text: &str) -> Vec<Match> {
+        let mut found = Vec::new();
+        Scan::default().piece(self, text.as_bytes(), true, &mut |line| found.push(line));
+        found
+    }
+
     /// Bytes that a match takes at most.
     fn most(&self) -> usize {
         4 * self.chars.len()
@@ -118,15 +125,15 @@ fn decode(hay: &[u8], at: usize) -> Option<(char, usize)> {
 
 /// A line that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Match {
+pub struct Match {
     /// The line of the text, from 1.
-    pub(super) line: u64,
+    pub line: u64,
     /// Where the match begins, in bytes.
-    pub(super) offset: u64,
+    pub offset: u64,
     /// The line around it.
-    pub(super) text: String,
+    pub text: String,
     /// The match in `text`, in characters.
-    pub(super) range: (u32, u32),
+    pub range: (u32, u32),
 }
 
 /// Looks through a text that comes in pieces, and holds one of them: each line that matches is told once.

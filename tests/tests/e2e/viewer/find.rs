@@ -147,7 +147,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait_page("Issues");
     // Nothing there.
     find(&mut viewer, "qqqqq");
-    viewer.wait("document.querySelector('.find-state').innerText.startsWith('0 lines')");
+    viewer.wait("document.querySelector('.find-state').innerText.startsWith('Nothing has “qqqqq”. Searched: ')");
     assert_eq!(
         viewer.eval("document.querySelectorAll('#found .entry').length"),
         0

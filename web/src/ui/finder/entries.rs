@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
+use prosescope_workflow::search::{self, To};
 
-use crate::route::{Page, Route};
+use crate::route::{InThread, Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
 
 /// Runs that are offered by name at once.
@@ -67,6 +68,15 @@ pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
             entry("Pages", page.title(), &page.key().to_string(), go)
         }));
     }
+    if let Route::Workflow { place, id, .. } = &*app.route.read_untracked() {
+        all.extend(Tab::ALL.into_iter().zip('1'..).map(|(tab, key)| {
+            let go = Act::Go(Route::workflow(place, id, tab), None);
+            entry("Pages", tab.title(), &key.to_string(), go)
+        }));
+        let place = place.clone();
+        let go = Act::Go(Route::Workflows { place }, None);
+        all.push(entry("Pages", "All workflows", "", go));
+    }
     all.retain(|page| fits(&page.text));
     if let Desk::Open(list) = &*app.desk.read_untracked() {
         let runs = list.runs.iter().filter(|run| {
@@ -94,27 +104,64 @@ fn program(run: &prosescope_core::view::RunSummary) -> &str {
     run.program.as_deref().unwrap_or(&run.id)
 }
 
+/// How many characters are shown before a match.
+fn before() -> usize {
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    match width {
+        Some(width) if width < NARROW => BEFORE_NARROW,
+        _ => BEFORE,
+    }
+}
+
+/// The hits of a workflow.
+pub(super) fn of_workflow(place: &str, id: &str, found: &search::Found) -> Vec<Entry> {
+    let before = before();
+    let route = |to: &To| match to {
+        To::Thread => Route::workflow(place, id, Tab::Thread),
+        To::Data => Route::workflow(place, id, Tab::Data),
+        To::Message(key) => Route::thread(place, id, &InThread::Message(key.clone())),
+        To::Run(run) => Route::thread(place, id, &InThread::Run(run.clone())),
+        To::Event(event) => Route::thread(place, id, &InThread::Event(*event)),
+    };
+    let mut all = Vec::new();
+    for group in &found.groups {
+        let title = titled(group.kind.title(), group.more);
+        all.extend(group.hits.iter().map(|hit| {
+            let range = (hit.range.0 as usize, hit.range.1 as usize);
+            let (text, mark) = around(&hit.text, range, before);
+            Entry {
+                group: title.clone(),
+                text,
+                mark: Some(mark),
+                more: hit.place.clone(),
+                act: Act::Go(route(&hit.to), Some(hit.line)),
+            }
+        }));
+    }
+    all
+}
+
+/// The title of a group, and how many lines of it are not listed.
+fn titled(what: &str, more: u64) -> String {
+    match more {
+        0 => what.to_owned(),
+        more => format!("{what}, and {more} more lines"),
+    }
+}
+
 /// The hits of a run; with several runs, each group says whose it is.
 pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<Entry> {
     let Some(run) = list.runs.iter().find(|run| run.place == found.run) else {
         return Vec::new();
     };
     let (key, name) = (key(list, run), program(run));
-    let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    let before = match width {
-        Some(width) if width < NARROW => BEFORE_NARROW,
-        _ => BEFORE,
-    };
+    let before = before();
     let mut all = Vec::new();
     for group in &found.groups {
         let what = kind(group.kind);
-        let more = match group.more {
-            0 => String::new(),
-            more => format!(", and {more} more lines"),
-        };
         let title = match several {
-            true => format!("{what} of {name} {}{more}", run.id),
-            false => format!("{what}{more}"),
+            true => titled(&format!("{what} of {name} {}", run.id), group.more),
+            false => titled(what, group.more),
         };
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);

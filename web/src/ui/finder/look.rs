@@ -1,23 +1,83 @@
-//! The search behind the finder: asks run by run, a moment at a time, until all is read or something else is looked for.
+//! The search behind the finder: asks run by run, or a workflow, a moment at a time, until all is read or something else is
+//! looked for.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use prosescope_core::view::SearchedRun;
+use prosescope_workflow::search;
 
-use crate::protocol::Request;
+use crate::protocol::{Request, Trouble};
 use crate::text::words;
 use crate::ui::state::App;
 
 /// How long typing must rest before values are read.
 const REST: Duration = Duration::from_millis(150);
 
+/// What is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Where {
+    /// The run in a place.
+    Run(String),
+    /// A workflow: its database and its id.
+    Workflow(String, String),
+}
+
+impl Where {
+    /// What is searched in it, in words.
+    pub(super) fn kinds(&self) -> &'static str {
+        match self {
+            Where::Run(_) => {
+                "statements, errors, prompts, values, memories, gates, names of files, other tables"
+            }
+            Where::Workflow(..) => "messages, questions, runs, events, data",
+        }
+    }
+}
+
+/// What was found in one of them.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Found {
+    /// In a run.
+    Run(SearchedRun),
+    /// In a workflow: its database and its id.
+    Workflow(String, String, search::Found),
+}
+
+impl Found {
+    fn is_done(&self) -> bool {
+        match self {
+            Found::Run(run) => run.done,
+            Found::Workflow(.., found) => found.done,
+        }
+    }
+
+    /// Lines that have the text.
+    fn lines(&self) -> u64 {
+        let lines = |hits: usize, more: u64| hits as u64 + more;
+        match self {
+            Found::Run(run) => {
+                let groups = run.groups.iter();
+                groups
+                    .map(|group| lines(group.hits.len(), group.more))
+                    .sum()
+            }
+            Found::Workflow(.., found) => {
+                let groups = found.groups.iter();
+                groups
+                    .map(|group| lines(group.hits.len(), group.more))
+                    .sum()
+            }
+        }
+    }
+}
+
 /// What was found so far.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    /// Run by run.
-    pub(super) found: RwSignal<Vec<SearchedRun>>,
+    /// Place by place.
+    pub(super) found: RwSignal<Vec<Found>>,
     /// How far it is.
     pub(super) state: RwSignal<State>,
     /// Counts searches; answers to an earlier one are not shown.
@@ -55,8 +115,8 @@ impl Look {
         });
     }
 
-    /// Looks for a text in the runs of these places, in place of what was looked for before.
-    pub(super) fn begin(self, app: App, text: String, places: Vec<String>) {
+    /// Looks for a text in these places, in place of what was looked for before.
+    pub(super) fn begin(self, app: App, text: String, places: Vec<Where>) {
         self.stop();
         let number = self.number.get_value();
         let text = text.trim().to_owned();
@@ -81,33 +141,31 @@ impl Look {
         self.number.try_get_value() == Some(number)
     }
 
-    async fn go_on(self, app: App, number: u32, text: String, places: Vec<String>) {
+    async fn go_on(self, app: App, number: u32, text: String, places: Vec<Where>) {
         let (many, mut left) = (places.len(), Vec::new());
+        let kinds = places.first().map_or("", Where::kinds);
         for (at, place) in places.into_iter().enumerate() {
             loop {
-                let question = Request::Search {
-                    place: place.clone(),
-                    text: text.clone(),
-                };
-                let answer: Result<SearchedRun, _> = app.ask(question).await;
+                let answer = ask(app, &place, &text).await;
                 if !self.is(number) {
                     return;
                 }
-                let run = match answer {
-                    Ok(run) => run,
+                let found = match answer {
+                    Ok(found) => found,
                     Err(trouble) => {
+                        let (Where::Run(place) | Where::Workflow(place, _)) = place;
                         left.push(format!("{place}: {}", trouble.cause));
                         break;
                     }
                 };
-                self.state.set(State::Busy(progress(at, many, &run)));
-                let is_done = run.done;
-                self.found.update(|found| match found.get_mut(at) {
-                    Some(before) if *before != run => *before = run,
+                self.state.set(State::Busy(progress(at, many, &found)));
+                let is_done = found.is_done();
+                self.found.update(|all| match all.get_mut(at) {
+                    Some(before) if *before != found => *before = found,
                     Some(_) => {}
                     None => {
-                        found.resize(at, SearchedRun::default());
-                        found.push(run);
+                        all.resize(at, Found::Run(SearchedRun::default()));
+                        all.push(found);
                     }
                 });
                 if is_done {
@@ -115,12 +173,35 @@ impl Look {
                 }
             }
         }
-        let done = self.found.with_untracked(|found| done(found, &left));
+        let done = self
+            .found
+            .with_untracked(|found| done(found, &left, &text, kinds));
         self.state.set(State::Done(done));
     }
 }
 
-fn progress(at: usize, many: usize, run: &SearchedRun) -> String {
+async fn ask(app: App, place: &Where, text: &str) -> Result<Found, Trouble> {
+    let text = text.to_owned();
+    match place.clone() {
+        Where::Run(place) => app
+            .ask(Request::Search { place, text })
+            .await
+            .map(Found::Run),
+        Where::Workflow(place, id) => {
+            let (at, of) = (place.clone(), id.clone());
+            let found = app.ask(Request::SearchWorkflow { place, id, text }).await;
+            found.map(|found| Found::Workflow(at, of, found))
+        }
+    }
+}
+
+fn progress(at: usize, many: usize, found: &Found) -> String {
+    let run = match found {
+        Found::Run(run) => run,
+        Found::Workflow(.., found) => {
+            return format!("{} read", words::counted(found.events, "event", "events"));
+        }
+    };
     let read = format!(
         "{} of {} read",
         words::bytes(run.read),
@@ -132,26 +213,33 @@ fn progress(at: usize, many: usize, run: &SearchedRun) -> String {
     }
 }
 
-fn done(found: &[SearchedRun], left: &[String]) -> String {
-    let lines = |run: &SearchedRun| {
-        let groups = run.groups.iter();
-        let lines = groups.map(|group| group.hits.len() as u64 + group.more);
-        lines.sum::<u64>()
+fn done(found: &[Found], left: &[String], text: &str, kinds: &str) -> String {
+    let lines = found.iter().map(Found::lines).sum();
+    let count = match lines {
+        0 => format!("Nothing has “{text}”. Searched: {kinds}"),
+        _ => words::counted(lines, "line", "lines"),
     };
-    let count = words::counted(found.iter().map(lines).sum(), "line", "lines");
-    let skipped: Vec<String> = found
-        .iter()
-        .flat_map(|run| &run.skipped)
-        .map(|skipped| format!("{} ({})", skipped.place, skipped.why))
-        .chain(left.iter().cloned())
-        .collect();
-    let more: u32 = found.iter().map(|run| run.more_skipped).sum();
+    let (mut skipped, mut more) = (left.to_vec(), 0);
+    for found in found {
+        match found {
+            Found::Run(run) => {
+                let of = run.skipped.iter();
+                skipped.extend(of.map(|skipped| format!("{} ({})", skipped.place, skipped.why)));
+                more += u64::from(run.more_skipped);
+            }
+            Found::Workflow(.., found) if found.cut > 0 => skipped.push(format!(
+                "the rest of {}",
+                words::counted(found.cut, "long text", "long texts")
+            )),
+            Found::Workflow(..) => {}
+        }
+    }
     match skipped.as_slice() {
         [] => format!("{count}."),
         [one] if more == 0 => format!("{count}. Not searched: {one}."),
         [first, rest @ ..] => format!(
             "{count}. Not searched: {first}, and {} more.",
-            rest.len() as u64 + u64::from(more)
+            rest.len() as u64 + more
         ),
     }
 }

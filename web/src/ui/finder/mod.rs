@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
 use self::entries::{Act, Entry};
-use self::look::{Look, State};
+use self::look::{Found, Look, State, Where};
 use super::icons;
 use super::opening::{pick_files, pick_folder};
 use super::state::{App, Desk, find};
@@ -50,14 +50,18 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// Which runs are searched. What is written meanwhile begins no search anew.
-fn places(app: App, all: bool) -> Vec<String> {
+/// What is searched. What is written meanwhile begins no search anew.
+fn places(app: App, all: bool) -> Vec<Where> {
     let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
     };
+    let run = |place: String| Where::Run(place);
     match &*app.route.read_untracked() {
-        Route::Run { run, .. } if !all => find(list, run).into_iter().collect(),
-        _ => list.runs.iter().map(|run| run.place.clone()).collect(),
+        Route::Run { run: key, .. } if !all => find(list, key).into_iter().map(run).collect(),
+        Route::Workflow { place, id, .. } if !all => {
+            vec![Where::Workflow(place.clone(), id.clone())]
+        }
+        _ => list.runs.iter().map(|of| run(of.place.clone())).collect(),
     }
 }
 
@@ -66,9 +70,18 @@ fn Inside() -> impl IntoView {
     let app = App::get();
     let input = NodeRef::<Input>::new();
     let text = RwSignal::new(app.sought.get_untracked());
-    let in_run = matches!(*app.route.read_untracked(), Route::Run { .. });
-    let several = matches!(&*app.desk.read_untracked(), Desk::Open(list) if list.runs.len() > 1);
-    let all = RwSignal::new(!in_run);
+    let here = match &*app.route.read_untracked() {
+        Route::Run { .. } => Some("This run"),
+        Route::Workflow { .. } => Some("This workflow"),
+        _ => None,
+    };
+    let runs = match &*app.desk.read_untracked() {
+        Desk::Open(list) => list.runs.len(),
+        _ => 0,
+    };
+    let several = runs > 1;
+    let has_others = runs > usize::from(here == Some("This run"));
+    let all = RwSignal::new(here.is_none());
     let at = RwSignal::new(0_usize);
     let look = Look::new();
     Effect::new(move || look.begin(app, text.get(), places(app, all.get())));
@@ -86,9 +99,10 @@ fn Inside() -> impl IntoView {
         let mut entries = entries::named(app, text.get().trim());
         if let Desk::Open(list) = &*app.desk.read() {
             let found = look.found.read();
-            let hits = found
-                .iter()
-                .flat_map(|run| entries::hits(list, run, all.get() && several));
+            let hits = found.iter().flat_map(|found| match found {
+                Found::Run(run) => entries::hits(list, run, all.get() && several),
+                Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
+            });
             // What is in the run comes before what is only called so.
             entries.splice(0..0, hits);
         }
@@ -172,9 +186,9 @@ fn Inside() -> impl IntoView {
                 }
                 on:keydown=on_key
             />
-            {(in_run && several).then(|| view! {
+            {here.filter(|_| has_others).map(|here| view! {
                 <span class="tabs" role="group" aria-label="Where">
-                    <button aria-pressed=move || (!all.get()).to_string() on:click=move |_| all.set(false)>"This run"</button>
+                    <button aria-pressed=move || (!all.get()).to_string() on:click=move |_| all.set(false)>{here}</button>
                     <button aria-pressed=move || all.get().to_string() on:click=move |_| all.set(true)>"All runs"</button>
                 </span>
             })}
@@ -191,7 +205,10 @@ fn Inside() -> impl IntoView {
         </ul>
         <p class="find-state faint" role="status">
             {move || match look.state.get() {
-                State::Idle => "Prompts, values and errors are searched while you type.".into_any(),
+                State::Idle => match places(app, all.get()).first() {
+                    Some(place) => format!("Searched while you type: {}.", place.kinds()),
+                    None => "Texts are searched in a run or a workflow: open one.".to_owned(),
+                }.into_any(),
                 State::Busy(words) => view! { {words}" " <button on:click=move |_| look.stop()>"Stop"</button> }.into_any(),
                 State::Done(words) => words.into_any(),
             }}

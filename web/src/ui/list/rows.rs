@@ -3,6 +3,8 @@
 //! The list has the focus as a whole and names the row that the keys move (`aria-activedescendant`): rows come and
 //! go while one scrolls, and a focused row that goes would take the focus with it.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use leptos::attr::custom::custom_attribute;
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html::Div;
@@ -18,6 +20,9 @@ use crate::ui::state::{App, Move, print_now};
 
 /// Rows that are printed; a longer list says how many it has.
 const PRINTED: u64 = 5000;
+
+/// Counts lists that are not the page's own.
+static LISTS: AtomicU32 = AtomicU32::new(0);
 
 /// What a list is to a screen reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,6 +165,11 @@ where
     M: Fn(&T) -> Mark + Send + Sync + Copy + 'static,
 {
     let app = App::get();
+    // Of lists that are not the page's own there may be several, and no two rows are called the same.
+    let name = StoredValue::new(match main {
+        true => class.to_owned(),
+        false => format!("{class}-{}", LISTS.fetch_add(1, Ordering::Relaxed)),
+    });
     let scroller = NodeRef::<Div>::new();
     let (top, set_top) = signal(0.0);
     let scrolled = move |element: &web_sys::HtmlDivElement| {
@@ -331,7 +341,7 @@ where
         };
         view! {
             <div
-                class="row" role="row" id=row_id(class, index)
+                class="row" role="row" id=name.with_value(|name| row_id(name, index))
                 class:current=current
                 class=("selected", move || marked.read().selected)
                 class=("fresh", move || marked.read().fresh)
@@ -361,7 +371,7 @@ where
             aria-rowcount=move || total() + 1
             aria-activedescendant=move || {
                 let at = cursor.at.get();
-                (total() > 0 && cursor.is_at(at)).then(|| row_id(class, at))
+                (total() > 0 && cursor.is_at(at)).then(|| name.with_value(|name| row_id(name, at)))
             }
             on:scroll=move |_| {
                 if let Some(element) = scroller.get_untracked() {

@@ -5,7 +5,7 @@ use prosescope_workflow::page::{Message, WorkflowPage};
 
 use super::Shown;
 use super::shown::{members, others, value};
-use crate::route::Tab;
+use crate::route::InThread;
 use crate::ui::parts::{Go, When};
 use crate::ui::workflows::short_id;
 
@@ -15,16 +15,16 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let no_steps = page.steps.is_empty() && page.more_steps.is_empty();
     view! {
         <div class="tools"><h1>"Data"</h1></div>
-        <h3>"Preferences"</h3>
+        <h2>"Preferences"</h2>
         {match page.preferences.is_empty() {
             true => none("None are recorded."),
             false => members(page.preferences),
         }}
-        <h3>"Important steps"</h3>
+        <h2>"Important steps"</h2>
         {no_steps.then(|| none("None are recorded."))}
         {(!page.steps.is_empty()).then(|| steps(page.steps))}
         {(!page.more_steps.is_empty()).then(|| members(page.more_steps))}
-        <h3>"Other parts of the context"</h3>
+        <h2>"Other parts of the context"</h2>
         {match page.context.is_empty() {
             true => none("None besides the summary and the messages."),
             false => members(page.context),
@@ -40,7 +40,7 @@ fn steps(steps: Vec<Message>) -> AnyView {
         let more = step.more.into_iter().map(|member| {
             view! { <div class="more"><span class="faint">{member.name}" "</span>{value(member.value, "JSON")}</div> }
         });
-        let run = step.run.map(|run| view! { " · run "<Go to=shown.item(Tab::Runs, &run)>{short_id(&run)}</Go> });
+        let run = step.run.map(|run| view! { " · run "<Go to=shown.item(InThread::Run(run.clone()))>{short_id(&run)}</Go> });
         view! {
             <li>
                 {match step.content {

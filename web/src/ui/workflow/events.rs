@@ -1,42 +1,98 @@
-//! The events of a workflow, in order, and the one that is open beside them.
+//! Events in the thread: those of a run, and all; the one that is open below its list.
 
 use leptos::prelude::*;
-use prosescope_workflow::MOST_EVENTS;
-use prosescope_workflow::page::{EventShown, WorkflowPage};
+use leptos::task::spawn_local;
+use prosescope_workflow::page::EventShown;
+use prosescope_workflow::{Follower, MOST_EVENTS};
 
 use super::Shown;
-use super::shown::{opened, others};
+use super::shown::{fold, hash_of, opened, others};
+use super::thread::scroll_to;
 use crate::protocol::{Line, Request};
-use crate::route::Tab;
+use crate::route::InThread;
 use crate::text::words;
-use crate::ui::detail::{self, Beside};
+use crate::ui::detail::close;
+use crate::ui::icons;
 use crate::ui::list::{Cursor, Key};
 use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, Go, When, live, pairs};
 use crate::ui::state::App;
 use crate::ui::workflows::{Lines, lines, short_id};
 
-/// Draws the page.
-pub(super) fn draw(page: &WorkflowPage) -> AnyView {
+/// The events of a run.
+pub(super) fn of_run(run: String) -> AnyView {
+    let shown = Shown::get();
+    let id = run.clone();
+    let is_none = Memo::new(move |_| shown.count_of(Some(&id)) == Some(0));
+    live(move || {
+        match is_none.get() {
+        true => view! { <h3>"Events"</h3><p class="faint">"None: nothing was reported, or its events were pruned."</p> }.into_any(),
+        false => view! { <h3>"Events"</h3>{list(Some(run.clone()))} }.into_any(),
+    }
+    })
+}
+
+/// All events, folded: also those that are of no run.
+pub(super) fn all(followers: Vec<Follower>) -> AnyView {
+    let shown = Shown::get();
+    let words = move || match shown.count_of(None) {
+        None => String::new(),
+        Some(0) => "none".to_owned(),
+        Some(count) if count >= MOST_EVENTS.into() => format!(
+            "the newest {}; `prosescope events tail` prints all",
+            words::count(count)
+        ),
+        Some(count) => words::count(count),
+    };
+    let line = view! { <b>"All events"</b><span class="faint">{live(words)}</span> };
+    let inside = move || {
+        let followers = followers.iter().map(|follower| {
+            let words = format!("{} has read up to event {}", follower.name, follower.cursor);
+            view! { <p class="faint">{words}</p> }
+        });
+        let is_none = Memo::new(move |_| shown.count_of(None) == Some(0));
+        view! {
+            {followers.collect_view()}
+            {live(move || match is_none.get() {
+                true => view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> }.into_any(),
+                false => list(None),
+            })}
+        }
+        .into_any()
+    };
+    let fold = fold("events", "turn-fold", line.into_any(), inside);
+    view! { <section class="turn" id="all-events" aria-label="All events">{fold}</section> }
+        .into_any()
+}
+
+fn list(run: Option<String>) -> AnyView {
     let (app, shown) = (App::get(), Shown::get());
+    let of = StoredValue::new(run);
     let pages = lines(Box::new(move |from, len| Request::Events {
         place: shown.place.get_value(),
         id: shown.id.get_value(),
+        run: of.get_value(),
         from,
         len,
     }));
-    let selected = detail::selected();
     let cursor = Cursor::new();
+    let open = Memo::new(move |_| {
+        let (event, run) = shown.open_event.get()?;
+        let is_here = shown.selected().get() == Some(InThread::Event(event));
+        (is_here && run == of.get_value()).then_some(event)
+    });
     let on_key = Callback::new(move |(key, _, row): (Key, u64, Option<Line>)| {
         let Some(Line::Event(row)) = row else {
             return;
         };
-        let open = selected.read_untracked().is_some();
-        if key == Key::Enter || (key == Key::Moved && open) {
-            app.put(shown.item(Tab::Events, row.id));
-        }
-        if key == Key::Enter {
-            request_animation_frame(detail::enter);
+        if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
+            shown.open_event.set(Some((row.id, of.get_value())));
+            // It is in sight already.
+            let chosen = InThread::Event(row.id);
+            shown
+                .kept
+                .update_value(|kept| kept.reached = Some(chosen.clone()));
+            app.put(shown.item(chosen));
         }
     });
     let head = view! {
@@ -45,35 +101,44 @@ pub(super) fn draw(page: &WorkflowPage) -> AnyView {
         <span role="columnheader" class="wide">"Run"</span>
         <span role="columnheader" class="wide">"Time"</span>
     };
-    let list = view! {
-        <Lines pages height=36.0 label="Events" class="event-rows" cursor head=head.into_any() draw=row on_key/>
-    };
-    let count = move || {
-        pages
-            .total
-            .get()
-            .map(|count| match count >= MOST_EVENTS.into() {
-                true => format!(
-                    "the newest {}; `prosescope events tail` prints all",
-                    words::count(count)
-                ),
-                false => words::count(count),
-            })
-    };
-    let nothing = Memo::new(move |_| pages.total.get() == Some(0));
-    let followers = page.followers.iter().map(|follower| {
-        let words = format!("{} has read up to event {}", follower.name, follower.cursor);
-        view! { <p class="faint">{words}</p> }
-    });
     view! {
-        <div class="tools"><h1>"Events"</h1><span class="soft">{live(count)}</span></div>
-        {followers.collect_view()}
-        {live(move || nothing.get().then(|| view! { <Empty what="No events" why="No run reported anything, or the events were pruned."/> }))}
-        <div class="list-box" class:gone=nothing>
-            <Beside list=list.into_any() open=selected.into() label="Event" draw=open/>
+        <div class="event-list">
+            <Lines pages height=28.0 label="Events" class="event-rows" cursor head=head.into_any() draw=row on_key main=false/>
         </div>
+        {live(move || open.get().map(|event| view! {
+            <section class="event-open" id="event-open" aria-label="Event">
+                <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |_| {
+                    close(app);
+                }>{icons::close()}</button>
+                {one_of(event)}
+            </section>
+        }))}
     }
     .into_any()
+}
+
+/// Unfolds the run of an event that a link names, or all events where it is of none, and opens it there.
+pub(super) fn reach(shown: Shown, event: i64) {
+    let app = App::get();
+    spawn_local(async move {
+        let (place, id) = (shown.place.get_value(), shown.id.get_value());
+        let found: Result<Option<EventShown>, _> =
+            app.ask(Request::Event { place, id, event }).await;
+        let run = match found {
+            Ok(Some(event)) => event.line.run,
+            _ => None,
+        };
+        if shown.open_event.is_disposed() {
+            return;
+        }
+        let run = run.filter(|run| shown.has_run(run));
+        shown.unfold(match &run {
+            Some(run) => hash_of(("run", run.as_str())),
+            None => hash_of("events"),
+        });
+        shown.open_event.set(Some((event, run)));
+        scroll_to("event-open".to_owned());
+    });
 }
 
 /// A kind of event: an icon and the word.
@@ -96,18 +161,15 @@ fn row(_: u64, event: &Line) -> AnyView {
     let run = event.run.as_deref().unwrap_or_default();
     view! {
         <span role="gridcell">{kind(&event.kind)}</span>
-        <span role="gridcell" class="cut" title=event.text.clone()>{event.text.clone()}</span>
-        <span role="gridcell" class="wide mono faint" title=run.to_owned()>{short_id(run)}</span>
-        <span role="gridcell" class="wide faint"><When stamp=event.at.clone()/></span>
+        <span role="gridcell" class="cut" dir="auto" title=event.text.clone()>{event.text.clone()}</span>
+        <span role="gridcell" class="wide mono faint cut" title=run.to_owned()>{short_id(run)}</span>
+        <span role="gridcell" class="wide faint cut"><When stamp=event.at.clone()/></span>
     }
     .into_any()
 }
 
-fn open(item: String) -> AnyView {
+fn one_of(event: i64) -> AnyView {
     let shown = Shown::get();
-    let Ok(event) = item.parse() else {
-        return view! { <Empty what="Nothing there" why="The number of an event is a whole number."/> }.into_any();
-    };
     let answer = ask::<Option<EventShown>>(move || Request::Event {
         place: shown.place.get_value(),
         id: shown.id.get_value(),
@@ -125,7 +187,8 @@ fn one(shown: Shown, event: EventShown) -> AnyView {
     let line = event.line;
     let run = match line.run {
         Some(run) => {
-            view! { <Go to=shown.item(Tab::Runs, &run)><code>{run.clone()}</code></Go> }.into_any()
+            view! { <Go to=shown.item(InThread::Run(run.clone()))><code>{run.clone()}</code></Go> }
+                .into_any()
         }
         None => view! { <span class="none">"none: it is of the workflow"</span> }.into_any(),
     };
@@ -138,12 +201,12 @@ fn one(shown: Shown, event: EventShown) -> AnyView {
     ];
     view! {
         <p class="line-up">{kind(&line.kind)}<span class="faint">"event "{line.id}</span></p>
-        <h2 class="says"><span class="plain-text">{match event.text.text.is_empty() {
+        <p class="says plain-text" dir="auto">{match event.text.text.is_empty() {
             true => "no text".to_owned(),
             false => event.text.text,
-        }}</span></h2>
+        }}</p>
         {pairs("pairs", facts)}
-        <h3>"Payload"</h3>
+        <h4>"Payload"</h4>
         {match event.payload {
             Some(payload) => opened(payload),
             None => view! { <p class="none">"none"</p> }.into_any(),

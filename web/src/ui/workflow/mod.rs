@@ -1,10 +1,10 @@
-//! A workflow: a conversation, its runs, their events, and what is kept beside them.
+//! A workflow: its thread (messages, runs with their events, questions), and what is kept beside that.
 
-mod conversation;
 mod data;
 mod events;
-mod runs;
+mod run;
 mod shown;
+mod thread;
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,15 @@ use leptos::prelude::*;
 use prosescope_workflow::page::WorkflowPage;
 
 use super::bar_end::bar_end;
+use super::finder::Seek;
 use super::follow::Following;
 use super::icons;
 use super::load::{Answer, ask, loaded};
 use super::parts::{Empty, Pill, live};
 use super::state::App;
 use super::workflows::{short_id, spoken};
-use crate::protocol::Request;
-use crate::route::{Route, Tab};
+use crate::protocol::{EventCounts, Request};
+use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
 /// The workflow that is shown.
@@ -30,6 +31,11 @@ struct Shown {
     /// Its id.
     id: StoredValue<String>,
     answer: Answer<Option<WorkflowPage>>,
+    counts: Answer<EventCounts>,
+    /// Hashes of what is unfolded.
+    unfolded: RwSignal<BTreeSet<u64>>,
+    /// The event that is open, and the run in whose list; `None`: in that of all.
+    open_event: RwSignal<Option<(i64, Option<String>)>>,
     /// What stays as it is when a page is drawn anew, because something was recorded.
     kept: StoredValue<Kept>,
 }
@@ -37,12 +43,12 @@ struct Shown {
 /// What a person did on the pages of a workflow.
 #[derive(Default)]
 struct Kept {
-    /// Hashes of the values that are unfolded.
-    unfolded: BTreeSet<u64>,
-    /// How many runs are shown, where more than at first.
-    runs: usize,
-    /// The run that was scrolled to.
-    scrolled_to: Option<String>,
+    /// How many parts of the thread are shown, where more than at first.
+    parts: usize,
+    /// What was selected and scrolled to.
+    reached: Option<InThread>,
+    /// The thread was drawn before.
+    is_begun: bool,
 }
 
 impl Shown {
@@ -56,17 +62,62 @@ impl Shown {
         Route::workflow(&self.place.read_value(), &self.id.read_value(), tab)
     }
 
-    /// A link to something on a page.
-    fn item(self, of: Tab, selected: impl ToString) -> Route {
-        match self.tab(of) {
-            Route::Workflow { place, id, tab, .. } => Route::Workflow {
-                place,
-                id,
-                tab,
-                item: Some(selected.to_string()),
-            },
-            other => other,
+    /// A link to something in the thread.
+    fn item(self, at: InThread) -> Route {
+        Route::thread(&self.place.read_value(), &self.id.read_value(), &at)
+    }
+
+    /// What is selected in the thread.
+    fn selected(self) -> Memo<Option<InThread>> {
+        let route = App::get().route;
+        Memo::new(move |_| route.read().selected().and_then(InThread::parse))
+    }
+
+    /// Something of the page, once it is there.
+    fn of_page<T>(self, of: impl Fn(&WorkflowPage) -> T) -> Option<T> {
+        self.answer
+            .with(|answer| Some(of(answer.as_ref()?.as_ref().ok()?.as_ref()?)))
+    }
+
+    /// What it is called: its first message, else its id.
+    fn title(self) -> String {
+        let title = self.of_page(|page| page.title.clone()).flatten();
+        title.unwrap_or_else(|| format!("Workflow {}", self.id.with_value(|id| short_id(id))))
+    }
+
+    /// How many events it has, or a run of it; `None` while that is not known.
+    fn count_of(self, run: Option<&str>) -> Option<u64> {
+        self.counts.with(|counts| {
+            let counts = counts.as_ref()?.as_ref().ok()?;
+            Some(match run {
+                None => counts.all,
+                Some(run) => counts.by_run.get(run).copied().unwrap_or_default(),
+            })
+        })
+    }
+
+    /// Whether one of its runs has this id.
+    fn has_run(self, id: &str) -> bool {
+        self.answer.with_untracked(|answer| match answer {
+            Some(Ok(Some(page))) => page.runs.iter().any(|run| run.id == id),
+            _ => false,
+        })
+    }
+
+    fn unfold(self, hash: u64) {
+        if !self.unfolded.read_untracked().contains(&hash) {
+            self.unfolded.update(|unfolded| {
+                unfolded.insert(hash);
+            });
         }
+    }
+
+    /// Whether it is drawn for the first time, and something of this kind is so.
+    fn is_first(self, also: bool) -> bool {
+        let before = self
+            .kept
+            .try_update_value(|kept| std::mem::replace(&mut kept.is_begun, true));
+        also && before == Some(false)
     }
 }
 
@@ -86,20 +137,30 @@ pub(crate) fn WorkflowShell(
             id: id.clone(),
         }
     });
+    // Counting reads an index of all events: the page does not wait for it.
+    let counts = ask::<EventCounts>({
+        let (place, id) = (place.clone(), id.clone());
+        move || Request::EventCounts {
+            place: place.clone(),
+            id: id.clone(),
+        }
+    });
     let shown = Shown {
         place: StoredValue::new(place),
         id: StoredValue::new(id),
         answer,
+        counts,
+        unfolded: RwSignal::default(),
+        open_event: RwSignal::new(None),
         kept: StoredValue::default(),
     };
     provide_context(shown);
     let tab = Memo::new(move |_| match &*app.route.read() {
         Route::Workflow { tab, .. } => *tab,
-        _ => Tab::Conversation,
+        _ => Tab::Thread,
     });
     Effect::new(move || {
-        let id = shown.id.with_value(|id| short_id(id));
-        document().set_title(&format!("Workflow {id} — {}", tab.get().title()));
+        document().set_title(&format!("{} — {}", shown.title(), tab.get().title()));
     });
     view! {
         <div class="app">
@@ -111,9 +172,7 @@ pub(crate) fn WorkflowShell(
                     loaded(answer, move |page| match page {
                         None => missing(),
                         Some(page) => match tab {
-                            Tab::Conversation => conversation::draw(page),
-                            Tab::Runs => runs::draw(page),
-                            Tab::Events => events::draw(&page),
+                            Tab::Thread => thread::draw(page),
                             Tab::Data => data::draw(page),
                         },
                     })
@@ -136,19 +195,22 @@ fn Bar() -> impl IntoView {
         place: place.clone(),
     });
     let id = shown.id.get_value();
+    let title = Memo::new(move |_| shown.title());
+    let status = Memo::new(move |_| shown.of_page(|page| page.status.clone()));
     let status = move || {
-        let status = shown
-            .answer
-            .with(|answer| Some(answer.as_ref()?.as_ref().ok()?.as_ref()?.status.clone()));
-        status.map(|status| view! { <Pill status=status.clone() words=spoken(&status)/> })
+        status
+            .get()
+            .map(|status| view! { <Pill status=status.clone() words=spoken(&status)/> })
     };
     view! {
         <header class="bar">
             <a class="brand" href="#/" title="All that is open (g)" aria-label="All that is open">{icons::mark()}</a>
             <a class="up" href=list.to_string() title="The list of workflows">{icons::left()}<span>"Workflows"</span></a>
-            <b class="name mono" title=id.clone()>{short_id(&id)}</b>
+            <b class="name" dir="auto" title=title>{title}</b>
+            <span class="id mono" title=id.clone()>{short_id(&id)}</span>
             {live(status)}
             <span class="grow"></span>
+            <Seek key="/"/>
             <Following/>
             {bar_end(app, Some(Signal::derive(move || vec![shown.place.get_value()])))}
         </header>
@@ -158,15 +220,9 @@ fn Bar() -> impl IntoView {
 #[component]
 fn Tabs(tab: Memo<Tab>) -> impl IntoView {
     let shown = Shown::get();
-    let count = move |of: Tab| {
-        shown.answer.with(|answer| {
-            let page = answer.as_ref()?.as_ref().ok()?.as_ref()?;
-            Some(match of {
-                Tab::Conversation => page.messages.len(),
-                Tab::Runs => page.runs.len(),
-                Tab::Events | Tab::Data => return None,
-            })
-        })
+    let count = move |of: Tab| match of {
+        Tab::Thread => shown.of_page(|page| page.thread.len()),
+        Tab::Data => None,
     };
     view! {
         <nav class="pages" aria-label="Pages">

@@ -1,13 +1,15 @@
 //! Texts and JSON of a workflow: short ones in place, long ones folded, drawn when they are opened.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use leptos::prelude::*;
+use prosescope_core::session::search::Needle;
 use prosescope_workflow::page::{Extra, Member, Shown};
 
 use crate::text::words;
 use crate::ui::parts::{live, pairs};
 use crate::ui::rendered::Markdown;
+use crate::ui::state::App;
 use crate::ui::value::Text;
 use prosescope_desk::text::laid_out;
 
@@ -54,37 +56,74 @@ pub(super) fn Folded(
     /// What it is.
     label: &'static str,
 ) -> impl IntoView {
-    let kept = super::Shown::get().kept;
-    let mut hasher = DefaultHasher::new();
-    (label, &value.text).hash(&mut hasher);
-    let hash = hasher.finish();
-    let is_open = kept.with_value(|kept| kept.unfolded.contains(&hash));
-    let (opened, set_opened) = signal(is_open);
-    let on_toggle = move |event: leptos::ev::Event| {
-        set_opened.set(true);
-        let open = event_target::<web_sys::Element>(&event).has_attribute("open");
-        kept.update_value(|kept| {
-            match open {
-                true => kept.unfolded.insert(hash),
-                false => kept.unfolded.remove(&hash),
-            };
-        });
-    };
+    let app = App::get();
+    let workflow = super::Shown::get();
+    let name = (label, value.text.clone());
+    let hash = hash_of(&name);
     let len = value.cut_from.unwrap_or(value.text.len() as u64);
-    let cut = StoredValue::new(value.cut_from);
     let held = StoredValue::new(value);
+    // What was looked for and found in it is to be seen.
+    Effect::new(move || {
+        let marked = app.marked.get();
+        let needle = marked.and_then(|marked| Needle::new(&marked.text).ok());
+        if needle.is_some_and(|needle| held.with_value(|value| needle.is_in(&value.text))) {
+            workflow.unfold(hash);
+        }
+    });
+    let line = view! { {label}<span class="faint">" · "{words::bytes(len)}</span> };
+    fold(&name, "folded", line.into_any(), move || {
+        let text = held.with_value(|value| match value.json {
+            true => laid_out(&value.text),
+            false => value.text.clone(),
+        });
+        let cut = held.with_value(|value| value.cut_from);
+        view! { <Text text/>{cut.map(cut_words)} }.into_any()
+    })
+}
+
+/// What a thing that can be folded is known by.
+pub(super) fn hash_of(name: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A line that unfolds: what is inside is drawn while it is open, and stays open when the page is drawn anew.
+pub(super) fn fold(
+    name: impl Hash,
+    class: &'static str,
+    line: AnyView,
+    draw: impl Fn() -> AnyView + Send + 'static,
+) -> AnyView {
+    fold_of(hash_of(name), class, line, Box::new(draw))
+}
+
+fn fold_of(
+    hash: u64,
+    class: &'static str,
+    line: AnyView,
+    draw: Box<dyn Fn() -> AnyView + Send>,
+) -> AnyView {
+    let unfolded = super::Shown::get().unfolded;
+    let open = Memo::new(move |_| unfolded.read().contains(&hash));
+    let on_toggle = move |event: leptos::ev::Event| {
+        let is_open = event_target::<web_sys::Element>(&event).has_attribute("open");
+        if is_open != open.get_untracked() {
+            unfolded.update(|unfolded| {
+                match is_open {
+                    true => unfolded.insert(hash),
+                    false => unfolded.remove(&hash),
+                };
+            });
+        }
+    };
     view! {
-        <details class="folded" open=is_open on:toggle=on_toggle>
-            <summary>{label}<span class="faint">" · "{words::bytes(len)}</span></summary>
-            {live(move || opened.get().then(|| {
-                let text = held.with_value(|value| match value.json {
-                    true => laid_out(&value.text),
-                    false => value.text.clone(),
-                });
-                view! { <Text text/>{cut.get_value().map(cut_words)} }
-            }))}
+        <details class=class prop:open=open on:toggle=on_toggle>
+            <summary>{line}</summary>
+            {live(move || open.get().then(|| view! { <div class="inside">{draw()}</div> }))}
         </details>
     }
+    .into_any()
 }
 
 fn cut_note(value: &Shown) -> Option<AnyView> {

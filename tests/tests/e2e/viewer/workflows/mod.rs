@@ -1,6 +1,7 @@
 //! Databases of workflows in the viewer: dropped alone, beside runs, of other programs, hostile, and large.
 
 mod made;
+mod thread;
 
 use prosescope_tests::needs;
 use serde_json::json;
@@ -17,6 +18,15 @@ const HOSTILE: &str =
 fn tab(viewer: &mut Viewer, key: &str, title: &str) {
     viewer.key(key);
     viewer.wait_page(title);
+}
+
+/// Looks for a text in the finder that is open.
+fn look(viewer: &mut Viewer, text: &str) {
+    viewer.wait("document.activeElement === document.querySelector('.find-bar input')");
+    viewer.eval(&format!(
+        "(() => {{ const e = document.activeElement; e.value = {}; e.dispatchEvent(new Event('input', {{bubbles: true}})) }})()",
+        json!(text)
+    ));
 }
 
 #[test]
@@ -38,37 +48,25 @@ fn a_dropped_database_lists_its_workflows_and_shows_one() {
     viewer.key("j");
     viewer.key("k");
     viewer.key("Enter");
-    viewer.wait_page("Conversation");
+    viewer.wait_page("Thread");
     viewer.wait_main("Which cost centre pays");
     viewer.wait_main(&format!(
         "prosescope workflow input {} --text …",
         made::WAITING
     ));
     viewer.wait_main("Order the racks then");
-    viewer.wait("document.querySelector('.messages .prose li')");
-    tab(&mut viewer, "2", "Runs");
-    viewer.wait_main("engine-7@build-host-3 (as claimed)");
-    viewer.wait_main("Acme is cheapest over five years.");
-    let states = viewer.eval("document.querySelectorAll('.turn details pre').length");
-    assert_eq!(states, 0, "JSON is folded");
-    viewer.click(".turn details summary");
-    viewer.wait("document.querySelector('.turn details pre').innerText.includes('pending_input')");
+    viewer.wait("document.querySelector('.message .prose li')");
+    assert_eq!(
+        viewer.eval("document.title"),
+        "Compare the three quotes for the new data centre racks and recommend one — Thread"
+    );
 
-    tab(&mut viewer, "3", "Events");
-    assert_eq!(viewer.rows(), 3);
-    viewer.wait_main("Drafting the purchase order");
-    viewer.key("j");
-    viewer.key("j");
-    viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail').innerText.includes('no delivery date')");
-    viewer.key("k");
-    viewer.wait("document.querySelector('.detail').innerText.includes('\"pages\": 14')");
-    viewer.key("Escape");
-    viewer.wait("!document.querySelector('.detail')");
-
-    tab(&mut viewer, "4", "Data");
+    tab(&mut viewer, "2", "Data");
     viewer.wait_main("currency");
     viewer.wait_main("Quotes compared over five years");
+    let levels =
+        "[...document.querySelectorAll('main :is(h1, h2, h3)')].map(h => h.localName).join(' ')";
+    assert_eq!(viewer.eval(levels), "h1 h2 h2 h2");
     // A link is kept when the same file is opened again; Back comes to the list.
     viewer.drop_files(&[&path]);
     viewer.wait_page("Data");
@@ -95,22 +93,25 @@ fn a_database_of_another_program_is_shown_with_its_columns() {
     viewer.wait_main("asks: Their question?");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait_page("Conversation");
+    viewer.wait_page("Thread");
     viewer.wait_main("Their question?");
     viewer.wait_main("soon");
     viewer.wait_main("not recorded");
-    tab(&mut viewer, "2", "Runs");
+    viewer.click(".turn summary");
     viewer.wait_main("cost_cents");
-    viewer.click(".turn details summary");
+    viewer.click(".turn .folded summary");
     viewer.wait(
-        "document.querySelector('.turn details pre').innerText.includes('12345678901234567890123')",
+        "document.querySelector('.folded pre').innerText.includes('12345678901234567890123')",
     );
-    tab(&mut viewer, "4", "Data");
+    tab(&mut viewer, "2", "Data");
     viewer.wait_main("no json {");
     viewer.wait_main("tenant-of-theirs");
+    // An event of no run stands among all.
     viewer.eval("location.hash = location.hash.replace('/data', '/events/5')");
-    viewer.wait("document.querySelector('.detail').innerText.includes('odd payload')");
-    viewer.wait("document.querySelector('.detail').innerText.includes('shard')");
+    viewer.wait(
+        "document.querySelector('#all-events .event-open').innerText.includes('odd payload')",
+    );
+    viewer.wait("document.querySelector('.event-open').innerText.includes('shard')");
     viewer.assert_quiet();
 }
 
@@ -165,17 +166,23 @@ fn hostile_texts_are_texts_on_every_page() {
     // The command may be pasted: the id is one word of it.
     viewer.wait_main("prosescope workflow input '<img src=x");
     viewer.assert_quiet();
-    for (key, title) in [("2", "Runs"), ("3", "Events"), ("4", "Data")] {
+    for (key, title) in [("1", "Thread"), ("2", "Data")] {
         tab(&mut viewer, key, title);
         viewer.wait_main("<img src=x onerror");
         viewer.eval("document.querySelectorAll('details').forEach(e => e.open = true)");
-        if title == "Events" {
-            viewer.key("j");
-            viewer.key("Enter");
-            viewer.wait("document.querySelector('.detail dl')");
+        if title == "Thread" {
+            viewer.click("li.turn .event-rows .row:not(.head)");
+            viewer.wait("document.querySelector('.event-open dl')");
+            viewer.eval("document.querySelectorAll('details').forEach(e => e.open = true)");
         }
         viewer.assert_quiet();
     }
+    // What was found in it is shown as text, too.
+    viewer.key("/");
+    look(&mut viewer, "pwned=1");
+    viewer.wait("document.querySelectorAll('#found mark').length > 5");
+    viewer.assert_quiet();
+    viewer.key("Escape");
     assert_eq!(viewer.eval("globalThis.pwned === undefined"), true);
 }
 
@@ -192,7 +199,7 @@ fn long_lists_draw_only_what_is_seen() {
          INSERT INTO workflows (id, updated_at, most_recent_run_id) SELECT printf('w%05d', i), printf('2026-01-01 00:00:00.%06d', i), printf('r%05d', i) FROM n;
          INSERT INTO workflow_runs (id, workflow_id, user_input) SELECT 'r' || substr(id, 2), id, 'message of ' || id FROM workflows;
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
-         INSERT INTO workflow_events (workflow_id, text) SELECT 'w05000', 'event number ' || i FROM n;",
+         INSERT INTO workflow_events (workflow_id, run_id, text) SELECT 'w05000', iif(i = 7, NULL, 'r05000'), 'event number ' || i FROM n;",
     );
     viewer.drop_files(&[&path]);
     viewer.wait_main("message of w05000");
@@ -205,14 +212,27 @@ fn long_lists_draw_only_what_is_seen() {
     viewer.key("Home");
     viewer.wait_main("message of w05000");
     viewer.key("Enter");
-    viewer.wait_page("Conversation");
-    tab(&mut viewer, "3", "Events");
-    assert_eq!(viewer.rows(), 50_000);
+    viewer.wait_page("Thread");
+    // Those of the run, and all.
+    viewer.wait_main("49,999 events");
+    viewer.wait_main("All events\n50,000");
     viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('li.turn .row:not(.head)')");
+    viewer.eval("document.querySelector('li.turn .event-rows').focus()");
     viewer.key("End");
     viewer.wait_main("event number 50000");
     viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail').innerText.includes('event number 50000')");
+    viewer.wait("document.querySelector('.event-open').innerText.includes('event number 50000')");
+    let drawn = viewer.eval("document.querySelectorAll('.event-rows .row').length");
+    assert!(drawn.as_u64() < Some(60), "{drawn} rows are drawn");
+    // A text in the middle of them is found.
+    viewer.key("Escape");
+    viewer.key("/");
+    look(&mut viewer, "event number 31234");
+    viewer.wait("document.querySelector('.find-state').innerText === '1 line.'");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.event-open').innerText.includes('event number 31234')");
     viewer.assert_quiet();
 }
 
@@ -264,22 +284,26 @@ fn a_served_database_is_followed() {
     viewer.key("j");
     viewer.key("k");
     viewer.key("Enter");
-    viewer.wait_page("Conversation");
+    viewer.wait_page("Thread");
     made::answer(&path, "OPS-2207 of course");
     viewer.wait_main("OPS-2207 of course");
     viewer.wait("!document.querySelector('.asking')");
+    // What was asked stands before its answer.
+    viewer.wait("document.querySelector('.asks + .message').innerText.includes('OPS-2207')");
+    viewer.wait("document.querySelector('.asks').innerText.includes('Which cost centre pays')");
 
     // What was unfolded stays so when the page is drawn anew.
     made::finish(&path, "{\"order\": \"PO-77\", \"sum\": 182000}");
-    tab(&mut viewer, "2", "Runs");
-    viewer.wait_main("Run 2");
-    viewer.wait("document.querySelector('details.folded')");
-    viewer.eval("document.querySelector('details.folded summary').click()");
-    viewer.wait_main("PO-77");
+    viewer.wait_main("completed");
+    viewer.wait("document.querySelectorAll('li.turn').length === 2");
+    viewer.click("li.turn:nth-last-of-type(3) summary, li.turn ~ li.turn summary");
+    viewer.wait("document.querySelector('.turn .folded')");
+    viewer.eval("document.querySelector('.turn .folded summary').click()");
+    viewer.wait("document.querySelector('.turn .folded pre').innerText.includes('PO-77')");
     made::begin(&path, "And the cables");
     viewer.wait_main("And the cables");
-    viewer.wait("document.querySelector('details.folded').open");
-    viewer.wait_main("PO-77");
+    viewer.wait("document.querySelector('.turn .folded').open");
+    viewer.wait("document.querySelector('.turn .folded pre').innerText.includes('PO-77')");
     viewer.assert_no_errors();
 }
 
@@ -298,23 +322,20 @@ fn screenshots_of_workflows() {
     viewer.key("j");
     viewer.key("k");
     viewer.key("Enter");
-    for (key, title) in [
-        ("1", "Conversation"),
-        ("2", "Runs"),
-        ("3", "Events"),
-        ("4", "Data"),
-    ] {
+    for (key, title) in [("1", "Thread"), ("2", "Data")] {
         tab(&mut viewer, key, title);
         shoot(
             &mut viewer,
             &format!("workflows-{key}-{}", title.to_lowercase()),
         );
     }
-    tab(&mut viewer, "3", "Events");
+    tab(&mut viewer, "1", "Thread");
     viewer.key("j");
     viewer.key("Enter");
-    viewer.wait("document.querySelector('.detail dl')");
-    shoot(&mut viewer, "workflows-3-events-open");
+    viewer.wait("document.querySelector('li.turn .row:not(.head)')");
+    viewer.click("li.turn .event-rows .row:not(.head)");
+    viewer.wait("document.querySelector('.event-open dl')");
+    shoot(&mut viewer, "workflows-1-thread-open");
 
     let ugly = folder.path().join("ugly.db");
     let long = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft"
@@ -341,12 +362,7 @@ fn screenshots_of_workflows() {
     viewer.wait_main("2 workflows");
     shoot(&mut viewer, "workflows-ugly-list");
     viewer.eval("document.querySelectorAll('.workflow-rows .row:not(.head)').forEach(e => e.innerText.includes('asks') && e.click())");
-    for (key, title) in [
-        ("1", "Conversation"),
-        ("2", "Runs"),
-        ("3", "Events"),
-        ("4", "Data"),
-    ] {
+    for (key, title) in [("1", "Thread"), ("2", "Data")] {
         tab(&mut viewer, key, title);
         shoot(
             &mut viewer,

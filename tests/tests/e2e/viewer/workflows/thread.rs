@@ -1,0 +1,165 @@
+//! The thread of a workflow: what stands where, old links into it, its keys, its finder, a narrow window.
+
+use serde_json::json;
+
+use super::{Viewer, look, made};
+
+/// What stands in the thread, part by part: the beginning of each.
+const PARTS: &str = "[...document.querySelectorAll('.thread > li')].map(e => e.innerText.replace(/\\s+/g, ' ').trim())";
+
+/// The viewer with a workflow that was asked and answered; the folder goes when it is dropped.
+fn asked_and_answered() -> Option<(Viewer, tempfile::TempDir)> {
+    let mut viewer = Viewer::from_disk()?;
+    let folder = tempfile::tempdir().unwrap();
+    let path = made::ours(folder.path());
+    made::answer(&path, "OPS-2207 of course");
+    viewer.drop_files(&[&path]);
+    viewer.wait_main("3 workflows");
+    Some((viewer, folder))
+}
+
+fn open(viewer: &mut Viewer, rest: &str) {
+    let hash = format!("#/workflow/workflows.db/{}/{rest}", made::WAITING);
+    viewer.eval(&format!("location.hash = {}", json!(hash)));
+    viewer.wait_page("Thread");
+}
+
+#[test]
+fn messages_runs_questions_and_answers_are_one_thread() {
+    let Some((mut viewer, _folder)) = asked_and_answered() else {
+        return;
+    };
+    open(&mut viewer, "thread");
+    viewer.wait_main("2 events");
+    let parts = viewer.eval(PARTS);
+    let parts: Vec<&str> = parts
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|p| p.as_str())
+        .collect();
+    let begins = [
+        "15 Jan 2026 UTC",
+        "User #1 14:",
+        "Run 1 ✓ completed 2m 3s 2 events Acme is cheapest",
+        "Assistant #2 14:",
+        "User #3 14:",
+        "Run 2 ● running 1 event",
+        "Asked by run 2 Which cost centre pays: IT-4410 or OPS-2207?",
+        "User #4 17:",
+    ];
+    assert_eq!(parts.len(), begins.len(), "{parts:?}");
+    for (part, begin) in parts.iter().zip(begins) {
+        assert!(part.starts_with(begin), "{part} / {begin}");
+    }
+    // Unfolded, a run has all that is recorded of it, and its own events.
+    viewer.key("j");
+    viewer.key("Enter");
+    viewer.wait_main("engine-7@build-host-3 (as claimed)");
+    viewer.wait_main("quotes/initech.pdf has no delivery date");
+    let main = viewer.main_text();
+    assert!(
+        !main.contains("Drafting the purchase order"),
+        "of the other run"
+    );
+    viewer.eval("document.querySelector('li.turn .event-rows').focus()");
+    viewer.key("ArrowDown");
+    viewer.key("Enter");
+    viewer.wait("document.querySelector('.event-open').innerText.includes('\"pages\": 14')");
+    viewer.key("ArrowDown");
+    viewer.wait("document.querySelector('.event-open').innerText.includes('no delivery date')");
+    viewer.key("Escape");
+    viewer.wait("!document.querySelector('.event-open')");
+    viewer.key("j");
+    viewer.wait("document.activeElement.innerText.startsWith('Run')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn old_links_lead_to_their_place_in_the_thread() {
+    let Some((mut viewer, _folder)) = asked_and_answered() else {
+        return;
+    };
+    let run = |n: u32| format!("{}{n}", &made::WAITING[..made::WAITING.len() - 1]);
+    open(&mut viewer, &format!("runs/{}", run(3)));
+    viewer.wait("document.querySelector('li.turn.selected details').open");
+    viewer.wait(
+        "document.querySelector('li.turn.selected').innerText.includes('Drafting the purchase')",
+    );
+    let event = "+document.querySelector('li.turn.selected .event-rows') || 1";
+    assert_eq!(viewer.eval(event), 1);
+    // The third event of the database is a warning of the first run of this workflow.
+    open(&mut viewer, "events/3");
+    viewer.wait(&format!(
+        "document.getElementById('run-{}').querySelector('.event-open').innerText.includes('no delivery date')",
+        run(2)
+    ));
+    open(&mut viewer, "events");
+    viewer.wait("document.querySelector('#all-events details').open");
+    viewer.wait(
+        "document.querySelector('#all-events').innerText.includes('Reading quotes/acme.pdf')",
+    );
+    open(&mut viewer, "events/999");
+    viewer.wait(
+        "document.querySelector('#all-events .event-open').innerText.includes('Nothing there')",
+    );
+    open(&mut viewer, "conversation");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_text_is_found_wherever_a_workflow_holds_it() {
+    let Some((mut viewer, _folder)) = asked_and_answered() else {
+        return;
+    };
+    open(&mut viewer, "thread");
+    viewer.wait_main("2 events");
+    let group = |viewer: &mut Viewer, text: &str, group: &str| {
+        viewer.key("/");
+        look(viewer, text);
+        let group = json!(group);
+        viewer.wait(&format!(
+            "document.querySelector('#found .group')?.innerText === {group}"
+        ));
+        viewer.key("Enter");
+        viewer.wait("!document.querySelector('.finder').open");
+    };
+    group(&mut viewer, "globex", "Messages");
+    viewer.wait("document.querySelector('.message.selected').innerText.includes('Globex')");
+    group(&mut viewer, "cost centre", "Questions");
+    viewer.wait("document.querySelector('li.turn.selected details').open");
+    group(&mut viewer, "no delivery date", "Events");
+    viewer.wait("document.querySelector('.event-open').innerText.includes('no delivery date')");
+    group(&mut viewer, "EUR", "Data");
+    viewer.wait_page("Data");
+    viewer.wait_main("currency");
+    // Nothing is said to be nothing, and where it was looked for.
+    viewer.click("button.seek");
+    look(&mut viewer, "Chazy");
+    viewer.wait(
+        "document.querySelector('.find-state').innerText === 'Nothing has “Chazy”. Searched: messages, questions, runs, events, data.'",
+    );
+    viewer.key("Escape");
+    viewer.click(".bar .up");
+    viewer.wait_main("3 workflows");
+    viewer.key("/");
+    viewer.wait("document.querySelector('.find-state').innerText.includes('open one')");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_narrow_window_has_the_whole_thread() {
+    let Some((mut viewer, _folder)) = asked_and_answered() else {
+        return;
+    };
+    viewer.look(400, 800, false);
+    open(&mut viewer, "thread");
+    viewer.wait_main("2 events");
+    viewer.click("li.turn summary");
+    viewer.wait("document.querySelector('li.turn .row:not(.head)')");
+    viewer.click("li.turn .event-rows .row:not(.head)");
+    viewer.wait("document.querySelector('.event-open dl')");
+    let wide = "document.documentElement.scrollWidth > 400 || document.getElementById('main').scrollWidth > 400";
+    assert_eq!(viewer.eval(wide), false);
+    viewer.assert_quiet();
+}

@@ -1,0 +1,301 @@
+//! Looks for a text in all of a workflow, step by step: what its page shows first, then its events.
+
+use serde::{Deserialize, Serialize};
+
+use super::page::{Extra, Member, Message, Shown, WorkflowPage, message_keys};
+use super::thread::Part;
+use super::{Rows, events_from};
+use prosescope_core::session::search::Needle;
+use prosescope_core::write::Fault;
+
+/// Lines of a kind that are listed, and of one text.
+const HITS: usize = 50;
+const HITS_OF_TEXT: usize = 5;
+
+/// Events that one step reads.
+const EVENTS: u32 = 500;
+
+/// What is searched, by kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kind {
+    /// Messages, and the summary of those before.
+    Messages,
+    /// Questions: those that wait, and those that were answered.
+    Questions,
+    /// Runs: what they were given, their outputs, errors and states.
+    Runs,
+    /// Events: their texts and payloads.
+    Events,
+    /// What is kept beside the conversation.
+    Data,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [
+        Kind::Messages,
+        Kind::Questions,
+        Kind::Runs,
+        Kind::Events,
+        Kind::Data,
+    ];
+
+    /// Its name for a person.
+    pub fn title(self) -> &'static str {
+        match self {
+            Kind::Messages => "Messages",
+            Kind::Questions => "Questions",
+            Kind::Runs => "Runs",
+            Kind::Events => "Events",
+            Kind::Data => "Data",
+        }
+    }
+}
+
+/// Where something stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum To {
+    /// The thread.
+    Thread,
+    /// A message, by its key.
+    Message(String),
+    /// A run, by its id.
+    Run(String),
+    /// An event.
+    Event(i64),
+    /// What is kept beside the conversation.
+    Data,
+}
+
+/// A line that matches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// Where it is, in words.
+    pub place: String,
+    /// Where it is.
+    pub to: To,
+    /// The line of the text, from 1.
+    pub line: u64,
+    /// The line, or the part of a long line that is around the match.
+    pub text: String,
+    /// The match in `text`, in characters.
+    pub range: (u32, u32),
+}
+
+/// Hits of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// The kind.
+    pub kind: Kind,
+    /// The first fifty, and of one text the first five.
+    pub hits: Vec<Hit>,
+    /// How many more lines match.
+    pub more: u64,
+}
+
+/// What was found so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// By kind; kinds without a hit are left out.
+    pub groups: Vec<Group>,
+    /// Events that were read.
+    pub events: u64,
+    /// Whether the search came to its end.
+    pub done: bool,
+    /// Long texts that were looked through in their beginning alone.
+    pub cut: u64,
+}
+
+/// A search through one workflow.
+pub struct Search {
+    needle: Needle,
+    workflow: String,
+    /// What is looked through by the next step.
+    page: Option<WorkflowPage>,
+    /// The event to go on from.
+    next: i64,
+    found: Found,
+}
+
+impl Search {
+    /// Prepares a search; nothing is looked through yet.
+    pub fn new(needle: &Needle, page: WorkflowPage) -> Search {
+        Search {
+            needle: needle.clone(),
+            workflow: page.id.clone(),
+            page: Some(page),
+            next: 0,
+            found: Found::default(),
+        }
+    }
+
+    /// What was found so far.
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// Goes on by one step.
+    ///
+    /// # Errors
+    /// The fault of the store.
+    pub fn step(&mut self, rows: &dyn Rows) -> Result<(), Fault> {
+        if let Some(page) = self.page.take() {
+            self.look(&page);
+            return Ok(());
+        }
+        let events = events_from(rows, &self.workflow, None, self.next, EVENTS)?;
+        self.found.done = events.len() < EVENTS as usize;
+        self.found.events += events.len() as u64;
+        if let Some(last) = events.last() {
+            self.next = last.id.saturating_add(1);
+        }
+        for event in events {
+            let event = super::page::event(event);
+            let place = format!("event {}", event.line.id);
+            let to = To::Event(event.line.id);
+            self.text(Kind::Events, &place, &to, &event.text);
+            if let Some(payload) = &event.payload {
+                self.text(Kind::Events, &place, &to, payload);
+            }
+            self.extra(Kind::Events, &place, &to, &event.extra);
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, page: &WorkflowPage) {
+        let summary = page.summary.iter();
+        for text in summary {
+            self.text(Kind::Messages, "summary", &To::Thread, text);
+        }
+        if let Some(error) = &page.error {
+            self.text(Kind::Data, "error", &To::Thread, error);
+        }
+        let keys = message_keys(&page.messages);
+        for (message, key) in page.messages.iter().zip(keys) {
+            let role = message.role.as_deref().unwrap_or("message");
+            let place = match &message.seq {
+                Some(seq) => format!("{role} #{seq}"),
+                None => role.to_owned(),
+            };
+            self.message(Kind::Messages, &place, &To::Message(key), message);
+        }
+        let name = |at: usize| format!("run {}", at + 1);
+        for part in &page.thread {
+            let Part::Question { run, text, .. } = part else {
+                continue;
+            };
+            let id = run.and_then(|at| Some(page.runs.get(at)?.id.clone()));
+            let place = run.map_or_else(|| "question".to_owned(), name);
+            self.text(
+                Kind::Questions,
+                &place,
+                &id.map_or(To::Thread, To::Run),
+                text,
+            );
+        }
+        for asks in &page.asks {
+            let at = page.runs.iter().position(|run| run.id == asks.run);
+            let place = at.map_or_else(|| "question".to_owned(), name);
+            if let Some(question) = &asks.question {
+                let text = super::page::plain(question);
+                let place = format!("{place}, waits");
+                self.text(Kind::Questions, &place, &To::Run(asks.run.clone()), &text);
+            }
+        }
+        for (at, run) in page.runs.iter().enumerate() {
+            let to = To::Run(run.id.clone());
+            let parts = [
+                ("given", &run.input),
+                ("output", &run.output),
+                ("error", &run.error),
+                ("state", &run.state),
+            ];
+            for (part, text) in parts {
+                if let Some(text) = text {
+                    self.text(Kind::Runs, &format!("{}, {part}", name(at)), &to, text);
+                }
+            }
+            self.extra(Kind::Runs, &name(at), &to, &run.extra);
+        }
+        self.members("preferences", &page.preferences);
+        for step in &page.steps {
+            self.message(Kind::Data, "important step", &To::Data, step);
+        }
+        self.members("important steps", &page.more_steps);
+        self.members("context", &page.context);
+        self.extra(Kind::Data, "workflow", &To::Data, &page.extra);
+    }
+
+    fn message(&mut self, kind: Kind, place: &str, to: &To, message: &Message) {
+        if let Some(content) = &message.content {
+            self.text(kind, place, to, content);
+        }
+        for member in &message.more {
+            self.member(kind, place, to, member);
+        }
+    }
+
+    fn members(&mut self, place: &str, members: &[Member]) {
+        for member in members {
+            self.member(Kind::Data, place, &To::Data, member);
+        }
+    }
+
+    fn member(&mut self, kind: Kind, place: &str, to: &To, member: &Member) {
+        self.named(kind, place, to, &member.name, &member.value);
+    }
+
+    fn extra(&mut self, kind: Kind, place: &str, to: &To, extra: &Extra) {
+        for (name, value) in extra {
+            let value = super::page::plain(value.as_deref().unwrap_or_default());
+            self.named(kind, place, to, name, &value);
+        }
+    }
+
+    /// A value and its name.
+    fn named(&mut self, kind: Kind, place: &str, to: &To, name: &str, value: &Shown) {
+        let place = match name {
+            "" => place.to_owned(),
+            name => format!("{place}, {name}"),
+        };
+        self.text(kind, &place, to, &super::page::plain(name));
+        self.text(kind, &place, to, value);
+    }
+
+    fn text(&mut self, kind: Kind, place: &str, to: &To, text: &Shown) {
+        self.found.cut += u64::from(text.cut_from.is_some());
+        let lines = self.needle.lines(&text.text);
+        if lines.is_empty() {
+            return;
+        }
+        let groups = &mut self.found.groups;
+        let at = match groups.iter().position(|group| group.kind == kind) {
+            Some(at) => at,
+            None => {
+                groups.push(Group {
+                    kind,
+                    hits: Vec::new(),
+                    more: 0,
+                });
+                groups.len() - 1
+            }
+        };
+        let Some(group) = groups.get_mut(at) else {
+            return;
+        };
+        let room = HITS.saturating_sub(group.hits.len()).min(HITS_OF_TEXT);
+        group.more += lines.len().saturating_sub(room) as u64;
+        group
+            .hits
+            .extend(lines.into_iter().take(room).map(|line| Hit {
+                place: place.to_owned(),
+                to: to.clone(),
+                line: line.line,
+                text: line.text,
+                range: line.range,
+            }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

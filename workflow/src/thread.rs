@@ -1,0 +1,252 @@
+//! A conversation as one thread: which run a message began, between which messages a run lies, and which question an answer
+//! answers.
+//!
+//! What our own commands record says so itself: a message names its run, and an answer the question. Of other programs it is
+//! told by what was said and when; what neither says stays unsaid ([`Part::Run::is_placed`], [`Part::Message::is_loose`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::page::{Message, Shown};
+use super::rules::is_id;
+use super::{Turn, TurnStatus};
+use prosescope_core::time::Stamp;
+
+/// By how many milliseconds two records of one moment may differ.
+const SLACK: i64 = 1000;
+
+/// Characters of a title.
+const TITLE: usize = 90;
+
+/// A part of a thread.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// A message.
+    Message {
+        /// Its place among the messages.
+        at: usize,
+        /// It began no run and answers no question that is recorded, though others did.
+        is_loose: bool,
+    },
+    /// A run.
+    Run {
+        /// Its place among the runs.
+        at: usize,
+        /// Whether it is known between which messages it lies.
+        is_placed: bool,
+    },
+    /// A question that does not wait any more.
+    Question {
+        /// Its run, by its place among the runs.
+        run: Option<usize>,
+        /// What was asked.
+        text: Shown,
+        /// When.
+        at: Option<Stamp>,
+        /// Whether the next message answers it.
+        is_answered: bool,
+    },
+}
+
+/// What a conversation is about: its first message, as one short line.
+pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
+    let of_runs = runs.iter().filter_map(|run| run.user_input.as_deref());
+    let said = messages.iter().filter(|message| is_user(message));
+    let said = said.filter_map(|message| Some(message.content.as_ref()?.text.as_str()));
+    let first = of_runs.chain(said).find(|text| !text.trim().is_empty())?;
+    let words: Vec<&str> = first.split_whitespace().take(TITLE).collect();
+    let line = words.join(" ");
+    let Some((end, _)) = line.char_indices().nth(TITLE) else {
+        return Some(line);
+    };
+    let head = line.get(..end).unwrap_or_default();
+    // A word is cut only where it alone is as long as half of the line.
+    let end = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
+    Some(format!("{}…", head.get(..end).unwrap_or_default()))
+}
+
+/// The thread of a conversation.
+pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
+    let named = named(messages, runs);
+    let begins = begins(messages, runs, &named);
+    let places: Vec<(usize, bool)> = (0..runs.len())
+        .map(|run| place(messages, runs, &named, &begins, run))
+        .collect();
+    let mut before: Vec<Vec<Part>> = vec![Vec::new(); messages.len() + 1];
+    let mut put = |at: usize, part: Part| {
+        if let Some(parts) = before.get_mut(at) {
+            parts.push(part);
+        }
+    };
+    for (at, (anchor, is_placed)) in places.iter().copied().enumerate() {
+        put(anchor, Part::Run { at, is_placed });
+    }
+    let mut asked = vec![false; messages.len()];
+    for (run, turn) in runs.iter().enumerate() {
+        // A question that waits stands at the foot.
+        let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
+        let Some(question) = turn.question().filter(|_| !waits) else {
+            continue;
+        };
+        let from = places.get(run).map_or(0, |(anchor, _)| *anchor);
+        let later = begins.iter().flatten().filter(|at| **at >= from);
+        let end = later.min().copied().unwrap_or(messages.len());
+        let answer = answer(messages, turn, &named, run, from..end);
+        if let Some(slot) = answer.and_then(|at| asked.get_mut(at)) {
+            *slot = true;
+        }
+        let part = Part::Question {
+            run: Some(run),
+            text: super::page::plain(&question),
+            at: turn.asked_at(),
+            is_answered: answer.is_some(),
+        };
+        put(answer.unwrap_or(end), part);
+    }
+    let all_begun = !runs.is_empty() && begins.iter().all(Option::is_some);
+    let mut parts = Vec::with_capacity(messages.len() + runs.len());
+    for (at, message) in messages.iter().enumerate() {
+        parts.extend(before.get_mut(at).map(std::mem::take).unwrap_or_default());
+        if let Some(text) = &message.question {
+            parts.push(Part::Question {
+                run: named.get(at).copied().flatten(),
+                text: text.clone(),
+                at: None,
+                is_answered: true,
+            });
+        }
+        let is_known = message.question.is_some()
+            || begins.contains(&Some(at))
+            || asked.get(at).copied().unwrap_or_default();
+        let is_later = begins.iter().flatten().any(|begin| *begin < at);
+        parts.push(Part::Message {
+            at,
+            is_loose: is_user(message) && all_begun && is_later && !is_known,
+        });
+    }
+    parts.extend(before.pop().unwrap_or_default());
+    parts
+}
+
+fn is_user(message: &Message) -> bool {
+    let role = message.role.as_deref();
+    role.is_some_and(|role| matches!(role, "user" | "human"))
+}
+
+fn is_same(said: &Message, text: &str) -> bool {
+    said.content.as_ref().is_some_and(|content| {
+        let len = content.cut_from.unwrap_or(content.text.len() as u64);
+        len == text.len() as u64 && text.starts_with(&content.text)
+    })
+}
+
+fn millis(stamp: Option<&Stamp>) -> Option<i64> {
+    stamp.and_then(Stamp::millis)
+}
+
+/// The run that each message names, by its place.
+fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
+    let mut last = None;
+    let run = |message: &Message| {
+        let id = message.run.as_deref()?;
+        let is_it = |at: &usize| runs.get(*at).is_some_and(|run| is_id(&run.id, id));
+        // Messages of one run follow each other.
+        last = last
+            .filter(is_it)
+            .or_else(|| runs.iter().position(|run| is_id(&run.id, id)));
+        last
+    };
+    messages.iter().map(run).collect()
+}
+
+/// The message that began each run: the person's that says what the run was given. From the newest on, because the oldest
+/// messages are dropped.
+fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut begins = vec![None; runs.len()];
+    let mut limit = messages.len();
+    for (run, turn) in runs.iter().enumerate().rev() {
+        let input = turn.user_input.as_deref().unwrap_or_default();
+        let fits = |at: &usize| {
+            let of = named.get(*at).copied().flatten();
+            messages.get(*at).is_some_and(|message| {
+                let is_own = of.is_none_or(|of| of == run) && message.question.is_none();
+                is_own && is_user(message) && !input.is_empty() && is_same(message, input)
+            })
+        };
+        let own = |at: &usize| named.get(*at).copied().flatten() == Some(run);
+        let mut found = (0..messages.len()).find(|at| own(at) && fits(at));
+        if found.is_none() {
+            let created = millis(turn.created_at.as_ref());
+            for at in (0..limit).rev().filter(fits) {
+                found = Some(at);
+                let said = millis(messages.get(at).and_then(|message| message.at.as_ref()));
+                // The same said again later was an answer.
+                let is_later = said.zip(created);
+                if !is_later.is_some_and(|(said, created)| said > created.saturating_add(SLACK)) {
+                    break;
+                }
+            }
+        }
+        if let (Some(at), Some(begin)) = (found, begins.get_mut(run)) {
+            *begin = Some(at);
+            limit = limit.min(at);
+        }
+    }
+    begins
+}
+
+/// Before which message a run stands, and whether that is known.
+fn place(
+    messages: &[Message],
+    runs: &[Turn],
+    named: &[Option<usize>],
+    begins: &[Option<usize>],
+    run: usize,
+) -> (usize, bool) {
+    let begun = |run: usize| begins.get(run).copied().flatten();
+    if let Some(begin) = begun(run) {
+        return (begin + 1, true);
+    }
+    if let Some(first) = named.iter().position(|of| *of == Some(run)) {
+        return (first, true);
+    }
+    let created = runs.get(run).and_then(|run| run.created_at.as_ref());
+    let times: Option<Vec<i64>> = messages
+        .iter()
+        .map(|said| millis(said.at.as_ref()))
+        .collect();
+    if let (Some(created), Some(times)) = (millis(created), times) {
+        let later = times.iter().position(|at| *at > created);
+        return (later.unwrap_or(messages.len()), true);
+    }
+    // Runs stay in their order.
+    let next = (run + 1..runs.len()).find_map(begun);
+    (next.unwrap_or(messages.len()), messages.is_empty())
+}
+
+/// The message that answers a question which its run still holds though it does not wait: the first since it was asked, or where
+/// that is unknown the last of a run that went on.
+fn answer(
+    messages: &[Message],
+    turn: &Turn,
+    named: &[Option<usize>],
+    run: usize,
+    within: std::ops::Range<usize>,
+) -> Option<usize> {
+    let mut may_be = within.filter(|at| {
+        let is_own = named.get(*at).copied().flatten().is_none_or(|of| of == run);
+        let said = messages.get(*at);
+        is_own && said.is_some_and(|said| is_user(said) && said.question.is_none())
+    });
+    let said = |at: usize| millis(messages.get(at).and_then(|said| said.at.as_ref()));
+    if let Some(asked) = millis(turn.asked_at().as_ref()) {
+        return may_be.find(|at| said(*at).is_some_and(|said| said.saturating_add(SLACK) >= asked));
+    }
+    let went_on = matches!(
+        turn.known_status(),
+        Some(TurnStatus::Running | TurnStatus::Completed)
+    );
+    may_be.next_back().filter(|_| went_on)
+}
+
+#[cfg(test)]
+mod tests;
