@@ -289,7 +289,8 @@ fn turn(turn: Turn) -> TurnShown {
     let times = millis(&turn.created_at).zip(millis(&turn.updated_at));
     let took = times.map(|(from, to)| to.saturating_sub(from));
     TurnShown {
-        took_ms: took.filter(|ms| has_ended && *ms >= 0),
+        // A row that was written at once says nothing of how long it took.
+        took_ms: took.filter(|ms| has_ended && *ms > 0),
         question: turn.question(),
         status: word(&turn.status, |text| {
             TurnStatus::parse(text).map(TurnStatus::word)

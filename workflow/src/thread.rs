@@ -181,7 +181,7 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
                 let said = millis(messages.get(at).and_then(|message| message.at.as_ref()));
                 // The same said again later was an answer.
                 let is_later = said.zip(created);
-                if !is_later.is_some_and(|(said, created)| said > created.saturating_add(SLACK)) {
+                if is_later.is_none_or(|(said, created)| said <= created.saturating_add(SLACK)) {
                     break;
                 }
             }

@@ -15,7 +15,8 @@
     META: (e) => e.parentNode === document.head,
     TITLE: (e) => e.parentNode === document.head,
     LINK: (e) => e.parentNode === document.head && e.rel === "icon" && e.href.startsWith("data:"),
-    ...Object.fromEntries(["FORM", "FIELDSET", "LEGEND", "MARK"].map((tag) => [tag, (e) => e.closest("body > .share")])),
+    ...Object.fromEntries(["FORM", "FIELDSET", "LEGEND"].map((tag) => [tag, (e) => e.closest("body > .share")])),
+    MARK: (e) => e.closest("body > .share, body > .finder"),
     FOOTER: (e) => e.closest("body > .share, .detail"),
     NOSCRIPT: (e) => e.parentNode === document.body,
     A: (e) => {

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
-use prosescope_workflow::page::TurnShown;
+use prosescope_workflow::page::{Shown as Text, TurnShown};
 
 use super::Shown;
 use super::events;
@@ -33,7 +33,7 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
         }
     };
     let said = run.error.as_ref().or(run.output.as_ref());
-    let said = said.map(|said| said.text.chars().take(BEGINNING).collect::<String>());
+    let said = said.map(beginning);
     let class = match run.error.is_some() {
         true => "begins cut bad-words",
         false => "begins cut soft",
@@ -52,6 +52,17 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
         unfolded(run.clone(), is_newest)
     });
     view! { <li class="turn" class:selected=is_selected id=anchor>{fold}</li> }.into_any()
+}
+
+/// The beginning of an output or an error; of an object with a message, of that.
+fn beginning(said: &Text) -> String {
+    let message = || -> Option<String> {
+        let value: serde_json::Value = serde_json::from_str(&said.text).ok()?;
+        Some(value.get("message")?.as_str()?.to_owned())
+    };
+    let message = said.json.then(message).flatten();
+    let text = message.as_ref().unwrap_or(&said.text);
+    text.chars().take(BEGINNING).collect()
 }
 
 fn unfolded(run: TurnShown, is_newest: bool) -> AnyView {

@@ -142,7 +142,9 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             Part::Question { at, .. } => at.as_ref(),
         };
         let of = at.map(day_of).unwrap_or_default();
-        if !of.is_empty() && of != day {
+        // Of messages without a time a run's day says nothing.
+        let is_told = drawn.is_timed || page.messages.is_empty();
+        if is_told && !of.is_empty() && of != day {
             views.push(view! { <li class="on-day">{of.clone()}</li> }.into_any());
             day = of;
         }
