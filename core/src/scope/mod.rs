@@ -116,6 +116,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
             name,
             from,
             way: &way,
+            trace,
             winning: winning.flatten(),
             place,
             distance,

@@ -3,12 +3,15 @@
 use super::Outcome;
 use super::parents::{Bend, Way};
 use crate::issue::Issue;
+use crate::text::short;
+use crate::trace::Trace;
 
 /// The question, and what is known of one candidate's place.
 pub(super) struct Asked<'a> {
     pub(super) name: &'a str,
     pub(super) from: Option<i64>,
     pub(super) way: &'a Way,
+    pub(super) trace: &'a Trace,
     /// The winner's frame; `None` is the root.
     pub(super) winning: Option<i64>,
     /// The candidate's frame; `None` is the root.
@@ -35,11 +38,32 @@ impl Asked<'_> {
         format!("a later row has the same name {place}")
     }
 
+    /// What an execution runs, as its row has it.
+    fn text(&self, id: i64) -> Option<String> {
+        let node = self.trace.nodes.get(self.trace.of_row(id)?)?;
+        (!node.text.is_empty()).then(|| short(&node.text, 60))
+    }
+
+    /// The same with its id: a block may be called many times.
+    fn called(&self, id: i64) -> String {
+        match self.text(id) {
+            Some(text) => format!("{text} (execution {id})"),
+            None => format!("execution {id}"),
+        }
+    }
+
     fn wins(&self) -> String {
         match (self.place, self.from, self.distance) {
-            (Some(id), _, Some(0)) => format!("from this call: execution {id}"),
+            (Some(id), _, Some(0)) => {
+                let call = self.text(id);
+                format!(
+                    "from this call: {}",
+                    call.unwrap_or(format!("execution {id}"))
+                )
+            }
             (Some(id), Some(from), Some(steps)) => format!(
-                "it is the nearest: execution {id} is {} execution {from}",
+                "it is the nearest: {} is {} execution {from}",
+                self.called(id),
                 above(steps)
             ),
             (_, None, _) if self.name.contains('.') => {
@@ -63,7 +87,8 @@ impl Asked<'_> {
         };
         match (self.place, self.from, self.distance) {
             (Some(id), Some(from), Some(steps)) => format!(
-                "execution {id} is {} execution {from}, but {nearer}, which is nearer",
+                "{} is {} execution {from}, but {nearer}, which is nearer",
+                self.called(id),
                 above(steps)
             ),
             _ => format!("the root comes last, and {nearer}"),
@@ -76,7 +101,8 @@ impl Asked<'_> {
             _ if !exists => format!("there is no execution {id}, so no way leads through it"),
             None => format!("asked from the root, from where execution {id} is not seen"),
             Some(from) => format!(
-                "execution {id} is not on the way from execution {from} to the root{}",
+                "{} is none of the calls around execution {from}{}",
+                self.called(id),
                 self.why()
             ),
         }

@@ -110,10 +110,10 @@ fn b1_the_nearest_frame_wins_even_when_its_parent_has_the_higher_id() {
     assert_eq!(
         reasons,
         [
-            "from this call: execution 4",
-            "execution 9 is 1 step above execution 4, but execution 4 itself has one, which is nearer",
+            "from this call: do inner()",
+            "do outer() (execution 9) is 1 step above execution 4, but execution 4 itself has one, which is nearer",
             "the root comes last, and execution 4 itself has one",
-            "execution 7 is not on the way from execution 4 to the root",
+            "do other() (execution 7) is none of the calls around execution 4",
         ]
     );
 }
@@ -132,11 +132,11 @@ fn the_nearest_wins_over_those_farther_up_and_the_root() {
     assert_eq!(winner(&run, &found), Ok(Some(2)));
     assert_eq!(
         found.candidates[0].reason,
-        "it is the nearest: execution 2 is 1 step above execution 3"
+        "it is the nearest: do b() (execution 2) is 1 step above execution 3"
     );
     assert_eq!(
         found.candidates[1].reason,
-        "execution 1 is 2 steps above execution 3, but execution 2 has one, which is nearer"
+        "do a() (execution 1) is 2 steps above execution 3, but execution 2 has one, which is nearer"
     );
     let found = ask(&run, "y", Some(3));
     assert_eq!(winner(&run, &found), Ok(None));
@@ -195,7 +195,7 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
     );
     assert_eq!(
         found.candidates[1].reason,
-        "execution 1 is not on the way from execution 2 to the root: execution 2 names no parent"
+        "do process() (execution 1) is none of the calls around execution 2: execution 2 names no parent"
     );
     assert_eq!(rules(&found), [""; 0]);
     // Its metadata says that it lies deeper: that is worth an issue.
