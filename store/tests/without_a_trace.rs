@@ -297,7 +297,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
         (
             "text.db",
             b"not a database",
-            "this is not a SQLite database: 14 bytes, beginning with \"not a database\" (text)",
+            "this is not a SQLite database: 14 bytes of text, beginning with \"not a database\"",
             "Open the run's state.db",
         ),
         ("cut.db", &bytes[..5000], cut.as_str(), "Copy it again"),

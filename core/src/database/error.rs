@@ -7,14 +7,10 @@ pub enum DecodeError {
     #[error("the file is empty (0 bytes)")]
     Empty,
     /// Something else than a database.
-    #[error("this is not a SQLite database: {size}, beginning with {head}{guess}")]
+    #[error("this is not a SQLite database: {what}")]
     NotSqlite {
-        /// How much of it there is, such as `12 bytes`.
-        size: String,
-        /// The first bytes, shown so that a person recognises them.
-        head: String,
-        /// What it probably is, ` (a zip archive)`; may be empty.
-        guess: String,
+        /// How much of it there is, and what it probably is, or how it begins: `12 KB, a PNG picture`.
+        what: String,
     },
     /// Noise where a header should be: an encrypted database, or not one.
     #[error(

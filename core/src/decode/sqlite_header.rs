@@ -178,26 +178,20 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     let shown = format!("\"{}\"", start.escape_ascii());
     if let Some((_, guess)) = GUESSES.iter().find(|(magic, _)| head.starts_with(magic)) {
         return DecodeError::NotSqlite {
-            size,
-            head: shown,
-            guess: format!(" ({guess})"),
+            what: format!("{size}, {guess}"),
         };
     }
     if looks_random(head) {
         return DecodeError::Encrypted { size, head: shown };
     }
-    let guess = if head.iter().all(|b| *b == 0) {
-        " (nothing but zeros; a copy or a download was not finished)"
+    let what = if head.iter().all(|b| *b == 0) {
+        format!("{size}, nothing but zeros; a copy or a download was not finished")
     } else if std::str::from_utf8(head).is_ok_and(|t| !t.contains('\0')) {
-        " (text)"
+        format!("{size} of text, beginning with {shown}")
     } else {
-        ""
+        format!("{size}, beginning with {shown}")
     };
-    DecodeError::NotSqlite {
-        size,
-        head: shown,
-        guess: guess.into(),
-    }
+    DecodeError::NotSqlite { what }
 }
 
 /// Whether bytes are spread as evenly as encryption spreads them. Compressed files are too; their first bytes
@@ -230,22 +224,22 @@ mod tests {
             (
                 b"hello",
                 5,
-                "this is not a SQLite database: 5 bytes, beginning with \"hello\" (text)",
+                "this is not a SQLite database: 5 bytes of text, beginning with \"hello\"",
             ),
             (
                 b"PK\x03\x04\x14\x00",
                 123_456,
-                "this is not a SQLite database: 123 KB, beginning with \"PK\\x03\\x04\\x14\\x00\" (a zip archive; unpack it first)",
+                "this is not a SQLite database: 123 KB, a zip archive; unpack it first",
             ),
             (
                 &[0; 512],
                 4096,
-                "this is not a SQLite database: 4096 bytes, beginning with \"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\" (nothing but zeros; a copy or a download was not finished)",
+                "this is not a SQLite database: 4096 bytes, nothing but zeros; a copy or a download was not finished",
             ),
             (
                 b"\x37\x7f\x06\x82\x00",
                 4_152,
-                "this is not a SQLite database: 4152 bytes, beginning with \"7\\x7f\\x06\\x82\\x00\" (the -wal of a database; open the database itself, with this beside it)",
+                "this is not a SQLite database: 4152 bytes, the -wal of a database; open the database itself, with this beside it",
             ),
             (
                 b"SQLite format 3\0\x10\x00",

@@ -11,9 +11,7 @@ impl From<rusqlite::Error> for DecodeError {
             Some(ErrorCode::OperationInterrupted) => DecodeError::Stopped,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DecodeError::Locked,
             Some(ErrorCode::NotADatabase) => DecodeError::NotSqlite {
-                size: "a file".into(),
-                head: "no header of a database".into(),
-                guess: String::new(),
+                what: "a file that begins with no header of a database".into(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(said),
             // A VFS in a browser reports a file that changed as a failed read; errata R7.

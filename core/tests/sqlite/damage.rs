@@ -39,7 +39,7 @@ fn damage_in_one_table_leaves_the_others() {
     assert_said(
         &run,
         "table-damaged",
-        "the database is damaged: database disk image is malformed",
+        "part of the file is damaged (database disk image is malformed)",
     );
 
     // The page that holds the schema itself.

@@ -594,7 +594,7 @@ fn bytes_in_memory_with_and_without_their_wal() {
     let opened = text.database("a.db", &Limits::default()).map(drop);
     assert_eq!(
         opened.unwrap_err().to_string(),
-        "a.db: this is not a SQLite database: 5 bytes, beginning with \"hello\" (text)"
+        "a.db: this is not a SQLite database: 5 bytes of text, beginning with \"hello\""
     );
 }
 

@@ -165,7 +165,20 @@ impl Reader<'_> {
             }
             Ok(()) => {}
             Err(error) => {
-                let message = format!("{table} was read up to row {count}: {error}");
+                let why = match &error {
+                    DecodeError::Damaged(said) => format!("part of the file is damaged ({said})"),
+                    error => error.to_string(),
+                };
+                let none = match table {
+                    schema::BINDINGS => "no value".to_owned(),
+                    schema::AGENTS => "no agent".to_owned(),
+                    schema::GATES => "no gate".to_owned(),
+                    table => format!("no row of {table}"),
+                };
+                let message = match count {
+                    0 => format!("{none} can be read: {why}"),
+                    _ => format!("{table} can be read up to row {count}: {why}"),
+                };
                 self.notes.add(not_read(&error, message).at_table(table));
                 self.failed = Some(error);
             }
