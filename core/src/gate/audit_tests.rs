@@ -256,7 +256,7 @@ fn rows_of_other_tools_are_unsealed_g7() {
     assert_eq!((alone.unsealed, alone.findings.len()), (3, 0));
     assert_eq!(
         alone.sentence(),
-        "No row carries a chain (3 rows): a change would not show."
+        "No row is sealed (3 rows): a change would not be noticed."
     );
     assert_eq!(alone.head(), None);
 

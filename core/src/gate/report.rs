@@ -185,7 +185,7 @@ impl ChainReport {
                 format!("The log agrees with its chain ({}){of}.", rows(self.sealed))
             }
             ChainState::Unsealed => format!(
-                "No row carries a chain ({}): a change would not show.",
+                "No row is sealed ({}): a change would not be noticed.",
                 rows(self.unsealed)
             ),
             ChainState::Partly => {
