@@ -357,7 +357,7 @@ fn a_construct_is_not_completed_with_a_value() {
                     "{said}"
                 );
             }
-            assert!(ask(0, "bindings").contains("no bindings"));
+            assert!(ask(0, "bindings").contains("no values"));
             let end = match end {
                 "exec complete" => "exec complete".to_owned(),
                 end => format!("{end} --force"),

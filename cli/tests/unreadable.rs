@@ -44,7 +44,7 @@ const EVERYTHING: &[&[&[&str]]] = &[OF_GATES, OF_BINDINGS, OF_STATEMENTS, OF_ALL
 /// What must not be said of something that was not read.
 const EMPTY: &[&str] = &[
     "no gates",
-    "no bindings",
+    "no values",
     "no audit row",
     "no statement is recorded",
     "No statement is recorded",

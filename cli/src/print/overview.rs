@@ -163,11 +163,15 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
         );
     }
     fact("took", view.duration.clone().unwrap_or_else(none));
-    let because = match &*reason(view) {
-        "" => view.status_source.clone(),
-        reason => format!("{}: {reason}", view.status_source),
+    let status = match view.status.as_str() {
+        "" | "unknown" => view.status_from(),
+        status => format!("{status}, {}", view.status_from()),
     };
-    fact("status by", because);
+    let because = match &*reason(view) {
+        "" => status,
+        reason => format!("{status}: {reason}"),
+    };
+    fact("status", because);
     for (source, word) in &view.claims {
         fact("", format!("{source}: {word}"));
     }
@@ -181,7 +185,7 @@ fn facts(out: &mut String, view: &Overview, width: usize) {
     };
     fact("statements", counts);
     fact(
-        "bindings",
+        "values",
         match view.bindings {
             0 if unread(Part::Bindings) => "not read".to_owned(),
             n => format!("{} ({})", count(n.into()), bytes(view.bindings_bytes)),
@@ -456,12 +460,12 @@ mod tests {
             parts: Part::ALL.to_vec(),
             ..Unread::default()
         };
-        for (unread, statements, bindings) in [
+        for (unread, statements, values) in [
             (vec![], "not recorded", "0 (0 B)"),
             (vec![lacking], "not read", "not read"),
         ] {
             let shown = shown(unread);
-            for (name, value) in [("statements", statements), ("bindings", bindings)] {
+            for (name, value) in [("statements", statements), ("values", values)] {
                 let line = format!("  {name:<15}{value}");
                 assert!(shown.lines().any(|l| l == line), "{line}: {shown}");
             }

@@ -13,10 +13,10 @@ pub(crate) fn bindings(view: &BindingsPage, width: usize) -> String {
     let shown = view.from.saturating_add(view.rows.len() as u32);
     let more = match view.total.saturating_sub(shown) {
         0 => String::new(),
-        n => format!("{FAINT}… {n} more bindings; --json lists all of them{RESET}\n"),
+        n => format!("{FAINT}… {n} more values; --json lists all of them{RESET}\n"),
     };
     if view.rows.is_empty() {
-        return "no bindings\n".to_owned();
+        return "no values\n".to_owned();
     }
     let mut table = Table::new(&[
         ("NAME", Fit::Shrinks),
@@ -98,7 +98,7 @@ pub(crate) fn resolution(view: &ResolutionView, width: usize) -> String {
     };
     let _ = writeln!(out, "{FAINT}looked in {}{more}{RESET}", shown.join(" → "));
     if view.candidates.is_empty() {
-        let _ = writeln!(out, "\nno binding of that name");
+        let _ = writeln!(out, "\nno value of that name");
     }
     for at in &view.candidates {
         let (mark, tone) = match at.outcome {

@@ -23,7 +23,7 @@ pub struct Overview {
     pub status_reason: String,
     /// What each source says, when they disagree.
     pub claims: Vec<(String, String)>,
-    /// One line: `Waiting at gate deploy since 13:04`.
+    /// One line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`.
     pub headline: String,
     /// What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents.
     #[serde(default)]
@@ -130,6 +130,16 @@ impl Overview {
         Some(&sealed.what)
     }
 
+    /// How its status is known, in words.
+    pub fn status_from(&self) -> String {
+        match self.status_source.as_str() {
+            "" | "nothing" => "not recorded".to_owned(),
+            "run row" | "state file" | "log" => "as recorded".to_owned(),
+            "pending gate at every position" => "from the open gate".to_owned(),
+            source => format!("by {source}"),
+        }
+    }
+
     /// What is said of a time that is not there: the rows that may have it could be unreadable.
     pub fn no_time(&self) -> &'static str {
         match self.is_unread(Part::Statements) {
@@ -210,7 +220,7 @@ pub struct Failure {
     /// How many that are in all.
     #[serde(default)]
     pub because_of_count: u32,
-    /// The same in words: `6 blocks around it failed, too`; empty where nothing else failed. Of a completed run, why it
+    /// The same in words: `it ended the 6 blocks around it`; empty where nothing else failed. Of a completed run, why it
     /// went on, where that is known.
     #[serde(default)]
     pub because_words: String,

@@ -101,7 +101,7 @@ const COMMANDS: &[&[&str]] = &[
 /// What says that there is nothing.
 const EMPTY: &[&str] = &[
     "no gates",
-    "no bindings",
+    "no values",
     "no agents",
     "no runs",
     "no audit row",

@@ -114,7 +114,7 @@ impl<'s> Asked<'s> {
             Given::Item => "handed over by the pipe",
         };
         let line = line.map_or(String::new(), |line| format!(" at line {line}"));
-        let why = format!("it is {what}{line}; no binding of this frame records its value");
+        let why = format!("it is {what}{line}; no record of this frame has its value");
         told(name, Seen::default(), why)
     }
 
@@ -144,15 +144,15 @@ impl<'s> Asked<'s> {
         let unread = unread.iter().any(|u| u.concerns(Part::Bindings));
         let import = name.split_once('.').is_some();
         let (seen, why) = match out_of_reach {
-            _ if unread => (Seen::Unknown, "not all bindings could be read"),
+            _ if unread => (Seen::Unknown, "not all values could be read"),
             0 if import => (
                 Seen::Unknown,
                 "it is a value of an import, which is a run of its own",
             ),
-            0 => (Seen::Nothing, "no binding of that name is recorded"),
+            0 => (Seen::Nothing, "no value of that name is recorded"),
             _ => (
                 Seen::Nothing,
-                "bindings of that name are not in reach of its frame",
+                "values of that name are not in reach of its frame",
             ),
         };
         told(name, seen, why)

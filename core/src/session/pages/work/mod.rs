@@ -206,7 +206,7 @@ fn no_answer(session: &Session, node: NodeId, at: &Node) -> Option<String> {
         return None;
     }
     if session.unread().iter().any(|u| u.concerns(Part::Bindings)) {
-        return Some("Not all bindings could be read.".to_owned());
+        return Some("Not all values could be read.".to_owned());
     }
     let words = match (&at.status, binds) {
         (NodeStatus::Pending, _) => "It has not begun.".to_owned(),

@@ -129,7 +129,7 @@ fn names_mean_what_they_mean_in_the_frame_of_the_statement() {
     );
     assert_eq!(
         inside.context[0].why,
-        "it is a parameter of the block at line 1; no binding of this frame records its value"
+        "it is a parameter of the block at line 1; no record of this frame has its value"
     );
     assert_eq!(
         inside.context[1].binding.as_ref().unwrap().execution_id,
