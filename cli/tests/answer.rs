@@ -81,7 +81,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
         (
             &[PLANNED[0], PLANNED[1], gate],
             [
-                "◷ Waiting at gate deploy since 2026-01-15 14:00 UTC",
+                "◷ Waiting at gate deploy since 15 Jan 2026, 14:00 UTC",
                 "3 statements, from line 2 on",
                 "prosescope approve r deploy --as NAME  # have gate deploy decided by ops",
             ],
@@ -95,7 +95,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             [
                 "✗ Failed at line 1: session \"Plan\"",
                 "4 statements, from line 1 on",
-                "prosescope resume r  # change what made it fail, then begin again at line 1",
+                "prosescope resume r  # change what made it fail, then go on from line 1",
             ],
         ),
         (
@@ -110,7 +110,7 @@ fn the_first_lines_say_how_it_stands_what_is_left_and_what_to_do() {
             &[PLANNED[0], PLANNED[1], "finish --status completed --force"],
             [
                 "✓ Completed",
-                "its output report, which is not there",
+                "its output report is not there",
                 "prosescope check r  # look at 1 warning found in its records",
             ],
         ),

@@ -67,6 +67,22 @@ impl Stamp {
     }
 }
 
+impl Stamp {
+    /// In a sentence, to the minute: `25 Jan 2026, 12:55 UTC`. A time that names no zone gets none; what is no time stays as
+    /// written.
+    pub fn spoken(&self) -> String {
+        let zone = match self {
+            Stamp::At(_) => " UTC",
+            _ => "",
+        };
+        let at = self.millis().and_then(DateTime::from_timestamp_millis);
+        at.map_or_else(
+            || self.to_string(),
+            |at| format!("{}{zone}", at.format("%-d %b %Y, %H:%M")),
+        )
+    }
+}
+
 impl fmt::Display for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -268,6 +284,18 @@ mod tests {
         assert_eq!(
             Stamp::parse("2026-01-15T14:30:52Z").minute(),
             "2026-01-15 14:30"
+        );
+        assert_eq!(
+            Stamp::parse("2026-01-05T14:30:52Z").spoken(),
+            "5 Jan 2026, 14:30 UTC"
+        );
+        assert_eq!(
+            Stamp::parse("2026-01-05T14:30:52").spoken(),
+            "5 Jan 2026, 14:30"
+        );
+        assert_eq!(
+            Stamp::parse("some time yesterday").spoken(),
+            "some time yesterday"
         );
         assert_eq!(
             Stamp::parse("some time yesterday").minute(),

@@ -324,7 +324,7 @@ export type Failure = {
   because_of: Array<NodeRef>;
   /** How many that are in all. */
   because_of_count: number;
-  /** The same in words: `6 blocks around it failed, too`; empty where nothing else failed. Of a completed run, why it went on, where that is known. */
+  /** The same in words: `it ended the 6 blocks around it`; empty where nothing else failed. Of a completed run, why it went on, where that is known. */
   because_words: string;
 };
 
@@ -370,7 +370,7 @@ export type GateView = {
   id: string;
   /** Its status as recorded. */
   status: string;
-  /** Its status at `now`, in words: `pending`, `pending, past its deadline`. */
+  /** Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`. */
   standing: string;
   /** What the approver is asked. */
   prompt: string;
@@ -669,7 +669,7 @@ export type Overview = {
   status_reason: string;
   /** What each source says, when they disagree. */
   claims: Array<[string, string]>;
-  /** One line: `Waiting at gate deploy since 13:04`. */
+  /** One line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`. */
   headline: string;
   /** What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents. */
   left: string;

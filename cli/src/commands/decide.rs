@@ -62,7 +62,7 @@ fn with_near(mut error: CliError, run: &str, gate: &str) -> CliError {
 
 fn too_late(out: &GateTimedOut) -> CliError {
     let deadline = out.deadline.as_ref();
-    let deadline = deadline.map_or(String::new(), |at| format!(" ({at})"));
+    let deadline = deadline.map_or(String::new(), |at| format!(" ({})", at.spoken()));
     let error = CliError::refused(
         "gate-past-deadline",
         format!(

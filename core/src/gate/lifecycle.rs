@@ -29,7 +29,7 @@ pub struct Resolution {
 pub struct Lifecycle {
     /// Whether it is past its deadline, and the time-out is not recorded yet.
     pub overdue: bool,
-    /// How it stands: `pending`, `pending, past its deadline: time-out not recorded yet`.
+    /// How it stands: `pending`, `overdue: its time-out is not recorded yet`.
     pub words: String,
     /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, without `now`, or once it was decided.
     pub remaining: Option<String>,
@@ -46,9 +46,7 @@ impl Lifecycle {
         let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
         let overdue = pending && deadline.zip(now).is_some_and(|(at, now)| at < now);
         let words = match &gate.status {
-            GateStatus::Pending if overdue => {
-                "pending, past its deadline: time-out not recorded yet"
-            }
+            GateStatus::Pending if overdue => "overdue: its time-out is not recorded yet",
             GateStatus::Timeout => "timed out",
             status => status.word(),
         };

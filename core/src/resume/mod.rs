@@ -108,7 +108,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The statement that a node is tied to.
-    fn statement(&self, node: NodeId) -> Option<u32> {
+    pub(crate) fn statement(&self, node: NodeId) -> Option<u32> {
         self.listing?.begun_at(self.node(node)?.line?)
     }
 

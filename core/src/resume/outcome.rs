@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Facts, Plan};
 use crate::gate::{first_word, is_continue, visit};
 use crate::model::Gate;
-use crate::program::{Listing, Statement};
+use crate::program::{Listing, Statement, StatementKind as Kind};
 use crate::text::short;
 use crate::trace::NodeId;
 use crate::view::{GateOutcomes, How};
@@ -89,20 +89,36 @@ impl<'a> Outlook<'a> {
     fn rejected(&self, gate: Option<u32>, action: &str, go_on: &str) -> String {
         let shown = short(action, 80);
         match first_word(action) {
-            _ if is_continue(action) => format!("`{shown}`: {go_on}"),
-            "throw" => {
-                let handler = || {
-                    let listing = self.facts.listing?;
-                    Some(listing.get(listing.handler(gate?)?)?.line)
-                };
-                match handler() {
-                    Some(line) => format!("`{shown}` is caught at line {line}"),
-                    None => format!("`{shown}`: the run fails"),
+            _ if is_continue(action) => format!("the gate is passed all the same: {go_on}"),
+            "throw" => self.thrown(gate, action, &shown),
+            "retry" | "goto" => format!("it goes back, and asks again (`{shown}`)"),
+            "stop" | "exit" | "abort" | "end" | "fail" => format!("the run ends (`{shown}`)"),
+            _ => format!("it does `{shown}`"),
+        }
+    }
+
+    fn thrown(&self, gate: Option<u32>, action: &str, shown: &str) -> String {
+        let found = self.facts.listing.zip(gate);
+        let handler = found.and_then(|(listing, gate)| listing.get(listing.handler(gate)?));
+        if let Some(handler) = handler {
+            return format!("`{shown}` is caught at line {}", handler.line);
+        }
+        // A `try` around the call of a block may catch what the block throws, and a parallel may go on without a branch.
+        let is_outer = |of: &Statement| matches!(of.kind, Kind::Block | Kind::Parallel);
+        let ends = |listing: &Listing, gate| {
+            let mut around = listing.enclosing(gate);
+            !around.any(|at| listing.get(at).is_some_and(is_outer))
+        };
+        match found {
+            Some((listing, gate)) if ends(listing, gate) => {
+                let message = action.strip_prefix("throw").map_or(action, str::trim);
+                let quoted = message.strip_prefix('"').and_then(|m| m.strip_suffix('"'));
+                match quoted.filter(|message| !message.contains('"')) {
+                    Some(message) => format!("the run ends with “{}”", short(message, 80)),
+                    None => format!("the run ends (`{shown}`)"),
                 }
             }
-            "retry" | "goto" => format!("`{shown}`: goes back, and asks again"),
-            "stop" | "exit" | "abort" | "end" | "fail" => format!("`{shown}`: the run ends"),
-            _ => format!("does `{shown}`"),
+            _ => format!("it does `{shown}`"),
         }
     }
 }

@@ -154,7 +154,7 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
             verdict.stale = true;
             format!("running, no sign of life for {} d", ms / DAY)
         }
-        (_, Some(at)) => format!("running, last sign of life {at}"),
+        (_, Some(at)) => format!("running, last sign of life {}", at.spoken()),
         (_, None) => "running; no time is recorded".to_owned(),
     };
     if let Some(claim) = claim.filter(|claim| claim.status == RunStatus::Waiting) {

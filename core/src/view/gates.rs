@@ -15,6 +15,15 @@ pub struct GatesView {
     pub audit: AuditView,
 }
 
+impl GateView {
+    /// That its deadline passed, and when; `None` for a gate that can still be decided.
+    pub fn passed(&self) -> Option<String> {
+        let deadline = self.deadline.as_ref().filter(|_| self.overdue)?;
+        let at = deadline.spoken();
+        Some(format!("The deadline of gate {} passed on {at}", self.id))
+    }
+}
+
 /// A gate.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -27,7 +36,7 @@ pub struct GateView {
     pub id: String,
     /// Its status as recorded.
     pub status: String,
-    /// Its status at `now`, in words: `pending`, `pending, past its deadline`.
+    /// Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`.
     pub standing: String,
     /// What the approver is asked.
     pub prompt: String,

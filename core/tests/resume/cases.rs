@@ -344,7 +344,7 @@ fn gates_and_what_their_outcomes_mean() {
            ('deploy', 'r1', 2, '30m', '2026-01-25 15:30:00', '2026-01-25 15:00:00');"
         ),
         r#"
-         Stands at gate deploy, which has expired
+         The deadline of gate deploy passed on 25 Jan 2026, 15:30 UTC
          gate 3 in root next 3
          ahead 3! 7 9? 10? 11
          there plan root @4,8

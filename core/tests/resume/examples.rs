@@ -92,8 +92,8 @@ fn the_waiting_gate_says_what_each_outcome_means() {
             "ahead 44! 50 53",
             "there staging root @45,51",
             "  + goes on at line 50, `session \"Deploy to production, ten per cent of the carts at …`",
-            "  - `throw \"Deployment cancelled\"`: the run fails",
-            "  t counts as a rejection by system: `throw \"Deployment cancelled\"`: the run fails",
+            "  - the run ends with “Deployment cancelled”",
+            "  t counts as a rejection by system: the run ends with “Deployment cancelled”",
         ],
     );
     assert_eq!(view.steps[0].commands.len(), 2);

@@ -604,7 +604,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "late",
         "approve RUN publish --as editor",
         4,
-        "past its deadline (2026-01-25T14:00:00Z): nothing was changed",
+        "past its deadline (25 Jan 2026, 14:00 UTC): nothing was changed",
         "--record-timeout",
     ),
     (

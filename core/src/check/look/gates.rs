@@ -13,10 +13,10 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         }
         let standing = Lifecycle::of(gate, at.now);
         if standing.overdue {
-            let deadline = gate.timeout_at.as_ref().map(Stamp::to_string);
+            let deadline = gate.timeout_at.as_ref().map(Stamp::spoken);
             let ago = standing.remaining.unwrap_or_default();
             let message = format!(
-                "gate {} is still pending, but its deadline was {} ({ago})",
+                "gate {} is overdue: its deadline passed on {} ({ago})",
                 gate.id,
                 deadline.unwrap_or_default()
             );

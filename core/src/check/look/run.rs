@@ -11,11 +11,11 @@ use crate::time::{Stamp, human_duration};
 pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     let verdict = &at.trace.verdict;
     if verdict.stale {
-        let last = verdict.last_sign.as_ref().map(Stamp::to_string);
+        let last = verdict.last_sign.as_ref().map(Stamp::spoken);
         let (by, last) = (&verdict.source, last.unwrap_or_default());
         let from = verdict.last_sign_from.as_deref().unwrap_or("unknown");
         let message = format!(
-            "the run is taken for running by the {by}; its last sign of life was at {last} ({from})"
+            "the run is taken for running by the {by}; its last sign of life was on {last} ({from})"
         );
         let issue = Issue::warning("no-sign-of-life", message);
         findings.add(issue.hint("It was probably cut off."));

@@ -12,6 +12,7 @@ use crate::program::{Listing, StatementKind};
 use crate::resume::{Ahead, Facts, Plan, Stand};
 use crate::session::Opened;
 use crate::shell;
+use crate::trace::NodeKind;
 use crate::view::{BindingRef, How, Overview, Part, Stop};
 
 /// Adds the two lines.
@@ -109,9 +110,9 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     let missing: Vec<&str> = missing.map(|(_, name)| name).collect();
     match missing.as_slice() {
         [] => None,
-        [name] => Some(format!("its output {name}, which is not there")),
+        [name] => Some(format!("its output {name} is not there")),
         names => Some(format!(
-            "its outputs {}, which are not there",
+            "its outputs {} are not there",
             names.join(", ")
         )),
     }
@@ -131,8 +132,8 @@ fn next(
     name: &str,
 ) -> (String, Option<String>) {
     let command = |words: &str| Some(shell::command(words, &[name], ""));
-    let at = facts.listing.and_then(|listing| line(plan, listing, stand));
-    let at = at.map_or(String::new(), |line| format!(" at line {line}"));
+    let line = facts.listing.and_then(|listing| line(plan, listing, stand));
+    let at = line.map_or(String::new(), |line| format!(" at line {line}"));
     if let (Stop::Gate, Some(gate)) = (stand.stop, view.pending_gates.first()) {
         return match &gate.expire_command {
             Some(expire) => (
@@ -149,13 +150,36 @@ fn next(
         return ("look at what ran last".to_owned(), command("trace"));
     }
     let next = match (stand.stop, view.status.as_str()) {
-        (Stop::Failed, _) => format!("change what made it fail, then begin again{at}"),
+        (Stop::Failed, _) => after_failure(facts, stand, line),
         (Stop::Refused, _) => "act on the gate that was turned down".to_owned(),
         (_, "running") => format!("make sure that nothing carries it out, then go on{at}"),
         (_, "interrupted" | "waiting") => format!("go on{at}"),
         _ => format!("check what ran, then go on{at}"),
     };
     (next, command("resume"))
+}
+
+/// What to change and where to go on, by what failed and how often.
+fn after_failure(facts: Facts<'_>, stand: &Stand, from: Option<u32>) -> String {
+    let node = stand.node.and_then(|at| facts.trace.nodes.get(at));
+    let node = node.filter(|node| node.kind == NodeKind::Statement && !node.line_guessed);
+    let tried = node.filter(|node| node.attempts > 1).and_then(|node| {
+        let (line, times) = (node.line?, node.attempts);
+        let of = node.max.filter(|max| *max == times);
+        let of = of.map_or(String::new(), |max| format!(" of {max}"));
+        Some(format!("line {line} failed {times}{of} times: "))
+    });
+    let statement = node.and(stand.node).and_then(|at| facts.statement(at));
+    let statement = statement.and_then(|at| facts.listing?.get(at));
+    let asks = |kind| matches!(kind, StatementKind::Session | StatementKind::Resume);
+    let change = match statement {
+        Some(statement) if tried.is_some() && asks(statement.kind) => {
+            "change its prompt or its limits"
+        }
+        _ => "change what made it fail",
+    };
+    let from = from.map_or(String::new(), |line| format!(" from line {line}"));
+    format!("{}{change}, then go on{from}", tried.unwrap_or_default())
 }
 
 /// The outputs at the root of a run.
@@ -188,7 +212,7 @@ fn results(view: &Overview, run: &Run, name: &str) -> (String, Option<String>) {
             )),
         ),
         _ if view.bindings > 0 => (
-            "read its bindings".to_owned(),
+            "read its values".to_owned(),
             Some(shell::command("bindings", &[name], "")),
         ),
         _ if view.is_unread(Part::Bindings) => check("see what could not be read".to_owned()),

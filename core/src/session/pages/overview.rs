@@ -121,9 +121,25 @@ pub(super) fn overview_of(
         view.headline = "Said to be running, and only bindings tell what ran".to_owned();
     }
     view.story = story::sentences(&view, trace.remarks.len() as u32);
+    view.story.extend(if_rejected(session, &view, facts, plan));
     view.story.extend(judged(session));
     answer::add(&mut view, session, facts, plan);
     view
+}
+
+/// What becomes of a run that waits at a gate, when that is rejected; `None` where its record does not say.
+fn if_rejected(
+    session: &Session,
+    view: &Overview,
+    facts: resume::Facts<'_>,
+    plan: &resume::Plan,
+) -> Option<String> {
+    let waits = story::judges(view).filter(|gate| gate.on_reject.is_some())?;
+    let mut gates = session.run.gates.iter();
+    let gate = gates.find(|gate| gate.status == GateStatus::Pending && *gate.id == *waits.id)?;
+    let outlook = resume::Outlook::new(facts, plan);
+    let then = outlook.of(gate, waits.node.map(NodeId::new)).if_rejected;
+    Some(format!("If rejected, {then}."))
 }
 
 /// What stood before a gate that ended the run: the last value, and how its command ended.
@@ -157,10 +173,13 @@ fn because_words(opened: &Opened, cause: NodeId) -> String {
     let failed = nodes.iter().filter_map(|node| opened.node(*node));
     let failed = failed.filter(|node| node.has_failed()).count() as u32;
     let stopped = nodes.len() as u32 - failed;
-    let blocks = count(failed, "block", "blocks");
+    let blocks = match failed {
+        1 => "it ended the block around it".to_owned(),
+        n => format!("it ended the {} around it", count(n, "block", "blocks")),
+    };
     let others = count(stopped, "other was", "others were");
     let words = [
-        (failed, format!("{blocks} around it failed, too")),
+        (failed, blocks),
         (stopped, format!("{others} skipped or stopped")),
     ];
     let words = words.into_iter().filter(|(many, _)| *many > 0);
@@ -232,9 +251,9 @@ fn missing_words(session: &Session) -> Option<String> {
         "execution row",
         "execution rows",
     );
-    let bindings = count(run.bindings.len() as u32, "binding", "bindings");
+    let values = count(run.bindings.len() as u32, "value", "values");
     let gates = count(run.gates.len() as u32, "gate", "gates");
-    Some(format!("no run row: found {rows}, {bindings}, {gates}"))
+    Some(format!("no run row: found {rows}, {values}, {gates}"))
 }
 
 /// What is believed of a run's status, `unknown` where nothing says.

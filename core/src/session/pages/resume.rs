@@ -100,9 +100,7 @@ pub fn resume(session: &Session, now: Option<i64>) -> ResumeView {
             session.run.program.missing()
         ));
     }
-    let missing = answer::missing_outputs(session);
-    view.notes
-        .extend(missing.map(|outputs| format!("it left {outputs}")));
+    view.notes.extend(answer::missing_outputs(session));
     let known = listing.is_some() && !plan.cut;
     view.headline = headline(&view, known, session.is_inferred());
     view.steps = resume::steps(&view);
@@ -333,10 +331,10 @@ fn headline(view: &ResumeView, known: bool, inferred: bool) -> String {
     match (one.how, view.gates.first(), &one.next) {
         (Stop::Failed, ..) => format!("Failed; it can begin again at {at}"),
         (Stop::Gate, None, _) => "Waits at a gate".to_owned(),
-        (Stop::Gate, Some(of), _) if of.gate.overdue => {
-            format!("Stands at gate {}, which has expired", of.gate.id)
+        (Stop::Gate, Some(of), _) => {
+            let waits = || format!("Waits for a decision on gate {}", of.gate.id);
+            of.gate.passed().unwrap_or_else(waits)
         }
-        (Stop::Gate, Some(of), _) => format!("Waits for a decision on gate {}", of.gate.id),
         (Stop::Refused, ..) => {
             format!("A gate was turned down at {at}: that is still to be acted on")
         }

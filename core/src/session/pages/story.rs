@@ -5,9 +5,8 @@ use super::program::statements;
 use super::trace::{RECOVERED, WAS_EXECUTING, WAS_WAITING, count};
 use super::work::sentence;
 use crate::text::count as number;
-use crate::time::Stamp;
 use crate::trace::{NOT_UNDERSTOOD, NodeStatus};
-use crate::view::{NodeRef, Overview, Part, StatusCount};
+use crate::view::{GateView, NodeRef, Overview, Part, StatusCount};
 
 /// One line that answers before any table. `inferred`: no record says that the run stands where it is said to stand.
 pub(super) fn headline(view: &Overview, inferred: bool) -> String {
@@ -37,15 +36,10 @@ pub(super) fn headline(view: &Overview, inferred: bool) -> String {
         "waiting" => match view.pending_gates.as_slice() {
             [] => "Waiting".to_owned(),
             [gate] => {
-                let since = match (&gate.remaining, &gate.created) {
-                    (Some(remaining), _) if gate.overdue => format!(", which {remaining}"),
-                    (_, Some(since @ Stamp::At(_))) => {
-                        format!(" since {} UTC", since.minute())
-                    }
-                    (_, Some(since)) => format!(" since {since}"),
-                    (_, None) => String::new(),
-                };
-                format!("Waiting at gate {}{since}", gate.id)
+                let since = gate.created.as_ref();
+                let since = since.map_or(String::new(), |at| format!(" since {}", at.spoken()));
+                let waits = || format!("Waiting at gate {}{since}", gate.id);
+                gate.passed().unwrap_or_else(waits)
             }
             many => format!("Waiting at {} gates", number(many.len() as u64)),
         },
@@ -95,16 +89,25 @@ fn places(view: &Overview, one: &str, several: &str) -> String {
     }
 }
 
-/// Up to three sentences: how much ran, what went wrong, what the headline does not say of where it stands.
+/// Up to four sentences: how much ran, what went wrong, what the headline does not say of where it stands, since when an
+/// interrupted run is silent.
 /// `remarks`: lines of its files that record no statement.
 pub(super) fn sentences(view: &Overview, remarks: u32) -> Vec<String> {
     if view.is_of_agents() {
         return vec!["Agents outlive runs: this file holds their memories and no run.".to_owned()];
     }
-    [progress(view, remarks), trouble(view), standing(view)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let silence = (view.status == "interrupted")
+        .then(|| silence(view))
+        .flatten();
+    [
+        progress(view, remarks),
+        trouble(view),
+        standing(view),
+        silence,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn progress(view: &Overview, remarks: u32) -> Option<String> {
@@ -142,6 +145,11 @@ fn progress(view: &Overview, remarks: u32) -> Option<String> {
     }
     Some(match done {
         0 => format!("No statement finished{unread}{odd}."),
+        // What could not be read is not counted, and what ended in a word of its own may have finished.
+        _ if done < view.statements && unread.is_empty() && odd.is_empty() => {
+            let (done, all) = (number(done.into()), statements(view.statements));
+            format!("{done} of {all} finished.")
+        }
         _ => format!("{} finished{unread}{odd}.", statements(done)),
     })
 }
@@ -155,7 +163,7 @@ fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
         _ if view.is_unread(Part::Statements) => "What was executed could not be read.".to_owned(),
         _ if skipped > 0 => format!("{} {verb} skipped, and none began.", statements(skipped)),
         (_, 0) if view.is_unread(Part::Bindings) => {
-            format!("{none}; the bindings could not be read.")
+            format!("{none}; the values could not be read.")
         }
         (_, 0) if remarks > 0 => {
             let are = count(remarks, "remark is", "remarks are");
@@ -165,11 +173,11 @@ fn nothing_ran(view: &Overview, skipped: u32, remarks: u32) -> String {
         (_, 0) => format!("{none}."),
         (_, n) if remarks > 0 => {
             let remarks = count(remarks, "remark", "remarks");
-            let bindings = count(n, "binding", "bindings");
-            format!("{none}, but {remarks} and {bindings} are there.")
+            let values = count(n, "value", "values");
+            format!("{none}, but {remarks} and {values} are there.")
         }
         (_, n) => {
-            let are = count(n, "binding is", "bindings are");
+            let are = count(n, "value is", "values are");
             format!("{none}, but {are} there.")
         }
     }
@@ -206,24 +214,38 @@ fn trouble(view: &Overview) -> Option<String> {
     (!both.is_empty()).then(|| format!("{}.", both.join("; ")))
 }
 
+/// The gate that a run waits at, the first of several.
+pub(super) fn judges(view: &Overview) -> Option<&GateView> {
+    let is_over = matches!(view.status.as_str(), "completed" | "failed");
+    view.pending_gates.first().filter(|_| !is_over)
+}
+
+/// Since when nothing is recorded of an interrupted run, and what became of what it did last.
+fn silence(view: &Overview) -> Option<String> {
+    let last = view.last_sign.as_ref()?;
+    let was_executing = |of: &StatusCount| of.status == WAS_EXECUTING && of.count > 0;
+    let unfinished = match view.by_status.iter().any(was_executing) {
+        true => " What it did last was not finished; it may have happened in part.",
+        false => "",
+    };
+    let last = last.spoken();
+    Some(format!("Nothing was heard of it since {last}.{unfinished}"))
+}
+
 fn standing(view: &Overview) -> Option<String> {
-    if let (Some(gate), false) = (
-        view.pending_gates.first(),
-        matches!(view.status.as_str(), "completed" | "failed"),
-    ) {
-        let action = gate.on_reject.as_deref()?;
-        return Some(format!("On a rejection it does {}.", code(action, 80)));
+    if judges(view).is_some() {
+        return None;
     }
     match view.status.as_str() {
         "completed" if view.bindings == 0 && view.is_unread(Part::Bindings) => {
-            Some("Its bindings could not be read.".to_owned())
+            Some("Its values could not be read.".to_owned())
         }
-        "completed" if view.bindings == 0 => Some("It left no bindings.".to_owned()),
-        // The bindings were named already.
+        "completed" if view.bindings == 0 => Some("It left no values.".to_owned()),
+        // The values were named already.
         "completed" if view.statements == 0 => None,
         "completed" => Some(format!(
             "It left {}.",
-            count(view.bindings, "binding", "bindings")
+            count(view.bindings, "value", "values")
         )),
         "failed" => None,
         _ => match view.positions.as_slice() {

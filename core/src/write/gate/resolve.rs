@@ -190,7 +190,7 @@ fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteE
     let deadline = gate
         .timeout_at
         .as_ref()
-        .map_or(String::new(), |at| format!(" ({at})"));
+        .map_or(String::new(), |at| format!(" ({})", at.spoken()));
     let then = match gate.on_reject.as_deref() {
         Some(action) => format!(
             ", after which the program goes on with: {}",

@@ -52,7 +52,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
             "bindings",
             "3",
             "Values",
-            "no bindings",
+            "no values",
         ),
         (
             "in the gate",
@@ -83,7 +83,7 @@ fn what_could_not_be_read_is_said_on_every_page_and_never_called_empty() {
         let said = viewer.main_text().to_lowercase();
         let none = match table {
             "execution" => &["no statement", "0 of 0"][..],
-            "bindings" => &["it left no bindings"],
+            "bindings" => &["it left no values"],
             _ => &[],
         };
         for none in none {
@@ -178,7 +178,7 @@ fn a_gate_past_its_deadline_is_not_offered_for_approval() {
     assert_eq!(buttons, json!(["Copy for a model", "Record the time-out…"]));
     viewer.key("5");
     viewer.wait_page("Gates");
-    viewer.wait_main("--record-timeout");
+    viewer.wait_main("it counts as rejected");
     viewer.wait_main("prosescope gates expire");
     assert!(
         !viewer.main_text().contains("prosescope approve"),

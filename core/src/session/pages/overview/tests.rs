@@ -41,7 +41,7 @@ fn blocks_around_statements_are_not_counted_as_statements() {
     assert!(by_status.contains(&("failed", 1)), "{by_status:?}");
     assert!(by_status.contains(&("completed", 1)), "{by_status:?}");
     assert!(
-        view.story[0].starts_with("1 statement finished."),
+        view.story[0].starts_with("1 of 2 statements finished."),
         "{:?}",
         view.story
     );

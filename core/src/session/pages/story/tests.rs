@@ -28,16 +28,54 @@ fn a_run_at_a_gate() {
     };
     assert_eq!(
         headline(&view, false),
-        "Waiting at gate production_deploy since 2026-01-25 13:04 UTC"
+        "Waiting at gate production_deploy since 25 Jan 2026, 13:04 UTC"
     );
     assert_eq!(
         sentences(&view, 0),
         [
-            "28 statements finished.",
+            "28 of 29 statements finished.",
             "1 statement needed more than one attempt; 1 failure was recovered.",
-            "On a rejection it does `throw \"Deployment cancelled\"`.",
         ]
     );
+}
+
+#[test]
+fn a_gate_past_its_deadline_no_longer_waits() {
+    let mut view = Overview {
+        status: "waiting".to_owned(),
+        pending_gates: vec![GateView {
+            id: "deploy".to_owned(),
+            overdue: true,
+            deadline: Some(crate::time::Stamp::parse("2026-01-25T18:41:07Z")),
+            ..GateView::default()
+        }],
+        ..Overview::default()
+    };
+    let said = "The deadline of gate deploy passed on 25 Jan 2026, 18:41 UTC";
+    assert_eq!(headline(&view, false), said);
+    view.pending_gates[0].overdue = false;
+    assert_eq!(headline(&view, false), "Waiting at gate deploy");
+}
+
+#[test]
+fn an_interrupted_run_says_since_when_it_is_silent() {
+    let mut view = Overview {
+        status: "interrupted".to_owned(),
+        statements: 2,
+        statements_done: 1,
+        last_sign: Some(crate::time::Stamp::parse("2026-01-15 09:11:30")),
+        ..Overview::default()
+    };
+    let since = "Nothing was heard of it since 15 Jan 2026, 09:11 UTC.";
+    assert_eq!(sentences(&view, 0)[1], since);
+    view.by_status = vec![StatusCount {
+        status: WAS_EXECUTING.to_owned(),
+        count: 1,
+    }];
+    let unfinished = "What it did last was not finished; it may have happened in part.";
+    assert_eq!(sentences(&view, 0)[1], format!("{since} {unfinished}"));
+    view.last_sign = None;
+    assert_eq!(sentences(&view, 0), ["1 of 2 statements finished."]);
 }
 
 #[test]
@@ -52,7 +90,7 @@ fn a_failed_run_names_its_cause_and_where_it_lies() {
             error: Some("Connection timeout".to_owned()),
             because_of: vec![node("do process(half)", "")],
             because_of_count: 1,
-            because_words: "1 block around it failed, too".to_owned(),
+            because_words: "it ended the block around it".to_owned(),
         }),
         ..Overview::default()
     };
@@ -60,14 +98,14 @@ fn a_failed_run_names_its_cause_and_where_it_lies() {
         headline(&view, false),
         "Failed at session \"Process chunk\""
     );
-    assert_eq!(sentences(&view, 0)[1], "1 block around it failed, too.");
+    assert_eq!(sentences(&view, 0)[1], "It ended the block around it.");
     let view = Overview {
         status: "interrupted".to_owned(),
         ..view
     };
     assert_eq!(
         sentences(&view, 0)[1],
-        "`session \"Process chunk\"` failed first; 1 block around it failed, too."
+        "`session \"Process chunk\"` failed first; it ended the block around it."
     );
 }
 
@@ -83,8 +121,8 @@ fn counts_are_written_as_everywhere() {
     assert_eq!(
         sentences(&view, 0),
         [
-            "49\u{202f}999 statements finished.",
-            "It left 12\u{202f}345 bindings."
+            "49\u{202f}999 of 50\u{202f}000 statements finished.",
+            "It left 12\u{202f}345 values."
         ]
     );
 }
@@ -119,8 +157,8 @@ fn what_could_not_be_read_is_never_said_to_be_none() {
             &[Part::Bindings],
             "Completed",
             &[
-                "No statement is recorded; the bindings could not be read.",
-                "Its bindings could not be read.",
+                "No statement is recorded; the values could not be read.",
+                "Its values could not be read.",
             ],
         ),
         (
@@ -158,12 +196,12 @@ fn bindings_without_statements_are_not_nothing() {
         (
             "",
             1,
-            vec!["No statement is recorded, but 1 binding is there."],
+            vec!["No statement is recorded, but 1 value is there."],
         ),
         (
             "completed",
             0,
-            vec!["No statement is recorded.", "It left no bindings."],
+            vec!["No statement is recorded.", "It left no values."],
         ),
     ] {
         let view = Overview {
