@@ -298,7 +298,7 @@ fn bindings_appear_and_an_open_value_is_read_again_when_its_row_changed() {
     };
     viewer.wait_page("Trace");
     viewer.key("3");
-    viewer.wait_main("No bindings");
+    viewer.wait_main("No values");
     project.prose("put findings", "the first text");
     viewer.wait_main("findings");
     viewer.key("j");

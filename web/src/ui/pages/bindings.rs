@@ -72,8 +72,8 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
-            let why = "No value was written in this run, or its bindings were not given.";
-            return view! { <EmptyPart part=Part::Bindings what="No bindings" why/> }.into_any();
+            let why = "No value was written in this run, or its values were not given.";
+            return view! { <EmptyPart part=Part::Bindings what="No values" why/> }.into_any();
         }
         let head = view! {
             <span role="columnheader">"Name"</span>

@@ -131,8 +131,7 @@ pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
     view! {
         <h3>"Deadline passed"</h3>
         <p class="late">
-            "The time-out is not recorded yet. Approving or rejecting is refused now; with "<code class="keep">"--record-timeout"</code>
-            " either records the time-out instead, which counts as a rejection by "<code>"system"</code>
+            "It is too late to approve. Record the time-out; it counts as rejected"
             {consequence.map(|code| view! { ": "<code>{code}</code> })}"."
         </p>
         <div class="command">

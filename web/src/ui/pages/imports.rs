@@ -120,7 +120,7 @@ fn Import(import: ImportView) -> impl IntoView {
         </dl>
         {schema("Inputs", import.inputs_schema.clone())}
         {schema("Outputs", import.outputs_schema.clone())}
-        <h3>"Its bindings here"</h3>
+        <h3>"Its values here"</h3>
         {if import.bindings.is_empty() {
             view! { <p class="faint">"None carries its prefix."</p> }.into_any()
         } else {

@@ -10,6 +10,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
+use crate::ui::pages::coded;
 use crate::ui::parts::{Empty, Go};
 use crate::ui::state::Run;
 
@@ -35,7 +36,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     let parts = [
         (counts.error, "error", "errors"),
         (counts.warning, "warning", "warnings"),
-        (counts.info, "remark", "remarks"),
+        (counts.info, "note", "notes"),
     ];
     let parts: Vec<String> = parts
         .into_iter()
@@ -77,7 +78,7 @@ pub(super) fn severity(of: Severity) -> AnyView {
     let (class, mark, word) = match of {
         Severity::Error => ("pill bad", "✗", "error"),
         Severity::Warning => ("pill wait", "!", "warning"),
-        Severity::Info => ("pill quiet", "i", "remark"),
+        Severity::Info => ("pill quiet", "i", "note"),
     };
     view! { <span class=class><i aria-hidden="true">{mark}</i><span>{word}</span></span> }
         .into_any()
@@ -92,7 +93,7 @@ fn row(_: u64, (_, issue): &(usize, IssueView)) -> AnyView {
     };
     view! {
         <span role="gridcell">{severity(issue.issue.severity)}</span>
-        <span role="gridcell" class="two" title=format!("{what}\n{hint}")><span>{what.clone()}</span><small>{second}</small></span>
+        <span role="gridcell" class="two" title=format!("{what}\n{hint}")><span>{coded(&what)}</span><small>{coded(&second)}</small></span>
         <span role="gridcell" class="wide mono faint cut" title=issue.issue.rule.clone()>{issue.issue.rule.clone()}</span>
     }
     .into_any()
@@ -110,8 +111,8 @@ fn open(item: String) -> AnyView {
     let rule = rules.with_value(|all| all.iter().find(|r| r.name == found.rule).cloned());
     let rule = rule.map(|rule| {
         view! {
-            <dt>"What it means"</dt><dd>{rule.meaning}</dd>
-            <dt>"What to do"</dt><dd>{rule.fix}</dd>
+            <dt>"What it means"</dt><dd>{coded(&rule.meaning)}</dd>
+            <dt>"What to do"</dt><dd>{coded(&rule.fix)}</dd>
         }
     });
     let row = found
@@ -123,7 +124,7 @@ fn open(item: String) -> AnyView {
         view! { <li><Go to=run.item(Page::Trace, item)>"Its row in the trace"</Go></li> }
     });
     let binding = issue.binding.map(|binding| {
-        view! { <li><Go to=run.item(Page::Bindings, binding)>"Its binding"</Go></li> }
+        view! { <li><Go to=run.item(Page::Bindings, binding)>"Its value"</Go></li> }
     });
     let table = found.location.table.clone().map(|table| {
         view! { <li><Go to=run.item(Page::Files, format!("table:{table}"))>"Table "<code>{table.clone()}</code></Go></li> }
@@ -133,8 +134,8 @@ fn open(item: String) -> AnyView {
     });
     view! {
         <p class="line-up">{severity(found.severity)}<code class="faint">{found.rule.clone()}</code></p>
-        <h2 class="says">{found.message.clone()}</h2>
-        {(!found.hint.is_empty()).then(|| view! { <p>{found.hint.clone()}</p> })}
+        <h2 class="says">{coded(&found.message)}</h2>
+        {(!found.hint.is_empty()).then(|| view! { <p>{coded(&found.hint)}</p> })}
         <dl class="pairs"><dt>"Where"</dt><dd>{if issue.place.is_empty() { "the run as a whole".to_owned() } else { issue.place }}</dd>{rule}</dl>
         <ul class="links">{node}{binding}{table}{file}</ul>
     }

@@ -105,7 +105,6 @@ fn draw_line(_: u64, line: &ProgramLine) -> AnyView {
     let mark = if happened { icon(&line.status) } else { "" };
     let title = line.annotation.clone();
     let tone = tone_class(&line.status);
-    let more = (line.node_count > 1).then(|| format!("×{}", words::count(line.node_count.into())));
     view! {
         <span role="gridcell" class="no">{line.line}</span>
         <span role="gridcell" class=format!("sign {}", if happened { tone } else { "" }) title=title.clone() aria-label=title.clone()>{mark}</span>
@@ -114,7 +113,6 @@ fn draw_line(_: u64, line: &ProgramLine) -> AnyView {
             {line.position.then(|| view! { <span class="here">"here"</span> })}
             {line.bindings.first().map(|binding| view! { <code class="wide">"→ "{binding.name.clone()}</code> })}
             {happened.then(|| view! { <span class=format!("said {tone}")>{title}</span> })}
-            {more.map(|more| view! { <small class="wide">{more}</small> })}
         </span>
     }
     .into_any()
