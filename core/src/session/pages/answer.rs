@@ -111,10 +111,7 @@ pub(super) fn missing_outputs(opened: &Opened) -> Option<String> {
     match missing.as_slice() {
         [] => None,
         [name] => Some(format!("its output {name} is not there")),
-        names => Some(format!(
-            "its outputs {} are not there",
-            names.join(", ")
-        )),
+        names => Some(format!("its outputs {} are not there", names.join(", "))),
     }
 }
 

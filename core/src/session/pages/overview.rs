@@ -127,7 +127,8 @@ pub(super) fn overview_of(
     view
 }
 
-/// What becomes of a run that waits at a gate, when that is rejected; `None` where its record does not say.
+/// What becomes of a run that waits at a gate, when that is rejected or, past its deadline, timed out; `None` where its record
+/// does not say.
 fn if_rejected(
     session: &Session,
     view: &Overview,
@@ -138,8 +139,11 @@ fn if_rejected(
     let mut gates = session.run.gates.iter();
     let gate = gates.find(|gate| gate.status == GateStatus::Pending && *gate.id == *waits.id)?;
     let outlook = resume::Outlook::new(facts, plan);
-    let then = outlook.of(gate, waits.node.map(NodeId::new)).if_rejected;
-    Some(format!("If rejected, {then}."))
+    let then = outlook.of(gate, waits.node.map(NodeId::new));
+    Some(match waits.overdue {
+        true => format!("Its time-out {}.", then.if_timed_out),
+        false => format!("If rejected, {}.", then.if_rejected),
+    })
 }
 
 /// What stood before a gate that ended the run: the last value, and how its command ended.
