@@ -40,7 +40,7 @@ fn facts(overview: &Overview) -> AnyView {
     view! {
         <dl class="pairs">
             <dt>"Run"</dt><dd><code>{overview.run.clone()}</code></dd>
-            <dt>"Status"</dt><dd><Pill status=overview.status.clone()/><span class="faint">" by "{overview.status_source.clone()}</span></dd>
+            <dt>"Status"</dt><dd><Pill status=overview.status.clone()/><span class="faint">" "{overview.status_from()}</span></dd>
             {(!overview.status_reason.is_empty()).then(|| view! { <dt></dt><dd class="soft">{words::first_upper(&overview.status_reason)}"."</dd> })}
             <dt>"Started"</dt><dd><When stamp=overview.started.clone() missing=overview.no_time()/>{by(&overview.started_from)}</dd>
             <dt>"Last sign"</dt><dd><When stamp=overview.last_sign.clone() missing=overview.no_time()/>{by(&overview.last_sign_from)}</dd>

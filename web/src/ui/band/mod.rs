@@ -102,9 +102,11 @@ fn headline(status: &str, words: AnyView) -> AnyView {
 /// One sentence, the reason, and the facts.
 fn told(overview: &Overview) -> AnyView {
     let run = Run::get();
-    let tone = match overview.stale {
-        true => "stale",
-        false => &overview.status,
+    let is_late = overview.pending_gates.iter().any(|gate| gate.overdue);
+    let tone = match (overview.stale, is_late) {
+        (true, _) => "stale",
+        (_, true) if overview.status == "waiting" => "timeout",
+        _ => &overview.status,
     };
     let place = overview.failure.as_ref().map(|failure| &failure.cause);
     let place = place.or(overview.positions.first());

@@ -100,7 +100,7 @@ fn name(given: GivenName) -> AnyView {
         )),
         Seen::Same => None,
         Seen::Replaced => Some(("replaced since", "")),
-        Seen::Unknown => Some(("perhaps another value then", "")),
+        Seen::Unknown => Some(("may have had another value", "")),
         Seen::Nothing => Some(("nothing recorded", "")),
     };
     let size = given.value.as_ref().map(|value| words::bytes(value.len));
