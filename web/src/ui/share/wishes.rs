@@ -35,7 +35,7 @@ macro_rules! content {
 }
 
 const SWITCHES: [Switch; 7] = [
-    content!(Values, "Values", "of bindings, and what agents answered"),
+    content!(Values, "Values", "what statements and agents answered"),
     content!(Prompts, "Prompts", "of agents"),
     content!(Memories, "Memories", "of agents"),
     content!(Program, "Program", "its text; the statements that ran stay"),
