@@ -296,8 +296,16 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
     let Traced { page, bars } = asked.ask(request).unwrap();
     let all = asked.trace(&Folds::default()).total;
     assert_eq!(page.total, all, "nothing is folded among chosen rows");
-    let took: Vec<_> = page.rows.iter().map(|row| row.duration_ms).collect();
-    assert!(took.is_sorted_by(|a, b| a >= b), "{took:?}");
+    // What holds others with times comes behind them, what has no time last.
+    let key = |row: &TreeRow| {
+        (
+            row.duration_ms.is_none(),
+            row.descendants > 0,
+            -row.duration_ms.unwrap_or(0),
+        )
+    };
+    let keys: Vec<_> = page.rows.iter().map(key).collect();
+    assert!(keys.is_sorted(), "{keys:?}");
     let axis: Timeline = asked
         .ask(Request::Timeline {
             place: place.clone(),

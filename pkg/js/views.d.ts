@@ -292,6 +292,14 @@ export type Counts = {
   info: number;
 };
 
+/** How much was worked on in a part of the axis. */
+export type Dense = {
+  /** How many statements, in percent of the part with the most. */
+  busy: number;
+  /** A statement failed in it. */
+  failed: boolean;
+};
+
 /** A part of an example. */
 export type ExamplePart = {
   /** What it is: `state.md`, `SQL on an empty database`; empty for words. */
@@ -1148,6 +1156,8 @@ export type Timeline = {
   untimed: number;
   /** The statements that took longest, the longest first. */
   longest: Array<Longest>;
+  /** How much was worked on along the axis, in parts of equal length; empty where a run has at most 2,000 rows. */
+  dense: Array<Dense>;
   /** Nothing ran beside anything else: the run's end waited for every row. `null`: branches without times leave it open. */
   sequential: boolean | null;
 };

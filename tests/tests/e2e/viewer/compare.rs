@@ -8,7 +8,7 @@ use super::screenshots::shoot;
 use super::{FAILED, Viewer, example};
 
 /// Two runs of a program: the second one went well behind row 20, and a word of its values differs.
-fn two(folder: &std::path::Path) -> std::path::PathBuf {
+pub(super) fn two(folder: &std::path::Path) -> std::path::PathBuf {
     let prose = folder.join(".prose");
     for (id, change) in [
         ("20260118-201530-aaaaaa", ""),

@@ -9,7 +9,7 @@ use super::live::Project;
 use super::opening::Served;
 
 /// A project with a run that waits at a gate, which only raymond may decide.
-fn waiting() -> Option<(Project, String)> {
+pub(super) fn waiting() -> Option<(Project, String)> {
     let prose = needs::prose()?;
     needs::viewer()?;
     let project = Project::new(&prose);

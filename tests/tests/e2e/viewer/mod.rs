@@ -17,6 +17,7 @@ mod screenshots;
 mod shared;
 mod sharing;
 mod sql;
+mod steps;
 mod tasks;
 mod timeline;
 mod told;

@@ -177,7 +177,7 @@ fn what_is_no_run_is_refused_with_its_name_and_what_was_found() {
     };
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&str, &[u8], &str); 5] = [
-        ("report.pdf", b"%PDF-1.7 and so on", "%PDF-1.7"),
+        ("report.pdf", b"%PDF-1.7 and so on", "a PDF document"),
         ("empty.db", b"", "0 "),
         ("cut.db", b"SQLite format 3\0", "cut off"),
         ("secret.db", &[0x9d; 4096], "4"),

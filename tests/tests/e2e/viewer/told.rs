@@ -229,13 +229,7 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Trace");
-    assert!(
-        viewer
-            .eval("document.title")
-            .as_str()
-            .unwrap()
-            .ends_with("— Trace")
-    );
+    viewer.wait("document.title.endsWith('— Trace')");
     viewer.eval("history.back()");
     viewer.wait(&format!("document.title === {}", json!(title)));
     viewer.key("j");

@@ -56,7 +56,7 @@ impl Made {
 }
 
 /// A database that our own commands made: one conversation waits, one is in error, one is done.
-pub(super) fn ours(folder: &Path) -> PathBuf {
+pub(crate) fn ours(folder: &Path) -> PathBuf {
     let path = folder.join("workflows.db");
     let store = WorkflowStore::set_up(&path).unwrap();
     let mut made = Made { store, now: NOW };

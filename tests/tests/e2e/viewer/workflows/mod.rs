@@ -1,6 +1,6 @@
 //! Databases of workflows in the viewer: dropped alone, beside runs, of other programs, hostile, and large.
 
-mod made;
+pub(super) mod made;
 mod thread;
 
 use prosescope_tests::needs;

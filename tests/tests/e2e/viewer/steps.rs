@@ -1,0 +1,166 @@
+//! How many steps what people come for takes by mouse: of a dropped file and of what `prosescope view` serves. A step is a click, a
+//! choice of a menu, or a text that is typed.
+
+use std::path::Path;
+
+use prosescope_tests::needs;
+
+use super::opening::Served;
+use super::workflows::made;
+use super::{FAILED, Viewer, compare, decide, example, examples};
+
+/// A viewer, and the steps that were taken in it.
+struct Steps<'v> {
+    viewer: &'v mut Viewer,
+    taken: u32,
+}
+
+impl Steps<'_> {
+    fn click(&mut self, selector: &str) {
+        self.taken += 1;
+        self.viewer.click(selector);
+    }
+
+    fn click_text(&mut self, selector: &str, text: &str) {
+        self.taken += 1;
+        self.viewer.click_text(selector, text);
+    }
+
+    fn type_text(&mut self, text: &str) {
+        self.taken += 1;
+        self.viewer.type_text(text);
+    }
+
+    fn wait(&mut self, js: &str) {
+        self.viewer.wait(js);
+    }
+}
+
+/// Does a task twice: of a dropped file, and of the same served. Neither may take more steps.
+fn within(most: u32, given: &Path, task: impl Fn(&mut Steps<'_>)) {
+    let mut all = Vec::new();
+    if let Some(mut viewer) = Viewer::from_disk() {
+        viewer.drop_files(&[given]);
+        let mut steps = Steps {
+            viewer: &mut viewer,
+            taken: 0,
+        };
+        task(&mut steps);
+        all.push(steps.taken);
+        viewer.assert_no_errors();
+    }
+    if let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) {
+        let served = Served::start(&prose, &[given]);
+        if let Some(mut viewer) = Viewer::served(&served.address) {
+            let mut steps = Steps {
+                viewer: &mut viewer,
+                taken: 0,
+            };
+            task(&mut steps);
+            all.push(steps.taken);
+            viewer.assert_no_errors();
+        }
+    }
+    assert!(all.iter().all(|taken| *taken <= most), "{all:?}");
+}
+
+#[test]
+fn why_it_failed_what_was_asked_and_what_took_longest() {
+    // a and b: nothing is to be done, the run opens at what failed first.
+    within(0, &example(FAILED), |steps| {
+        steps.wait("document.querySelector('.band h1').innerText.includes('Failed at line 38')");
+        steps.wait(
+            "document.querySelector('.detail .error').innerText.startsWith('Output was cut off')",
+        );
+        steps
+            .wait("document.querySelector('.detail .says').innerText.includes('Mend these terms')");
+        steps.wait("document.querySelector('.detail .given table')");
+    });
+    // h
+    within(1, &example(FAILED), |steps| {
+        steps.click_text(".segments button", "Longest");
+        steps.wait("document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .took').innerText === '24m 56s'");
+    });
+}
+
+#[test]
+fn which_runs_failed_and_where_a_text_is() {
+    // d
+    within(4, &examples(), |steps| {
+        steps.wait("document.querySelector('.causes').innerText.includes('Output was cut off')");
+        steps.click_text(".segments button", "Failed");
+        steps.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
+    });
+    // f
+    within(3, &examples(), |steps| {
+        steps.wait("document.querySelectorAll('.run-rows .row').length > 3");
+        steps.click(".bar button.seek");
+        steps.type_text("footnote");
+        steps.wait("document.querySelector('#found .entry mark')");
+        steps.click("#found .entry");
+        steps.wait("location.hash.startsWith('#/run/20260118-201530-z4t9wa/')");
+    });
+}
+
+#[test]
+fn a_gate_is_approved_and_two_runs_are_compared() {
+    if let Some((project, run)) = decide::waiting() {
+        // c
+        within(3, &project.runs().join("runs").join(&run), |steps| {
+            steps.click_text(".acts button", "Approve…");
+            steps.wait("document.querySelector('dialog.sheet .fields input')");
+            steps.click_text("dialog.sheet .line-up button", "raymond");
+            steps.click_text("dialog.sheet button", "Approve:");
+            steps.wait("document.querySelector('.made').innerText.includes('Not recorded yet')");
+        });
+    }
+    if needs::sqlite3().is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        // e
+        within(4, &compare::two(folder.path()), |steps| {
+            steps.wait("document.querySelector('.run-rows .row[aria-rowindex=\"3\"] .mark-run')");
+            steps.click(".run-rows .row[aria-rowindex='2'] .mark-run");
+            steps.click(".run-rows .row[aria-rowindex='3'] .mark-run");
+            steps.click_text(".pairing button", "Compare");
+            steps.wait("document.querySelector('.compare-rows .row .sign.wait')");
+        });
+    }
+}
+
+#[test]
+fn a_run_is_shared_asked_handed_on_and_a_workflow_followed() {
+    // g
+    within(4, &example(FAILED), |steps| {
+        steps.click_text(".bar button", "Share…");
+        steps.wait("document.querySelector('.share .primary:not([disabled])')");
+        steps.click_text(".share button", "Save the file");
+        steps.viewer.downloaded("20260118-201530-z4t9wa.html");
+    });
+    // i
+    within(3, &example(FAILED), |steps| {
+        steps.click_text("nav.pages a", "SQL");
+        steps.wait("document.querySelectorAll('select[aria-label=\"Stored questions\"] option').length > 5");
+        steps.taken += 1;
+        steps.viewer.eval(
+            "(menu => { menu.value = 'longest'; menu.dispatchEvent(new Event('change')); })
+             (document.querySelector('select[aria-label=\"Stored questions\"]'))",
+        );
+        steps.wait("document.querySelectorAll('.sql-rows .row').length > 3");
+        steps.click_text(".sql-bar button", "Save CSV");
+        steps.viewer.downloaded("answer.csv");
+    });
+    // j
+    within(2, &example(FAILED), |steps| {
+        steps.click_text(".acts button", "Copy for a model");
+        steps.wait("document.querySelector('dialog.sheet pre.raw').innerText.length > 1000");
+        steps.click_text("dialog.sheet .line-up button", "Copy");
+        steps.viewer.wait_text("Copied");
+    });
+    // k
+    let folder = tempfile::tempdir().unwrap();
+    within(2, &made::ours(folder.path()), |steps| {
+        steps.viewer.wait_main("3 workflows");
+        steps.click(".workflow-rows .row[aria-rowindex='2']");
+        steps.wait("document.querySelectorAll('.thread > li').length > 3");
+    });
+}
