@@ -81,6 +81,8 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
         put(anchor, Part::Run { at, is_placed });
     }
     let mut asked = vec![false; messages.len()];
+    let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
+    begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
         // A question that waits stands at the foot.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
@@ -88,8 +90,8 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
             continue;
         };
         let from = places.get(run).map_or(0, |(anchor, _)| *anchor);
-        let later = begins.iter().flatten().filter(|at| **at >= from);
-        let end = later.min().copied().unwrap_or(messages.len());
+        let later = begun.partition_point(|at| *at < from);
+        let end = begun.get(later).copied().unwrap_or(messages.len());
         let answer = answer(messages, turn, &named, run, from..end);
         if let Some(slot) = answer.and_then(|at| asked.get_mut(at)) {
             *slot = true;
@@ -115,9 +117,9 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
             });
         }
         let is_known = message.question.is_some()
-            || begins.contains(&Some(at))
+            || begun.binary_search(&at).is_ok()
             || asked.get(at).copied().unwrap_or_default();
-        let is_later = begins.iter().flatten().any(|begin| *begin < at);
+        let is_later = begun.first().is_some_and(|begin| *begin < at);
         parts.push(Part::Message {
             at,
             is_loose: is_user(message) && all_begun && is_later && !is_known,

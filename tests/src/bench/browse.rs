@@ -50,7 +50,7 @@ fn list(tries: usize) {
         // A hand takes as long before it drops.
         page.pause(Duration::from_secs(1));
         page.drop_files(&[&runs]);
-        let first = page.wait("document.querySelector('.run-rows .row:not(.head) .pill')");
+        let first = page.wait("document.querySelector('.run-rows .row:not(.head) .glyph')");
         let rest = page.wait(&format!(
             "document.querySelector('.run-rows')?.ariaRowCount > {RUNS} && !document.querySelector('.reading')"
         ));
@@ -82,7 +82,7 @@ fn value(tries: usize) {
     for n in 0..tries {
         let mut page = page();
         page.drop_files(&[&database]);
-        page.wait("document.querySelector('.by-status')");
+        page.wait("document.querySelector('.band .meta button')");
         page.key("4");
         page.wait("document.querySelector('.binding-rows .row:not(.head) .preview')");
         page.eval(WATCH);

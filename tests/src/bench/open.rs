@@ -106,8 +106,8 @@ fn in_viewer(chromium: &Path, viewer: &Path, database: &Path, rest: Duration) ->
     let ready = passed(&mut page);
     page.pause(rest);
     page.drop_files(&[database]);
-    let first = page.wait("document.querySelector('.meanwhile, .by-status')");
-    let rest = page.wait("document.querySelector('.by-status')");
+    let first = page.wait("document.querySelector('.band h1')");
+    let rest = page.wait("document.querySelector('.band .meta button') && document.querySelector('.trace-rows .row .text')");
     let process = page.renderer_peak();
     Opened {
         ready,

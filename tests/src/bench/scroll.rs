@@ -41,7 +41,7 @@ pub(crate) fn measure(effort: Effort) {
     build::sql(&database, &build::rows(50_000));
     let mut page = Page::alone(&chromium, &file_url(&viewer));
     page.drop_files(&[&database]);
-    page.wait("document.querySelector('.by-status')");
+    page.wait("document.querySelector('.band .meta button')");
     page.key("3");
     let first = page
         .wait("document.querySelector('.trace-rows .row:not(.head)').innerText.includes('Row 1')");

@@ -115,7 +115,7 @@ fn from_start(chromium: &Path, html: &Path, dropped: Option<&PathBuf>) -> f64 {
         before = passed(&mut page);
         page.drop_files(&[file]);
     }
-    let shown: Duration = page.wait("document.querySelector('.by-status')");
+    let shown: Duration = page.wait("document.querySelector('.band .meta button')");
     match dropped {
         Some(_) => before + shown.as_secs_f64(),
         None => passed(&mut page),

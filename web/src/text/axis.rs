@@ -1,9 +1,9 @@
 //! The axis of a timeline: what of it is seen, and the times that are written along it.
 
-use prosescope_core::time::human_duration;
+use prosescope_core::time::{Stamp, human_duration};
 use prosescope_core::view::Timeline;
 
-use super::words::minute;
+use super::words::{clock, minute};
 
 /// How far one step zooms in.
 pub(crate) const CLOSER: f64 = 2.0 / 3.0;
@@ -135,11 +135,17 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
             continue;
         }
         if at < end && seen.percent(at, timeline.len) < 92.0 {
-            // The axis begins at a time of the day; the others count from there.
-            let first = timeline.from.as_ref().filter(|_| time == 0);
+            // The axis begins at a time of the day; the others count from there, where that tells them apart.
+            let from = timeline.from.as_ref();
+            let is_fine = step < MINUTE && time >= HOUR || step < HOUR && time >= DAY;
+            let words = match from.and_then(Stamp::millis) {
+                Some(_) if time == 0 => from.map_or_else(String::new, minute),
+                Some(from) if is_fine => clock(&Stamp::At(from.saturating_add_unsigned(time))),
+                _ => words(time, step),
+            };
             ticks.push(Tick {
                 at: seen.percent(at, timeline.len),
-                words: first.map_or_else(|| words(time, step), minute),
+                words,
             });
         }
         // What follows an idle time may come soon.
@@ -180,7 +186,6 @@ fn words(time: u64, step: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prosescope_core::time::Stamp;
     use prosescope_core::view::Gap;
 
     use super::*;

@@ -102,7 +102,9 @@ pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
     // What a page opens by itself is not in the address.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
-    let shuts = opens && !app.trace.shut.get_untracked();
+    // On a phone what was open whole is then seen below the list again.
+    let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");
+    let shuts = opens && !sinks && !app.trace.shut.get_untracked();
     if shuts {
         app.trace.shut.set(true);
     }

@@ -20,6 +20,9 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.click_text(".peek button", "Asked, given, answered");
     viewer.wait("document.querySelector('.detail:not(.peek) .given')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
+    // It sinks again, and goes when it is closed once more.
+    viewer.key("Escape");
+    viewer.wait("document.querySelector('.detail.peek')");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('.detail')");
 

@@ -287,7 +287,8 @@ impl Tree {
             .peek(self.cursor.at.get_untracked())
             .map(|row| row.node);
         if seen == Some(node) {
-            return;
+            // It may have been scrolled away.
+            return self.cursor.go(self.cursor.at.get_untracked());
         }
         let place = self.run.place();
         let request = Request::Reveal {
@@ -422,7 +423,10 @@ impl Tree {
                 self.cursor.go(self.cursor.at.get_untracked() + 1);
                 self.take_along();
             }
-            Key::Fill => axis.fill(self.app, row.bar),
+            Key::Fill => {
+                self.cursor.go(self.cursor.at.get_untracked());
+                axis.fill(self.app, row.bar);
+            }
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;

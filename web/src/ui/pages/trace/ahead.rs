@@ -30,11 +30,14 @@ pub(super) fn draw(run: Run) -> AnyView {
     let list = move || {
         open.get().then(|| {
             loaded(ask_page(pages::Page::Resume), move |view: ResumeView| {
+                // In the order of the program, as they are read there.
+                let mut ahead = view.ahead.clone();
+                ahead.sort_by_key(|of| of.line);
                 let more = u64::from(view.ahead_count).saturating_sub(view.ahead.len() as u64);
                 let more = (more > 0).then(
                     || view! { <li class="faint">{words::counted(more, "more", "more")}</li> },
                 );
-                view! { <ol>{view.ahead.iter().map(|of| line(run, of)).collect_view()}{more}</ol> }
+                view! { <ol>{ahead.iter().map(|of| line(run, of)).collect_view()}{more}</ol> }
                     .into_any()
             })
         })
