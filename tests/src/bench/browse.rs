@@ -83,7 +83,7 @@ fn value(tries: usize) {
         let mut page = page();
         page.drop_files(&[&database]);
         page.wait("document.querySelector('.band .meta button')");
-        page.key("4");
+        page.key("3");
         page.wait("document.querySelector('.binding-rows .row:not(.head) .preview')");
         page.eval(WATCH);
         page.key("j");

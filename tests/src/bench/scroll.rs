@@ -42,7 +42,7 @@ pub(crate) fn measure(effort: Effort) {
     let mut page = Page::alone(&chromium, &file_url(&viewer));
     page.drop_files(&[&database]);
     page.wait("document.querySelector('.band .meta button')");
-    page.key("3");
+    page.key("1");
     let first = page
         .wait("document.querySelector('.trace-rows .row:not(.head)').innerText.includes('Row 1')");
     println!(
