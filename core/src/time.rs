@@ -65,9 +65,7 @@ impl Stamp {
             _ => text,
         }
     }
-}
 
-impl Stamp {
     /// In a sentence, to the minute: `25 Jan 2026, 12:55 UTC`. A time that names no zone gets none; what is no time stays as
     /// written.
     pub fn spoken(&self) -> String {

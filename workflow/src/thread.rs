@@ -68,8 +68,10 @@ pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
 pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let named = named(messages, runs);
     let begins = begins(messages, runs, &named);
+    let said = messages.iter().map(|message| millis(message.at.as_ref()));
+    let said: Option<Vec<i64>> = said.collect();
     let places: Vec<(usize, bool)> = (0..runs.len())
-        .map(|run| place(messages, runs, &named, &begins, run))
+        .map(|run| place(said.as_deref(), runs, &named, &begins, run))
         .collect();
     let mut before: Vec<Vec<Part>> = vec![Vec::new(); messages.len() + 1];
     let mut put = |at: usize, part: Part| {
@@ -196,9 +198,9 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
     begins
 }
 
-/// Before which message a run stands, and whether that is known.
+/// Before which message a run stands, and whether that is known. `said`: when each message was, where all of them say so.
 fn place(
-    messages: &[Message],
+    said: Option<&[i64]>,
     runs: &[Turn],
     named: &[Option<usize>],
     begins: &[Option<usize>],
@@ -212,17 +214,13 @@ fn place(
         return (first, true);
     }
     let created = runs.get(run).and_then(|run| run.created_at.as_ref());
-    let times: Option<Vec<i64>> = messages
-        .iter()
-        .map(|said| millis(said.at.as_ref()))
-        .collect();
-    if let (Some(created), Some(times)) = (millis(created), times) {
-        let later = times.iter().position(|at| *at > created);
-        return (later.unwrap_or(messages.len()), true);
+    if let (Some(created), Some(said)) = (millis(created), said) {
+        let later = said.iter().position(|at| *at > created);
+        return (later.unwrap_or(said.len()), true);
     }
     // Runs stay in their order.
     let next = (run + 1..runs.len()).find_map(begun);
-    (next.unwrap_or(messages.len()), messages.is_empty())
+    (next.unwrap_or(named.len()), named.is_empty())
 }
 
 /// The message that answers a question which its run still holds though it does not wait: the first since it was asked, or where

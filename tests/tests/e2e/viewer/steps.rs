@@ -39,26 +39,20 @@ impl Steps<'_> {
 /// Does a task twice: of a dropped file, and of the same served. Neither may take more steps.
 fn within(most: u32, given: &Path, task: impl Fn(&mut Steps<'_>)) {
     let mut all = Vec::new();
-    if let Some(mut viewer) = Viewer::from_disk() {
-        viewer.drop_files(&[given]);
-        let mut steps = Steps {
-            viewer: &mut viewer,
-            taken: 0,
-        };
+    let mut count = |viewer: &mut Viewer| {
+        let mut steps = Steps { viewer, taken: 0 };
         task(&mut steps);
         all.push(steps.taken);
-        viewer.assert_no_errors();
+        steps.viewer.assert_no_errors();
+    };
+    if let Some(mut viewer) = Viewer::from_disk() {
+        viewer.drop_files(&[given]);
+        count(&mut viewer);
     }
     if let (Some(prose), Some(_)) = (needs::prose(), needs::viewer()) {
         let served = Served::start(&prose, &[given]);
         if let Some(mut viewer) = Viewer::served(&served.address) {
-            let mut steps = Steps {
-                viewer: &mut viewer,
-                taken: 0,
-            };
-            task(&mut steps);
-            all.push(steps.taken);
-            viewer.assert_no_errors();
+            count(&mut viewer);
         }
     }
     assert!(all.iter().all(|taken| *taken <= most), "{all:?}");

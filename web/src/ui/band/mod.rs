@@ -220,10 +220,9 @@ fn facts(overview: &Overview) -> AnyView {
 
 /// From when to when: `18 Jan 2026 20:15 – 21:23 UTC`.
 fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
-    let minute = |stamp: &Stamp| words::clock(stamp).chars().take(5).collect::<String>();
     let of = |stamp: &Stamp| match words::day(stamp) {
         day if day.is_empty() => stamp.to_string(),
-        day => format!("{day} {}", minute(stamp)),
+        day => format!("{day} {}", words::minute(stamp)),
     };
     let zone = |stamp: &Stamp| match stamp {
         Stamp::At(_) => " UTC",
@@ -233,7 +232,11 @@ fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
         (Some(from), Some(to)) if from == to => format!("{}{}", of(from), zone(from)),
         (Some(from), Some(to)) => {
             let is_same_day = words::day(from) == words::day(to) && !words::day(to).is_empty();
-            let end = if is_same_day { minute(to) } else { of(to) };
+            let end = if is_same_day {
+                words::minute(to)
+            } else {
+                of(to)
+            };
             format!("{} – {end}{}", of(from), zone(to))
         }
         (Some(from), None) => format!("since {}{}", of(from), zone(from)),
