@@ -316,16 +316,49 @@ impl Page {
         ));
     }
 
-    /// Clicks what an expression finds, once it is there.
+    /// Clicks what an expression finds, once it is there and rests. A press that meets something else, for what was drawn a moment
+    /// later moved it, is kept from the page and tried again.
     fn click_found(&mut self, found: &str) {
-        self.wait(found);
-        let place = self.eval(&format!(
-            "(() => {{ const e = {found}; e.scrollIntoView({{block: 'nearest'}}); \
-             const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] }})()",
-        ));
-        for kind in ["mousePressed", "mouseReleased"] {
-            let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", at);
+        let start = Instant::now();
+        loop {
+            self.wait(found);
+            let place = self.eval(&format!(
+                "(async () => {{
+                    let e, r, before = '', place;
+                    do {{
+                        await new Promise(requestAnimationFrame);
+                        [e, before] = [{found}, place];
+                        if (!e) return null;
+                        e.scrollIntoView({{block: 'nearest'}});
+                        r = e.getBoundingClientRect();
+                        place = [r.x, r.y, r.width, r.height].join();
+                    }} while (place !== before);
+                    window.met = undefined;
+                    const guard = event => {{
+                        window.met ??= e.contains(event.target);
+                        if (window.met) return;
+                        event.preventDefault();
+                        event.stopImmediatePropagation();
+                    }};
+                    for (const kind of ['mousedown', 'click']) addEventListener(kind, guard, {{capture: true, once: true}});
+                    return [r.x + r.width / 2, r.y + r.height / 2];
+                }})()",
+            ));
+            if !place.is_null() {
+                for kind in ["mousePressed", "mouseReleased"] {
+                    let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+                    self.call("Input.dispatchMouseEvent", at);
+                }
+                // A page that was left by the click knows nothing of it.
+                if self.eval("window.met") != json!(false) {
+                    return;
+                }
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "something covers {found}\n{}",
+                self.describe()
+            );
         }
     }
 
