@@ -48,6 +48,14 @@ const CHROMIUM: Tool = Tool {
     packages: &["chromium"],
 };
 
+/// Shows the viewer in another browser, in the tests.
+const FIREFOX: Tool = Tool {
+    name: "Firefox (the viewer's tests)",
+    programs: &["firefox-esr", "firefox"],
+    fits: |_| true,
+    packages: &["firefox-esr"],
+};
+
 /// Makes the tests' databases, with the documents' own SQL.
 const SQLITE: Tool = Tool {
     name: "sqlite3 (makes the tests' databases)",
@@ -133,6 +141,7 @@ pub(crate) fn tests(root: &Path) -> Result<()> {
     ensure(&[
         &CLANG,
         &CHROMIUM,
+        &FIREFOX,
         &SQLITE,
         &POSTGRES,
         &STRACE,

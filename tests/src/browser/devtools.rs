@@ -1,4 +1,5 @@
-//! One DevTools connection: commands with answers, and the events that come between them.
+//! One connection to a browser, by DevTools (Chromium) or WebDriver BiDi (Firefox): commands with answers, and the events that
+//! come between them. What is sent and what comes back has the same form in both.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -31,7 +32,7 @@ pub(super) struct Log {
     pub(super) downloads: Vec<String>,
 }
 
-/// A connection to one Chromium.
+/// A connection to one browser.
 pub(super) struct DevTools {
     socket: WebSocket<TcpStream>,
     last_id: u64,
@@ -39,9 +40,9 @@ pub(super) struct DevTools {
 }
 
 impl DevTools {
-    /// Connects to the browser's own endpoint: `/devtools/browser/…` at this port.
+    /// Connects to the browser's own endpoint at this port: `/devtools/browser/…`, or `/session`.
     pub(super) fn connect(port: u16, path: &str) -> DevTools {
-        let stream = TcpStream::connect(("127.0.0.1", port)).expect("DevTools listens");
+        let stream = TcpStream::connect(("127.0.0.1", port)).expect("the browser listens");
         stream.set_read_timeout(Some(TICK)).expect("a read timeout");
         stream.set_nodelay(true).expect("no delay");
         // The handshake wants a blocking read; its answer comes within milliseconds.
@@ -56,7 +57,7 @@ impl DevTools {
                 {
                     handshake = half.handshake();
                 }
-                Err(e) => panic!("DevTools refused the connection: {e}"),
+                Err(e) => panic!("the browser refused the connection: {e}"),
             }
         };
         DevTools {
@@ -88,10 +89,11 @@ impl DevTools {
             if message["id"] == id {
                 return match &message["error"] {
                     Value::Null => Ok(message["result"].clone()),
-                    error => Err(format!(
-                        "{method}: {}",
-                        error["message"].as_str().unwrap_or("error")
-                    )),
+                    // BiDi says its message beside the error's name.
+                    error => {
+                        let said = error["message"].as_str().or(message["message"].as_str());
+                        Err(format!("{method}: {}", said.unwrap_or("error")))
+                    }
                 };
             }
         }
@@ -134,7 +136,7 @@ impl DevTools {
                         return Ok(None);
                     }
                 }
-                Err(e) => return Err(format!("Chromium has gone: {e}")),
+                Err(e) => return Err(format!("the browser has gone: {e}")),
             }
         }
     }
@@ -175,6 +177,9 @@ impl DevTools {
                 self.log
                     .errors
                     .push(format!("{} {}", text(&entry["text"]), text(&entry["url"])));
+            }
+            "log.entryAdded" if params["level"] == "error" => {
+                self.log.errors.push(text(&params["text"]));
             }
             "Page.javascriptDialogOpening" => {
                 self.log.dialogs.push(text(&params["message"]));

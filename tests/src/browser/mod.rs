@@ -1,12 +1,14 @@
 //! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots,
-//! and a log of everything that a page must not do (requests, console errors, dialogs).
+//! and a log of everything that a page must not do (requests, console errors, dialogs). Beside it a headless Firefox, which
+//! shows that a page works there too ([`Firefox`]).
 //!
 //! The pages of a test program share one Chromium, each with an empty profile of its own: starting a Chromium takes a second
 //! of processor time. A test that measures what the browser takes has one alone ([`Page::alone`]).
 
-mod chromium;
 mod devtools;
+mod firefox;
 mod keys;
+mod process;
 mod processes;
 
 use std::fs;
@@ -17,8 +19,10 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use serde_json::{Value, json};
 
-use chromium::Chromium;
 use devtools::DevTools;
+use process::Process;
+
+pub use firefox::Firefox;
 
 use crate::work::PATIENCE;
 
@@ -37,14 +41,14 @@ pub struct Page {
 
 /// The Chromium that a page is in.
 enum Browser {
-    Shared(&'static Chromium),
-    Own(Chromium),
+    Shared(&'static Process),
+    Own(Process),
 }
 
 impl Deref for Browser {
-    type Target = Chromium;
+    type Target = Process;
 
-    fn deref(&self) -> &Chromium {
+    fn deref(&self) -> &Process {
         match self {
             Browser::Shared(chromium) => chromium,
             Browser::Own(chromium) => chromium,
@@ -55,16 +59,16 @@ impl Deref for Browser {
 impl Page {
     /// Opens an address in the browser that the tests of this program share.
     pub fn open(chromium: &Path, url: &str) -> Page {
-        Page::within(Browser::Shared(Chromium::shared(chromium)), url)
+        Page::within(Browser::Shared(Process::shared_chromium(chromium)), url)
     }
 
     /// Opens an address in a browser that no other page is in.
     pub fn alone(chromium: &Path, url: &str) -> Page {
-        Page::within(Browser::Own(Chromium::start(chromium)), url)
+        Page::within(Browser::Own(Process::chromium(chromium)), url)
     }
 
     fn within(chromium: Browser, url: &str) -> Page {
-        let (port, path) = chromium.endpoint();
+        let (port, path) = chromium.devtools();
         let mut devtools = DevTools::connect(port, &path);
         let call = |d: &mut DevTools, session: &str, method: &str, params: Value| {
             d.try_call(session, method, params)

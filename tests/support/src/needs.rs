@@ -28,6 +28,12 @@ pub fn chromium() -> Option<PathBuf> {
     have("Chromium", names.iter().find_map(|name| on_path(name)))
 }
 
+/// Firefox, to see that the viewer works there too.
+pub fn firefox() -> Option<PathBuf> {
+    let names = ["firefox-esr", "firefox"];
+    have("Firefox", names.iter().find_map(|name| on_path(name)))
+}
+
 /// The `sqlite3` program, to make databases with the documents' own SQL.
 pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))

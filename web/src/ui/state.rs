@@ -125,8 +125,6 @@ pub(crate) struct App {
     pub(crate) shared: RwSignal<Option<Shared>>,
     /// Where one is.
     pub(crate) route: RwSignal<Route>,
-    /// The address that `route` was made from, or that was written for it.
-    address: StoredValue<String>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
     /// Where it lies what is being shared, while the sheet for that is shown.
@@ -225,7 +223,6 @@ impl App {
             workflows: RwSignal::new(Vec::new()),
             shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
-            address: StoredValue::new(hash()),
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),
             sheet: RwSignal::new(None),
@@ -747,15 +744,15 @@ impl App {
     /// Goes to another place; Back comes back here.
     pub(crate) fn go(self, route: Route) {
         if self.route.get_untracked() != route {
-            self.write_address(&route.to_string(), true);
+            write_hash(&route.to_string(), true);
             self.route.set(route);
         }
     }
 
     /// Notes a smaller step (a selected row) in the address; Back leaves the page.
     pub(crate) fn put(self, route: Route) {
-        if self.route.get_untracked() != route && !self.is_leaving() {
-            self.write_address(&route.to_string(), false);
+        if self.route.get_untracked() != route {
+            write_hash(&route.to_string(), false);
             self.route.set(route);
         }
     }
@@ -764,30 +761,10 @@ impl App {
     pub(crate) fn hash_changed(self) {
         let hash = hash();
         let route = Route::parse(&hash);
-        self.address.set_value(hash.clone());
         self.take_choice(&hash);
         if self.route.get_untracked() != route {
             self.route.set(route);
         }
-    }
-
-    /// Whether a link was followed that this app has not heard of yet: the browser changes the address at once and tells of it
-    /// later. What is written into the address in between would undo the step.
-    fn is_leaving(self) -> bool {
-        self.address.with_value(|known| *known != hash())
-    }
-
-    fn write_address(self, hash: &str, push: bool) {
-        let Ok(history) = window().history() else {
-            return;
-        };
-        // A browser that refuses (too many changes a second) only loses the address.
-        let _ = if push {
-            history.push_state_with_url(&JsValue::NULL, "", Some(hash))
-        } else {
-            history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
-        };
-        self.address.set_value(self::hash());
     }
 
     /// Takes from an address what it says of a list or a trace.
@@ -807,8 +784,8 @@ impl App {
             let route = self.route.get();
             if route.is_trace() {
                 let address = with_query(&route.without_query(), &self.trace.pairs());
-                if address != hash() && !self.is_leaving() {
-                    self.write_address(&address, false);
+                if address != hash() {
+                    write_hash(&address, false);
                 }
             }
         });
@@ -817,8 +794,8 @@ impl App {
             let is_list = *self.route.read() == Route::Home;
             if is_list && matches!(*self.desk.read(), Desk::Open(_)) {
                 let address = with_query(&Route::Home, &pairs);
-                if address != hash() && !self.is_leaving() {
-                    self.write_address(&address, false);
+                if address != hash() {
+                    write_hash(&address, false);
                 }
             }
         });
@@ -921,6 +898,18 @@ pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
 
 fn hash() -> String {
     window().location().hash().unwrap_or_default()
+}
+
+fn write_hash(hash: &str, push: bool) {
+    let Ok(history) = window().history() else {
+        return;
+    };
+    // A browser that refuses (too many changes a second) only loses the address.
+    let _ = if push {
+        history.push_state_with_url(&JsValue::NULL, "", Some(hash))
+    } else {
+        history.replace_state_with_url(&JsValue::NULL, "", Some(hash))
+    };
 }
 
 /// Opens the browser's dialog for printing, once what is drawn now is seen.

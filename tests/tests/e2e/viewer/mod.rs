@@ -6,6 +6,7 @@ mod damage;
 mod decide;
 mod dropped;
 mod find;
+mod firefox;
 mod honest;
 mod injection;
 mod keyboard;

@@ -105,27 +105,6 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
 }
 
 #[test]
-fn a_link_that_was_followed_is_not_undone_by_what_the_page_writes_into_its_address() {
-    let Some(mut viewer) = Viewer::from_disk() else {
-        return;
-    };
-    viewer.drop_run(&[&example(FAILED)]);
-    viewer.wait_page("Trace");
-    viewer.wait("document.querySelectorAll('.trace-rows .row .text').length > 5");
-    // Both before the browser tells the page that its address is another.
-    viewer.eval(
-        "(() => {
-            const of = (all, text) => [...document.querySelectorAll(all)].find(e => e.innerText.includes(text));
-            of('nav.pages a', 'SQL').click();
-            of('.segments button', 'Longest').click();
-        })()",
-    );
-    viewer.wait_page("SQL");
-    viewer.wait("location.hash.endsWith('/sql')");
-    viewer.assert_quiet();
-}
-
-#[test]
 fn a_page_is_printed_with_all_of_its_rows() {
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
