@@ -54,7 +54,7 @@ export class NotFoundError extends ProsescopeError {}
 /** The call is wrong. */
 export class UsageError extends ProsescopeError {}
 /** A text is no duration. */
-export class TimeoutError extends ProsescopeError {}
+export class DurationError extends ProsescopeError {}
 /** Nothing was shared: a part cannot be read, the file cannot be made, or it would still hold a secret. */
 export class ShareError extends ProsescopeError {}
 /** Memory or stack ran out, or the package has a defect. */

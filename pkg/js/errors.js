@@ -23,8 +23,8 @@ export class UsageError extends ProsescopeError {
   get name() { return 'UsageError'; }
 }
 
-export class TimeoutError extends ProsescopeError {
-  get name() { return 'TimeoutError'; }
+export class DurationError extends ProsescopeError {
+  get name() { return 'DurationError'; }
 }
 
 export class DefectError extends ProsescopeError {
@@ -33,11 +33,4 @@ export class DefectError extends ProsescopeError {
 
 export class ShareError extends ProsescopeError {
   get name() { return 'ShareError'; }
-}
-
-const classes = { OpenError, NotFoundError, UsageError, ShareError, TimeoutError, DefectError };
-
-/** Makes an error for the WebAssembly. */
-export function problem(name, code, message, hint, file) {
-  return new classes[name](code, message, hint, { file });
 }

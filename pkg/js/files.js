@@ -4,9 +4,10 @@ import { OpenError, UsageError } from './errors.js';
 const MOST = 0xffff_ffff;
 
 /**
- * Whatever may be opened, as paths and bytes that belong together. A promise of it where bytes must be read first.
+ * Whatever may be opened, as paths and bytes that belong together. A promise of it where bytes must be read first; `take` says what
+ * becomes of a browser's file.
  */
-export function filesOf(input, { label, wal }) {
+export function filesOf(input, { label, wal }, take = read) {
   const entries = entriesOf(input);
   if (wal != null) {
     if (entries.length !== 1) {
@@ -14,16 +15,15 @@ export function filesOf(input, { label, wal }) {
     }
     entries.push({ path: `${entries[0].path}-wal`, content: wal });
   }
-  const bytes = entries.map(bytesOf);
+  const bytes = entries.map(entry => bytesOf(entry, take));
   const files = {
     label: label ?? labelOf(entries),
     paths: entries.map(entry => entry.path),
-    bytes,
     modified: entries.map(entry => entry.modified == null ? NaN : Number(entry.modified)),
   };
   return bytes.some(one => one instanceof Promise)
-    ? Promise.all(bytes).then(bytes => ({ ...files, bytes: bytes.map(checked) }))
-    : { ...files, bytes: bytes.map(checked) };
+    ? Promise.all(bytes).then(bytes => ({ ...files, ...held(bytes) }))
+    : { ...files, ...held(bytes) };
 }
 
 function entriesOf(input) {
@@ -33,8 +33,11 @@ function entriesOf(input) {
       ? Array.from(input, entryOf)
       : Object.entries(input).map(([path, content]) => ({ path, content }));
   }
-  const what = typeof input === 'string' ? 'a text' : String(input);
-  throw notFiles(`${what} is nothing that can be opened`);
+  if (typeof input === 'string') {
+    const hint = "in Node, openPath(path) of 'prosescope/node' takes a path; else give the bytes";
+    throw new UsageError('bad-argument', 'a text is nothing that can be opened', hint);
+  }
+  throw notFiles(`${String(input)} is nothing that can be opened`);
 }
 
 function entryOf(item) {
@@ -50,12 +53,12 @@ function browserFile(file) {
   return { path: file.webkitRelativePath || file.name, modified: file.lastModified };
 }
 
-function bytesOf({ path, content }) {
+function bytesOf({ path, content }, take) {
   if (typeof content === 'string') return new TextEncoder().encode(content);
   if (content instanceof Uint8Array) return content;
   if (ArrayBuffer.isView(content)) return new Uint8Array(content.buffer, content.byteOffset, content.byteLength);
   if (isBuffer(content)) return new Uint8Array(content);
-  if (isBlob(content)) return read(content, path);
+  if (isBlob(content)) return take(content, path);
   throw notFiles(`${path} has no bytes`);
 }
 
@@ -68,9 +71,41 @@ async function read(blob, path) {
   }
 }
 
-function checked(bytes) {
-  if (bytes.length <= MOST) return bytes;
-  throw new UsageError('bad-argument', 'a file of more than 4 GB cannot be opened here', 'use `prosescope` for it');
+/** Bytes, and how many they are. */
+function held(bytes) {
+  const length = one => one.length ?? one.size;
+  if (bytes.some(one => one.length > MOST)) {
+    throw new UsageError('bad-argument', 'a file of more than 4 GB cannot be opened here', "use 'prosescope/worker', or `prosescope`");
+  }
+  return { bytes, lengths: bytes.map(length) };
+}
+
+/** Bytes of a block, and how many blocks of a file are kept. */
+const BLOCK = 1 << 18;
+const KEPT = 32;
+
+/** Gives parts of a file that is read block by block: pages of a database lie close together. */
+export function inBlocks(size, read) {
+  const blocks = new Map();
+  const block = number => {
+    let bytes = blocks.get(number);
+    blocks.delete(number);
+    bytes ??= read(number * BLOCK, Math.min((number + 1) * BLOCK, size));
+    blocks.set(number, bytes);
+    if (blocks.size > KEPT) blocks.delete(blocks.keys().next().value);
+    return bytes;
+  };
+  return (from, len) => {
+    const part = new Uint8Array(len);
+    for (let at = from; at < from + len;) {
+      const number = Math.floor(at / BLOCK);
+      const found = block(number).subarray(at - number * BLOCK, from + len - number * BLOCK);
+      if (found.length === 0) return part.subarray(0, at - from);
+      part.set(found, at - from);
+      at += found.length;
+    }
+    return part;
+  };
 }
 
 function labelOf([first, ...more]) {

@@ -1,10 +1,87 @@
-import { readFileSync } from 'node:fs';
-import { initSync } from './index.js';
+import './auto.node.js';
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { OpenError, UsageError } from './errors.js';
+import { inBlocks } from './files.js';
+import { checked } from './options.js';
+import { LIST, listFiles, OPEN, openFiles } from './run.js';
 
 export * from './index.js';
 
-try {
-  initSync(readFileSync(new URL('./prosescope.wasm', import.meta.url)));
-} catch {
-  // Bundled without its WebAssembly beside it: whoever bundles calls init() with the bytes.
+/** Opens the run at a path: a database, a shared file, a run's folder, a `.prose` folder, or a project that has one. */
+export async function openPath(path, options) {
+  const { wal, ...kinds } = OPEN;
+  const asked = checked(options, kinds);
+  return openFiles(filesAt(path, asked), asked);
+}
+
+/** Lists the runs at a path, newest first. */
+export async function listPath(path, options) {
+  const asked = checked(options, LIST);
+  return listFiles(filesAt(path, asked), asked);
+}
+
+function filesAt(path, { label }) {
+  if (typeof path !== 'string' && !(path instanceof URL)) {
+    throw new UsageError('bad-argument', 'this is no path', 'give a text; bytes are what open() takes');
+  }
+  const at = path instanceof URL ? fileURLToPath(path) : resolve(path);
+  const about = stat(at);
+  const name = basename(at);
+  let files;
+  if (about.isDirectory()) {
+    const inside = join(at, '.prose');
+    files = existsSync(inside) ? below(inside, '.prose/') : below(at, '');
+  } else {
+    const beside = ['', '-wal', '-journal'].map(end => [`${at}${end}`, `${name}${end}`]);
+    files = beside.filter(([file]) => existsSync(file));
+  }
+  const entries = files.map(([file, path]) => ({ path, ...reader(file, path) }));
+  return {
+    label: label ?? name,
+    paths: entries.map(entry => entry.path),
+    bytes: entries.map(entry => entry.part),
+    lengths: entries.map(entry => entry.size),
+    modified: entries.map(entry => entry.modified),
+  };
+}
+
+function stat(path) {
+  try {
+    return statSync(path);
+  } catch (cause) {
+    throw new OpenError('unreadable', `${path} cannot be read: ${cause.message}`, 'check the path', { file: `${path}`, cause });
+  }
+}
+
+/** The files below a folder; links are not followed. */
+function below(folder, prefix) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    const file = join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : below(file, `${prefix}${entry.name}/`);
+    return entry.isFile() ? [[file, prefix + entry.name]] : [];
+  });
+}
+
+/** A file that is read in parts. It is open only while a part is read: a `.prose` folder may hold thousands. */
+function reader(file, path) {
+  const { size, mtimeMs } = stat(file);
+  const part = inBlocks(size, (from, to) => {
+    const bytes = new Uint8Array(to - from);
+    const fd = openSync(file, 'r');
+    try {
+      const now = fstatSync(fd);
+      if (now.size !== size || now.mtimeMs !== mtimeMs) throw new Error(`${path} changed while it was open; open it again`);
+      for (let read = 0; read < bytes.length;) {
+        const more = readSync(fd, bytes, read, bytes.length - read, from + read);
+        if (more === 0) throw new Error(`${path} ends too early`);
+        read += more;
+      }
+    } finally {
+      closeSync(fd);
+    }
+    return bytes;
+  });
+  return { size, modified: mtimeMs, part };
 }

@@ -1,5 +1,5 @@
 // Generated from the doc comments and structs of core/src/view by `cargo xtask docs`: the JSON of `prosescope … --json`.
-// Integers beyond 2^53 are rounded, as JSON.parse does.
+// Integers beyond 2^53 are texts in the JavaScript package.
 
 /** An agent that is kept at a path. */
 export type AgentElsewhere = {
@@ -442,6 +442,8 @@ export type GivenName = {
   name: string;
   /** The binding that it meant. */
   binding: BindingRef | null;
+  /** The statement that wrote the value that it was given, where `seen` is `same` and a record tells which. */
+  written_by: NodeRef | null;
   /** Why it meant this one, or none. */
   why: string;
   /** Whether the value there now is the one that was given. */

@@ -1,11 +1,11 @@
 import { UsageError } from './errors.js';
+import { checked, flag, text } from './options.js';
 
 const isText = value => typeof value === 'string';
 const isTexts = value => Array.isArray(value) && value.every(isText);
 const CONTENTS = ['values', 'prompts', 'memories', 'program', 'attachments'];
 
 /** What a wish may be: whether a value is one, and what to give. */
-const flag = [value => typeof value === 'boolean', 'give true or false'];
 const texts = [isTexts, 'give a list of texts'];
 const contents = [
   value => isTexts(value) && value.every(one => CONTENTS.includes(one)),
@@ -17,7 +17,6 @@ const byName = [
   value => typeof value === 'object' && !(Symbol.iterator in value) && Object.values(value).every(isText),
   'give an object of texts: { API_TOKEN: value }',
 ];
-const text = [isText, 'give a text'];
 
 const TEXT = { personal: flag, keep: texts, redact: texts, secrets: byName };
 const RUNS = { ...TEXT, without: contents, history: flag, maxValue: bytes, raw: flag, also: texts };
@@ -34,23 +33,6 @@ export function fileWishes(options) {
   const { format, viewer, ...wishes } = checked(options, FILE);
   if (format === undefined) throw new UsageError('bad-argument', 'the option format is missing', 'give html, zip or db');
   return [asked(wishes), format, viewer];
-}
-
-/** The wishes that are there, each of its kind. One that is misspelled must not pass for none: something would leave. */
-function checked(wishes, kinds) {
-  if (wishes == null) return {};
-  if (typeof wishes !== 'object' || Symbol.iterator in wishes) {
-    throw new UsageError('bad-argument', 'these are no wishes', `give an object: { ${Object.keys(kinds)[0]}: … }`);
-  }
-  const there = Object.entries(wishes).filter(([, value]) => value != null);
-  for (const [name, value] of there) {
-    if (!Object.hasOwn(kinds, name)) {
-      throw new UsageError('bad-argument', `there is no wish ${name}`, `there are ${Object.keys(kinds).join(', ')}`);
-    }
-    const [is, hint] = kinds[name];
-    if (!is(value)) throw new UsageError('bad-argument', `the wish ${name} is not what it should be`, hint);
-  }
-  return Object.fromEntries(there);
 }
 
 function asked({ secrets, also, maxValue, ...wishes }) {

@@ -6,7 +6,7 @@ use prosescope_core::timeout::TimeoutError;
 use prosescope_share::pack::ShareError;
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(raw_module = "./errors.js")]
+#[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
     /// Makes the error of a class.
     fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
@@ -54,6 +54,13 @@ impl Problem {
             hint: "please report it, with the kind of run that you opened".to_owned(),
             file: None,
         }
+    }
+
+    /// What JavaScript threw when it was asked for bytes, in words.
+    pub(crate) fn thrown(value: &JsValue) -> String {
+        let message = js_sys::Reflect::get(value, &"message".into()).ok();
+        let message = message.and_then(|message| message.as_string());
+        message.unwrap_or_else(|| "reading it failed".to_owned())
     }
 
     fn open(code: &'static str, message: String, hint: impl Into<String>, file: String) -> Problem {
@@ -132,7 +139,7 @@ impl From<ChooseError> for Problem {
             ChooseError::Unknown { some, .. } => {
                 let hint = match some.as_slice() {
                     [] => "it holds no runs".to_owned(),
-                    some => format!("there are {}; listRuns() gives all", some.join(", ")),
+                    some => format!("there are {}; list() gives all", some.join(", ")),
                 };
                 Problem::not_found(message, hint)
             }
@@ -158,7 +165,7 @@ impl From<ShareError> for Problem {
         };
         // What to do is said in the command's words where it has its own for it.
         let hint = match &error {
-            ShareError::Read { .. } => "check(run) says what is wrong with it".to_owned(),
+            ShareError::Read { .. } => "check() of the run says what is wrong with it".to_owned(),
             ShareError::Write(_) | ShareError::Written(_) => {
                 "memory may have run out: share fewer runs, or leave out long values with maxValue"
                     .to_owned()
@@ -190,7 +197,7 @@ impl From<ShareError> for Problem {
 impl From<TimeoutError> for Problem {
     fn from(error: TimeoutError) -> Problem {
         Problem {
-            class: "TimeoutError",
+            class: "DurationError",
             code: "bad-timeout",
             message: error.to_string(),
             hint: "units are d, h, m and s, the largest first, a whole number before each: 2h30m"

@@ -9,21 +9,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::run::{Run, frame, json, text};
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r"
-import type * as views from './views.js';
-
-/** What a name means in a frame: every candidate and why, and the one it means. */
-export type Resolution = views.ResolutionView & {
-  /** The candidate that the name means; null: it means nothing there. */
-  winner: views.CandidateView | null;
-};
-
-/** What a check of a run found, and what the rules that were found mean. */
-export type Checked = views.CheckedRun & { rules: Array<views.RuleView> };
-";
+use crate::run::{Run, execution, json, text};
 
 /// What a check found.
 #[derive(Serialize)]
@@ -42,13 +28,9 @@ struct Resolution {
 }
 
 /// What a name means in a frame (an execution id; without it at the root), and why: every candidate, the winner first.
-#[wasm_bindgen(unchecked_return_type = "Resolution")]
-pub fn resolve(
-    run: &Run,
-    #[wasm_bindgen(unchecked_param_type = "string")] name: &JsValue,
-    from: Option<f64>,
-) -> Result<JsValue, JsValue> {
-    let view = pages::resolve(run.session(), &text(name)?, frame(from)?);
+#[wasm_bindgen]
+pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
+    let view = pages::resolve(run.session(), &text(name)?, execution(frame)?);
     json(&Resolution {
         winner: view.winner().cloned(),
         view,
@@ -57,7 +39,7 @@ pub fn resolve(
 
 /// Everything that is odd in a run, also what reading does not look for; each with its place and what to do about it,
 /// errors first. Reads the whole database.
-#[wasm_bindgen(unchecked_return_type = "Checked")]
+#[wasm_bindgen]
 pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();
     let folder = session.run().root.trim_end_matches('/');
@@ -75,12 +57,10 @@ pub fn render_state(run: &Run, whole: Option<bool>) -> String {
     pages::state_md(run.session(), whole.unwrap_or_default())
 }
 
-/// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `TimeoutError` that says what is wrong, and
+/// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `DurationError` that says what is wrong, and
 /// at which character.
-#[wasm_bindgen(js_name = parseTimeout, unchecked_return_type = "views.TimeoutView")]
-pub fn parse_timeout(
-    #[wasm_bindgen(unchecked_param_type = "string", js_name = text)] duration: &JsValue,
-) -> Result<JsValue, JsValue> {
+#[wasm_bindgen(js_name = parseTimeout)]
+pub fn parse_timeout(duration: &JsValue) -> Result<JsValue, JsValue> {
     let timeout = Timeout::parse(&text(duration)?).map_err(Problem::from)?;
     json(&TimeoutView::from(&timeout))
 }

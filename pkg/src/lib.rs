@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! pkg/js  input of any shape ──► paths and bytes ──► openRun ──► Source over those bytes ──► Session
-//!                                   views as objects ◄── JSON ◄── one method a page ◄──────────┘
+//!                                           views as objects ◄── one method a page ◄──────────┘
 //! ```
 //!
-//! This crate converts and calls. What a run is, the core says; what JavaScript may pass, `pkg/js/index.js` says. A
-//! view crosses as the JSON that `prosescope … --json` prints, so both are the same by construction; its TypeScript types are
-//! generated from the core's structs (`pkg/js/views.d.ts`), those of the functions here by wasm-bindgen.
+//! This crate converts and calls. What a run is, the core says; what JavaScript may pass, `pkg/js` says, which is all that
+//! others see: this crate's own functions are called from there alone. A view crosses by the same serde derives that print
+//! `prosescope … --json`, so both are the same by construction; its TypeScript types are generated from the core's structs
+//! (`pkg/js/views.d.ts`).
 //! Bytes stay where JavaScript holds them and are read in place (see `vfs/`).
 
 #![cfg_attr(

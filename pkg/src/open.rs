@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use js_sys::Uint8Array;
 use prosescope_core::session::{ChooseError, Options, Session, choose, list, survey};
 use prosescope_core::source::{FileEntry, Source};
 use prosescope_core::time::Stamp;
@@ -12,20 +11,22 @@ use crate::error::Problem;
 use crate::packed::{Unpacked, unpacked};
 use crate::path::clean;
 use crate::run::{Run, clock, json};
-use crate::source::JsSource;
+use crate::source::{Held, JsSource};
 
-/// Opens a run of these files; `modified` holds a time for each (milliseconds since 1970 UTC) or NaN.
-#[wasm_bindgen(js_name = openRun, skip_typescript)]
+/// Opens a run of these files. Of each: its bytes, or a function that gives a part of them; how many they are; and its time
+/// (milliseconds since 1970 UTC) or NaN.
+#[wasm_bindgen(js_name = openRun)]
 pub fn open_run(
     label: String,
     paths: Vec<String>,
-    bytes: Vec<Uint8Array>,
+    bytes: Vec<JsValue>,
+    lengths: Vec<f64>,
     modified: Vec<f64>,
     run: Option<String>,
     run_id: Option<String>,
     now: Option<f64>,
 ) -> Result<Run, JsValue> {
-    let source = source(label, paths, bytes, &modified)?;
+    let source = source(label, paths, bytes, &lengths, &modified)?;
     let options = Options {
         now: Some(clock(now)),
         run_id,
@@ -38,15 +39,16 @@ pub fn open_run(
 }
 
 /// Lists the runs of these files, newest first.
-#[wasm_bindgen(js_name = listRuns, skip_typescript)]
+#[wasm_bindgen(js_name = listRuns)]
 pub fn list_runs(
     label: String,
     paths: Vec<String>,
-    bytes: Vec<Uint8Array>,
+    bytes: Vec<JsValue>,
+    lengths: Vec<f64>,
     modified: Vec<f64>,
     now: Option<f64>,
 ) -> Result<JsValue, JsValue> {
-    let source: Rc<dyn Source> = source(label, paths, bytes, &modified)?;
+    let source: Rc<dyn Source> = source(label, paths, bytes, &lengths, &modified)?;
     let options = Options {
         now: Some(clock(now)),
         ..Options::default()
@@ -66,18 +68,33 @@ fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Resul
                 (None, _) => String::new(),
             })
         }
+        Err(unknown @ ChooseError::Unknown { .. }) => {
+            let run = run.unwrap_or_default();
+            by_its_own_id(source, run, options).ok_or_else(|| unknown.into())
+        }
         chosen => Ok(chosen?),
+    }
+}
+
+/// A lone database or folder may lie under any name: the run in it knows its own.
+fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Option<String> {
+    let listed = list(source, options).runs;
+    match listed.as_slice() {
+        [only] if !run.is_empty() && only.id.starts_with(run) => Some(only.place.clone()),
+        _ => None,
     }
 }
 
 fn source(
     label: String,
     paths: Vec<String>,
-    bytes: Vec<Uint8Array>,
+    bytes: Vec<JsValue>,
+    lengths: &[f64],
     modified: &[f64],
 ) -> Result<Rc<JsSource>, Problem> {
-    let mut pairs: Vec<(FileEntry, Uint8Array)> = Vec::with_capacity(paths.len());
-    for (at, (path, bytes)) in paths.into_iter().zip(bytes).enumerate() {
+    let mut pairs: Vec<(FileEntry, Held)> = Vec::with_capacity(paths.len());
+    let all = paths.into_iter().zip(bytes).zip(lengths);
+    for (at, ((path, bytes), len)) in all.enumerate() {
         let path = clean(&path).ok_or_else(|| {
             Problem::usage(
                 "bad-path",
@@ -88,10 +105,10 @@ fn source(
         let modified = modified.get(at).filter(|ms| ms.is_finite());
         let entry = FileEntry {
             path,
-            len: u64::from(bytes.length()),
+            len: *len as u64,
             modified: modified.map(|ms| Stamp::At(*ms as i64)),
         };
-        pairs.push((entry, bytes));
+        pairs.push((entry, Held::of(bytes)));
     }
     pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
     if let Some([(twice, _), _]) = pairs.array_windows().find(|[a, b]| a.0.path == b.0.path) {
@@ -102,7 +119,7 @@ fn source(
         ));
     }
     if let [(file, bytes)] = pairs.as_slice()
-        && let Some(Unpacked { files, issue }) = unpacked(&file.path, bytes)?
+        && let Some(Unpacked { files, issue }) = unpacked(&file.path, file.len, bytes)?
     {
         return Ok(Rc::new(JsSource::new(label, files, issue)));
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use js_sys::{JSON, Reflect};
+use js_sys::Reflect;
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::session::{Options, Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
@@ -14,30 +14,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::Problem;
 use crate::source::JsSource;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r"
-/**
- * Whose value: a binding by its name (seen from a frame), a binding by its index, its row's own summary where the value
- * is an attachment, an agent's memory by the agent's index, a file of the run by its path.
- */
-export type ValueOf = string | { binding: number } | { summary: number } | { memory: number } | { file: string };
-
-/** Which rows of the trace are meant, and in which order. What is left out chooses all. */
-export interface TraceChoice {
-  /** A text of the statement or of its error, in any case. */
-  text?: string;
-  /** A status, in the words of the rows. */
-  status?: string;
-  kind?: 'statement' | 'parallel' | 'branch' | 'loop' | 'round' | 'frame' | 'gate';
-  /** Rows that took at least so many milliseconds. Rows whose times are not recorded are left out. */
-  at_least_ms?: number;
-  /** As they ran; the longest first; what failed by itself first, then what failed with it, then what is open. */
-  order?: 'ran' | 'longest' | 'problems';
-}
-";
-
-/// An opened run. Its pages are plain objects, the JSON of `prosescope … --json`. Call `free()` when done with it, or hold
-/// it with `using`.
+/// An opened run; `pkg/js/run.js` is what JavaScript sees of it. Its pages are plain objects, what `prosescope … --json` prints.
 #[wasm_bindgen]
 pub struct Run {
     session: Session,
@@ -85,27 +62,22 @@ impl Run {
 #[wasm_bindgen]
 impl Run {
     /// What happened, where it stopped and why.
-    #[wasm_bindgen(unchecked_return_type = "views.Overview")]
     pub fn overview(&self) -> Result<JsValue, JsValue> {
         json(&pages::overview(&self.session, Some(self.now())))
     }
 
     /// The program with what is known of each line: `len` lines (all) from line `from` (0).
-    #[wasm_bindgen(unchecked_return_type = "views.ProgramView")]
     pub fn program(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
         json(&pages::program_page(&self.session, first(from), most(len)))
     }
 
     /// The trace as a list of visible rows: `len` of them (all) from row `from` (0); the children of the nodes in
     /// `folded` are left out.
-    #[wasm_bindgen(unchecked_return_type = "views.TracePage")]
     pub fn trace(
         &self,
         from: Option<u32>,
         len: Option<u32>,
-        #[wasm_bindgen(unchecked_optional_param_type = "ArrayLike<number> | null")] folded: Option<
-            Vec<u32>,
-        >,
+        folded: Option<Vec<u32>>,
     ) -> Result<JsValue, JsValue> {
         let folded = folded.unwrap_or_default().into_iter();
         let folded: BTreeSet<NodeId> = folded.map(NodeId::new).collect();
@@ -118,14 +90,13 @@ impl Run {
     }
 
     /// Rows of the trace that are chosen, without levels, in an order of one's own: `len` of them (all) from `from` (0).
-    #[wasm_bindgen(unchecked_return_type = "views.TracePage")]
     pub fn chosen(
         &self,
-        #[wasm_bindgen(unchecked_param_type = "TraceChoice")] choice: &JsValue,
+        choice: &JsValue,
         from: Option<u32>,
         len: Option<u32>,
     ) -> Result<JsValue, JsValue> {
-        let rows = pages::chosen(&self.session, &choice_of(choice)?);
+        let rows = pages::chosen(&self.session, &choice_of(&self.session, choice)?);
         json(&pages::chosen_page(
             &self.session,
             &rows,
@@ -135,43 +106,32 @@ impl Run {
     }
 
     /// When the rows of the trace were worked on: their bars on one axis, on which idle time is drawn shorter than it was.
-    #[wasm_bindgen(unchecked_return_type = "views.Timeline")]
     pub fn timeline(&self) -> Result<JsValue, JsValue> {
         json(&pages::timeline(&self.session))
     }
 
     /// Everything that is known of one node of the trace; null: there is none.
-    #[wasm_bindgen(unchecked_return_type = "views.NodeDetail | null")]
     pub fn node(&self, node: u32) -> Result<JsValue, JsValue> {
         json(&pages::node_detail(&self.session, NodeId::new(node)))
     }
 
     /// The bindings, root first, then frame by frame: `len` of them (all) from `from` (0).
-    #[wasm_bindgen(unchecked_return_type = "views.BindingsPage")]
     pub fn bindings(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
         json(&pages::bindings_page(&self.session, first(from), most(len)))
     }
 
     /// A whole value as text; bytes that are no UTF-8 are replaced. A name is looked up from the frame `from` (an
     /// execution id; without it at the root).
-    pub fn value(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
-        from: Option<f64>,
-    ) -> Result<String, JsValue> {
-        let bytes = self.value_bytes(of, from)?;
+    pub fn value(&self, of: JsValue, frame: &JsValue) -> Result<String, JsValue> {
+        let bytes = self.value_bytes(of, frame)?;
         let text = String::from_utf8(bytes);
         Ok(text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
     /// A whole value, byte for byte.
     #[wasm_bindgen(js_name = valueBytes)]
-    pub fn value_bytes(
-        &self,
-        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
-        from: Option<f64>,
-    ) -> Result<Vec<u8>, JsValue> {
-        let (nested, of) = self.value_of(&of, from)?;
+    pub fn value_bytes(&self, of: JsValue, frame: &JsValue) -> Result<Vec<u8>, JsValue> {
+        let (nested, of) = self.value_of(&of, frame)?;
         let session = nested.as_ref().unwrap_or(&self.session);
         let mut bytes = Vec::new();
         let each = &mut |piece: &[u8]| {
@@ -185,54 +145,48 @@ impl Run {
     }
 
     /// The beginning of a value, up to `most` bytes (all), and what is known of it.
-    #[wasm_bindgen(js_name = valueView, unchecked_return_type = "views.ValueView")]
+    #[wasm_bindgen(js_name = valueView)]
     pub fn value_view(
         &self,
-        #[wasm_bindgen(unchecked_param_type = "ValueOf")] of: JsValue,
-        from: Option<f64>,
+        of: JsValue,
+        frame: &JsValue,
         most: Option<u32>,
     ) -> Result<JsValue, JsValue> {
-        let (nested, of) = self.value_of(&of, from)?;
+        let (nested, of) = self.value_of(&of, frame)?;
         let session = nested.as_ref().unwrap_or(&self.session);
         let most = most.map_or(usize::MAX, |most| most as usize);
         json(&session.value(&of, most).map_err(|e| self.missing(e))?)
     }
 
     /// The gates, deadlines and all, and the audit log with what its verification says.
-    #[wasm_bindgen(unchecked_return_type = "views.GatesView")]
     pub fn gates(&self) -> Result<JsValue, JsValue> {
         json(&pages::gates(&self.session, Some(self.now())))
     }
 
     /// The agents, their invocations, and what changed between them.
-    #[wasm_bindgen(unchecked_return_type = "views.AgentsView")]
     pub fn agents(&self) -> Result<JsValue, JsValue> {
         json(&pages::agents(&self.session))
     }
 
     /// The imports. `openRun` opens a nested run by its `place`.
-    #[wasm_bindgen(unchecked_return_type = "views.ImportsView")]
     pub fn imports(&self) -> Result<JsValue, JsValue> {
         json(&pages::imports(&self.session))
     }
 
     /// state.md, rendered from the data and as it lies in the folder, with their differences.
-    #[wasm_bindgen(unchecked_return_type = "views.StateMdView")]
     pub fn state(&self, whole: Option<bool>) -> Result<JsValue, JsValue> {
         json(&pages::state_page(&self.session, whole.unwrap_or_default()))
     }
 
     /// Every file and every table.
-    #[wasm_bindgen(unchecked_return_type = "views.FilesView")]
     pub fn files(&self) -> Result<JsValue, JsValue> {
         json(&pages::files(&self.session))
     }
 
     /// Rows of a table, large cells cut: `len` of them (all) from row `from` (0).
-    #[wasm_bindgen(unchecked_return_type = "views.TableRows")]
     pub fn table(
         &self,
-        #[wasm_bindgen(unchecked_param_type = "string")] table: &JsValue,
+        table: &JsValue,
         from: Option<u32>,
         len: Option<u32>,
     ) -> Result<JsValue, JsValue> {
@@ -242,7 +196,6 @@ impl Run {
     }
 
     /// Everything that is odd, with its place: errors first.
-    #[wasm_bindgen(unchecked_return_type = "views.IssuesView")]
     pub fn issues(&self) -> Result<JsValue, JsValue> {
         json(&pages::issues_page(&self.session))
     }
@@ -253,10 +206,10 @@ impl Run {
     fn value_of(
         &self,
         of: &JsValue,
-        from: Option<f64>,
+        frame: &JsValue,
     ) -> Result<(Option<Session>, ValueOf), Problem> {
         if let Some(name) = of.as_string() {
-            return self.visible(&name, frame(from)?);
+            return self.visible(&name, execution(frame)?);
         }
         let get = |key: &str| Reflect::get(of, &key.into()).ok();
         let index = |key: &str| {
@@ -329,27 +282,59 @@ pub(crate) fn clock(now: Option<f64>) -> i64 {
     now.unwrap_or_else(js_sys::Date::now) as i64
 }
 
-/// A view as an object. By way of JSON, so that it is what `prosescope … --json` prints, whatever a run holds.
+/// The largest integer below which numbers of JavaScript tell all integers apart.
+const SAFE: f64 = 9_007_199_254_740_991.0;
+
+/// A view as an object: what `prosescope … --json` prints. Integers that a number of JavaScript does not hold are texts.
 pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
-    let text = serde_json::to_string(view)
-        .map_err(|e| Problem::defect(&format!("a view could not be written: {e}")))?;
-    JSON::parse(&text).map_err(|_| Problem::defect("a view could not be read").into())
+    let plain = serde_wasm_bindgen::Serializer::json_compatible();
+    // It refuses what holds a larger integer, which few runs do.
+    if let Ok(object) = view.serialize(&plain) {
+        return Ok(object);
+    }
+    let defect = |why: &dyn std::fmt::Display| {
+        JsValue::from(Problem::defect(&format!(
+            "a view could not be written: {why}"
+        )))
+    };
+    let mut value = serde_json::to_value(view).map_err(|e| defect(&e))?;
+    large_as_texts(&mut value);
+    value.serialize(&plain).map_err(|e| defect(&e))
+}
+
+fn large_as_texts(value: &mut serde_json::Value) {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) if !number.is_f64() => {
+            if number.as_f64().is_some_and(|n| n.abs() > SAFE) {
+                *value = Value::String(number.to_string());
+            }
+        }
+        Value::Array(all) => all.iter_mut().for_each(large_as_texts),
+        Value::Object(all) => all.values_mut().for_each(large_as_texts),
+        _ => {}
+    }
 }
 
 /// Which rows are chosen.
-fn choice_of(choice: &JsValue) -> Result<TraceChoice, Problem> {
-    let text = JSON::stringify(choice)
-        .ok()
-        .and_then(|text| text.as_string());
+fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem> {
     let refused = |why: String| {
         Problem::usage(
             "bad-argument",
             format!("this does not say which rows are meant: {why}"),
-            "give an object with text, status, kind, at_least_ms or order; see the types of this package",
+            "see the types of this package",
         )
     };
-    let text = text.ok_or_else(|| refused("it is no object".to_owned()))?;
-    serde_json::from_str(&text).map_err(|error| refused(error.to_string()))
+    let choice: TraceChoice = serde_wasm_bindgen::from_value(choice.clone())
+        .map_err(|error| refused(error.to_string()))?;
+    choice.known_status(opened).map_err(|known| {
+        refused(format!(
+            "no row has the status {}; there are {}",
+            choice.status,
+            known.join(", ")
+        ))
+    })?;
+    Ok(choice)
 }
 
 /// A text. Taken as any value, for what is no text would cross as an empty one.
@@ -363,16 +348,24 @@ pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
     })
 }
 
-/// An execution id.
-pub(crate) fn frame(from: Option<f64>) -> Result<Option<i64>, Problem> {
-    match from {
-        Some(id) if id.fract() != 0.0 || !id.is_finite() => Err(Problem::usage(
-            "bad-argument",
-            format!("{id} is no execution id"),
-            "give the id of an execution row, or nothing for the root",
-        )),
-        from => Ok(from.map(|id| id as i64)),
+/// An execution's id: a whole number; beyond 2^53 as a `BigInt`, or as the text that the pages have.
+pub(crate) fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
+    if frame.is_undefined() || frame.is_null() {
+        return Ok(None);
     }
+    let number = || {
+        let number = frame.as_f64().filter(|id| id.fract() == 0.0)?;
+        (number.abs() <= SAFE).then_some(number as i64)
+    };
+    let text = || frame.as_string()?.parse().ok();
+    let big = || i64::try_from(frame.clone()).ok();
+    number().or_else(text).or_else(big).map(Some).ok_or_else(|| {
+        Problem::usage(
+            "bad-argument",
+            "this is no id of an execution",
+            "give the id of an execution row as a whole number (beyond 2^53 as a BigInt or a text), or nothing for the root",
+        )
+    })
 }
 
 fn first(from: Option<u32>) -> u32 {

@@ -22,68 +22,10 @@ use crate::error::Problem;
 use crate::run::{Run, json, text};
 use crate::source::JsSource;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r"
-/** What is replaced, beside all that looks like a secret or tells of a person. */
-export interface TextWishes {
-  /** Whether home directories, e-mail addresses, names of people, users and machines stay. */
-  personal?: boolean;
-  /** What stays: names as a report gives them (`github-token #1`), or rules, of which all stays (`github-token`). */
-  keep?: string[];
-  /** Texts that are replaced as well; between slashes, regular expressions. */
-  redact?: string[];
-  /** Values that you know to be secret, by name. They are replaced wherever they stand, in every form. */
-  secrets?: Record<string, string>;
-}
-
-/** What leaves when runs are shared. Without any, secrets, personal data and what was replaced in the run do not. */
-export interface ShareWishes extends TextWishes {
-  /** What is left out as a whole. */
-  without?: Array<'values' | 'prompts' | 'memories' | 'program' | 'attachments'>;
-  /** Whether values and memories that were replaced by newer ones leave, too. */
-  history?: boolean;
-  /** Bytes of the longest value or file that leaves. */
-  maxValue?: number;
-  /** Replaces nothing and leaves nothing out; the report says what the file holds. Goes with `secrets` and `also` alone. */
-  raw?: boolean;
-  /** More runs of what was opened, for the same file: ids, unique beginnings of them, or places. */
-  also?: string[];
-}
-
-export interface ShareOptions extends ShareWishes {
-  /** A page that holds the viewer and the runs, a zip of the runs' files, or the database of the one run. */
-  format: 'html' | 'zip' | 'db';
-  /** The text of viewer.html, which a page needs. */
-  viewer?: string;
-}
-
-/** A file that was made, and what was replaced and left out in it. */
-export interface SharedFile {
-  report: views.RunShared;
-  bytes: Uint8Array;
-}
-
-/** A text without secrets, and what was replaced in it. */
-export interface RedactedText {
-  text: string;
-  found: Array<views.SecretFound>;
-}
-
-export interface Run {
-  /** What would be replaced and left out if the run were shared. Makes nothing. */
-  lookToShare(wishes?: ShareWishes): views.RunShared;
-  /**
-   * Makes one file of the run for somebody else. It throws a `ShareError` when something that was replaced would still be in the file.
-   * A database that holds several runs is shared as a whole.
-   */
-  share(options: ShareOptions): SharedFile;
-}
-";
-
 #[wasm_bindgen]
 impl Run {
     /// What would leave. `asked` is what `pkg/js/wishes.js` makes of what was passed.
-    #[wasm_bindgen(js_name = lookToShare, skip_typescript)]
+    #[wasm_bindgen(js_name = lookToShare)]
     pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
         let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
         Form::default().word().clone_into(&mut report.format);
@@ -91,7 +33,6 @@ impl Run {
     }
 
     /// The file. As [`Run::look_to_share`]; `viewer` is what a page is made of.
-    #[wasm_bindgen(skip_typescript)]
     pub fn share(
         &self,
         asked: &JsValue,
@@ -126,7 +67,7 @@ impl Run {
 }
 
 /// The text without secrets. `asked` is what `pkg/js/wishes.js` makes of what was passed.
-#[wasm_bindgen(js_name = redactText, skip_typescript)]
+#[wasm_bindgen(js_name = redactText)]
 pub fn redact_text(bare: &JsValue, asked: &JsValue) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
     struct Redacted {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use js_sys::Uint8Array;
+use js_sys::{Function, Uint8Array};
 use prosescope_core::database::{Database, Limits};
 use prosescope_core::issue::Issue;
 use prosescope_core::source::{FileEntry, Source, SourceError};
@@ -10,7 +10,9 @@ use prosescope_core::sqlite::Sqlite;
 use prosescope_share::file::Shareable;
 use prosescope_share::pack::{Databases, ShareError};
 use prosescope_vfs::{Files, Mount};
+use wasm_bindgen::{JsCast as _, JsValue};
 
+use crate::error::Problem;
 use crate::packed::of_packed;
 
 /// Files with their bytes.
@@ -26,7 +28,7 @@ impl JsSource {
     /// A source of these files, each path once, and what is to be said of where they come from.
     pub(crate) fn new(
         label: String,
-        mut pairs: Vec<(FileEntry, Uint8Array)>,
+        mut pairs: Vec<(FileEntry, Held)>,
         listed: Option<Issue>,
     ) -> JsSource {
         pairs.sort_by(|a, b| a.0.path.cmp(&b.0.path));
@@ -89,7 +91,61 @@ impl Shareable for JsSource {
 struct JsFiles {
     /// By path.
     entries: Vec<FileEntry>,
-    bytes: Vec<Uint8Array>,
+    bytes: Vec<Held>,
+}
+
+/// The bytes of a file, where JavaScript holds them.
+pub(crate) enum Held {
+    /// As they are.
+    Whole(Uint8Array),
+    /// Given out in parts, by a place and a length.
+    Parts(Function),
+}
+
+impl Held {
+    /// What JavaScript passes: an array, or the function.
+    pub(crate) fn of(value: JsValue) -> Held {
+        match value.dyn_into::<Function>() {
+            Ok(parts) => Held::Parts(parts),
+            Err(whole) => Held::Whole(whole.unchecked_into()),
+        }
+    }
+
+    /// Fills `buf` from `offset` of so many bytes; returns how much there was.
+    ///
+    /// # Errors
+    /// Why they cannot be read, if it is known; else they are not as many any more.
+    pub(crate) fn read(
+        &self,
+        len: u64,
+        offset: u64,
+        buf: &mut [u8],
+    ) -> Result<usize, Option<String>> {
+        let end = offset.saturating_add(buf.len() as u64).min(len);
+        let start = offset.min(end);
+        let read = (end - start) as usize;
+        let part = match self {
+            // A buffer that was transferred away or resized: copying from it would throw.
+            Held::Whole(bytes) if u64::from(bytes.length()) != len => return Err(None),
+            Held::Whole(bytes) => bytes.subarray(start as u32, end as u32),
+            Held::Parts(part) => {
+                let part = part.call2(
+                    &JsValue::NULL,
+                    &(start as f64).into(),
+                    &(read as f64).into(),
+                );
+                let part = part.map_err(|thrown| Some(Problem::thrown(&thrown)))?;
+                part.dyn_into::<Uint8Array>().map_err(|_| None)?
+            }
+        };
+        if part.length() as usize != read {
+            return Err(None);
+        }
+        if let Some(buf) = buf.get_mut(..read) {
+            part.copy_to(buf);
+        }
+        Ok(read)
+    }
 }
 
 impl Files for JsFiles {
@@ -101,18 +157,15 @@ impl Files for JsFiles {
         let Some(bytes) = self.bytes.get(index) else {
             return Ok(0);
         };
-        let size = self.size(index);
-        // A buffer that was transferred away or resized: copying from it would throw.
-        if u64::from(bytes.length()) != size {
-            return Err(SourceError::Changed(self.path(index).to_owned()));
-        }
-        let end = offset.saturating_add(buf.len() as u64).min(size);
-        let start = offset.min(end);
-        let part = bytes.subarray(start as u32, end as u32);
-        let read = (end - start) as usize;
-        if let Some(buf) = buf.get_mut(..read) {
-            part.copy_to(buf);
-        }
-        Ok(read)
+        let path = || self.path(index).to_owned();
+        bytes
+            .read(self.size(index), offset, buf)
+            .map_err(|why| match why {
+                Some(cause) => SourceError::Unreadable {
+                    path: path(),
+                    cause,
+                },
+                None => SourceError::Changed(path()),
+            })
     }
 }

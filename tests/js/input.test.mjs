@@ -1,8 +1,9 @@
 // Whatever may be opened, and whatever may not: an error of ours, with a code and a hint.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import * as prosescope from 'prosescope';
-import { check, listRuns, openRun, parseTimeout, renderState, resolve } from 'prosescope';
+import { list, open } from 'prosescope';
+import * as prosescope from 'prosescope/sync';
+import { listRuns, openRun, parseTimeout } from 'prosescope/sync';
 import { example, examples, FAILED, FOLDER, NOW, RUNS, thrown, WAITING } from './support.mjs';
 
 const bytes = new Uint8Array(example(`runs/${FAILED}/state.db`));
@@ -26,8 +27,8 @@ test('bytes of any kind are opened', async () => {
   ]) {
     using(openRun(input), run => assert.equal(status(run), 'failed'));
   }
-  using(await openRun(new Blob([bytes])), run => assert.equal(status(run), 'failed'));
-  assert.equal((await listRuns(new Blob([bytes]))).runs.length, 1);
+  using(await open(new Blob([bytes])), run => assert.equal(status(run), 'failed'));
+  assert.equal((await list(new Blob([bytes]))).runs.length, 1);
 });
 
 test('a folder may hold texts', () => {
@@ -53,7 +54,25 @@ test('a run is chosen by id, by the beginning of it, by place, or is the latest'
   ]) {
     using(openRun(examples, { run }), opened => assert.equal(opened.overview().run, id, run));
   }
+  // A lone database, or the files of one folder, know their own id.
+  const { length } = bytes;
+  for (const lone of [bytes, { 'any.db': bytes }]) {
+    using(openRun(lone, { run: FAILED.slice(0, 12) }), opened => assert.equal(opened.overview().run, FAILED, `${length} bytes`));
+  }
   using(openRun(examples, { run: nested }), run => assert.notEqual(run.overview().run, FOLDER));
+});
+
+test('a run is read in stretches, and written as its overview', async () => {
+  const run = openRun(examples, { run: FAILED, now: NOW });
+  const { rows } = run.trace();
+  assert.deepEqual([...run.rows()], rows);
+  assert.deepEqual([...run.rows({ from: 3, len: 4 })], rows.slice(3, 7));
+  const failed = [];
+  for await (const row of run.rows({ status: 'failed' })) failed.push(row.status);
+  assert.ok(failed.length > 3 && failed.every(status => status === 'failed'));
+  assert.deepEqual(JSON.parse(JSON.stringify(run)), run.overview());
+  run.free();
+  assert.equal(JSON.stringify(run), 'null');
 });
 
 test('agents without a run are opened', () => {
@@ -74,7 +93,7 @@ test('the time is the one that is given', () => {
 test('timeouts are read, or say what is wrong', () => {
   assert.deepEqual(parseTimeout(' 2h30m'), { text: ' 2h30m', seconds: 9000, sqlite_modifiers: ['+2 hours', '+30 minutes'] });
   const error = thrown(() => parseTimeout('30m2h'));
-  assert.ok(error instanceof prosescope.TimeoutError);
+  assert.ok(error instanceof prosescope.DurationError);
   assert.equal(error.code, 'bad-timeout');
   assert.equal(error.message, '`h` at character 5 comes after a smaller unit: write the largest first (d, h, m, s)');
 });
@@ -108,7 +127,7 @@ test('what cannot be done is an error of ours', () => {
     ['OpenError', 'unreadable-database', () => openRun(bytes.slice(0, 90))],
     ['OpenError', 'unreadable-database', () => openRun({ 'report.pdf': '%PDF-1.7' })],
     ['NotFoundError', 'not-found', () => run.value('nope')],
-    ['NotFoundError', 'not-found', () => run.value('draft', 1e15)],
+    ['NotFoundError', 'not-found', () => run.value('draft', { frame: 1e15 })],
     ['NotFoundError', 'not-found', () => run.value({ binding: 99999 })],
     ['NotFoundError', 'not-found', () => run.value({ memory: 99999 })],
     ['NotFoundError', 'not-found', () => run.value({ file: 'nope.md' })],
@@ -118,21 +137,31 @@ test('what cannot be done is an error of ours', () => {
     ['UsageError', 'bad-argument', () => run.value({})],
     ['UsageError', 'bad-argument', () => run.value({ get binding() { throw new Error('no') } })],
     ['UsageError', 'bad-argument', () => run.value({ binding: -1 })],
-    ['UsageError', 'bad-argument', () => run.value('draft', 1.5)],
-    ['UsageError', 'bad-argument', () => run.value('draft', NaN)],
-    ['UsageError', 'bad-argument', () => run.value('draft', 5n)],
-    ['UsageError', 'bad-argument', () => run.trace(Symbol('x'))],
-    ['UsageError', 'bad-argument', () => run.chosen({ order: 'shortest' })],
-    ['UsageError', 'bad-argument', () => run.chosen(undefined)],
+    ['UsageError', 'bad-argument', () => run.value('draft', { frame: 1.5 })],
+    ['UsageError', 'bad-argument', () => run.value('draft', { frame: NaN })],
+    ['NotFoundError', 'not-found', () => run.value('draft', { frame: 999n })],
+    ['UsageError', 'bad-argument', () => run.value('draft', { fram: 19 })],
+    ['UsageError', 'bad-argument', () => run.value('draft', 19)],
+    ['UsageError', 'bad-argument', () => run.trace({ from: Symbol('x') })],
+    ['UsageError', 'bad-argument', () => run.trace({ order: 'shortest' })],
+    ['UsageError', 'bad-argument', () => run.trace({ status: 'failedd' })],
+    ['UsageError', 'bad-argument', () => run.trace({ kind: 'bogus' })],
+    ['UsageError', 'bad-argument', () => run.trace({ statuss: 'failed' })],
+    ['UsageError', 'bad-argument', () => run.trace({ status: 'failed', folded: [1] })],
+    ['UsageError', 'bad-argument', () => run.trace({ from: -1 })],
+    ['UsageError', 'bad-argument', () => run.trace({ from: 2 ** 32 })],
+    ['UsageError', 'bad-argument', () => run.trace(5)],
+    ['UsageError', 'bad-argument', () => run.node()],
+    ['UsageError', 'bad-argument', () => run.node(2 ** 32)],
+    ['UsageError', 'bad-argument', () => openRun(bytes, { runn: 'x' })],
+    ['UsageError', 'bad-argument', () => openRun(new Blob([bytes]))],
+    ['UsageError', 'bad-argument', () => new prosescope.Run()],
     ['UsageError', 'bad-argument', () => run.table(5)],
-    ['UsageError', 'bad-argument', () => resolve(run)],
-    ['UsageError', 'bad-argument', () => resolve({}, 'draft')],
-    ['UsageError', 'bad-argument', () => check(undefined)],
-    ['UsageError', 'bad-argument', () => renderState(new prosescope.ProsescopeError('defect', '', ''))],
+    ['UsageError', 'bad-argument', () => run.resolve()],
     ['UsageError', 'bad-argument', () => parseTimeout(150)],
-    ['TimeoutError', 'bad-timeout', () => parseTimeout('')],
+    ['DurationError', 'bad-timeout', () => parseTimeout('')],
     ['UsageError', 'freed', () => freed.overview()],
-    ['UsageError', 'freed', () => check(freed)],
+    ['UsageError', 'freed', () => freed.check()],
   ]) {
     isOurs(thrown(call), call);
     const error = thrown(call);
@@ -146,12 +175,12 @@ test('what cannot be done is an error of ours', () => {
 });
 
 test('a promise is rejected with an error of ours', async () => {
-  await assert.rejects(openRun(new Blob(['x'])), error => {
+  await assert.rejects(open(new Blob(['x'])), error => {
     isOurs(error);
     return error.code === 'unreadable-database';
   });
   const lost = Object.assign(new Blob(['x']), { arrayBuffer: () => Promise.reject(new Error('gone')) });
-  await assert.rejects(openRun(lost), { name: 'OpenError', code: 'unreadable' });
+  await assert.rejects(open(lost), { name: 'OpenError', code: 'unreadable' });
 });
 
 test('a damaged database is a run with issues, or an error of ours', () => {
@@ -174,7 +203,7 @@ test('a damaged database is a run with issues, or an error of ours', () => {
       }
       for (const { binding } of run.bindings().rows) reading(() => run.valueBytes({ binding }));
       for (const { name } of run.files().tables) reading(() => run.table(name));
-      check(run);
+      run.check();
       run.free();
     } catch (error) {
       isOurs(error);

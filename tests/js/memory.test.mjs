@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import test from 'node:test';
-import { openRun, parseTimeout } from 'prosescope';
+import { openRun, parseTimeout } from 'prosescope/sync';
 import { initSync } from './node_modules/prosescope/glue.js';
 import { example, examples, FAILED, FOLDER, thrown } from './support.mjs';
 
@@ -83,7 +83,7 @@ test('after the end of the stack new runs are opened', () => {
 test('without its WebAssembly it says so, and takes it later', () => {
   const script = `
     import { readFileSync } from 'node:fs';
-    import { init, openRun, parseTimeout } from './node_modules/prosescope/index.js';
+    import { init, openRun, parseTimeout } from './node_modules/prosescope/sync.js';
     const codes = [];
     const code = error => { codes.push(error.code) };
     try { parseTimeout('1s') } catch (error) { code(error) }
@@ -99,6 +99,6 @@ test('without its WebAssembly it says so, and takes it later', () => {
 });
 
 test('it can be required', { skip: !process.features.require_module }, () => {
-  const required = createRequire(import.meta.url)('prosescope');
+  const required = createRequire(import.meta.url)('prosescope/sync');
   assert.equal(required.parseTimeout, parseTimeout);
 });

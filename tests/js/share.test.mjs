@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { check, listRuns, openRun, redactText, ShareError, UsageError } from 'prosescope';
+import { listRuns, openRun, redactText, ShareError, UsageError } from 'prosescope/sync';
 import initSqlJs from 'sql.js';
 import { initSync } from './node_modules/prosescope/glue.js';
 import { example, examples, FAILED, filesOf, FINISHED, FOLDER, NOW, prose, proseJson, RUNS, thrown, WAITING } from './support.mjs';
@@ -67,7 +67,7 @@ for (const format of ['zip', 'db', 'html']) {
     using(openRun(bytes, { now: NOW }), run => {
       assert.deepEqual(rows(run), before);
       assert.equal(run.overview().run, FAILED);
-      const copy = check(run).issues.filter(issue => issue.rule.startsWith('share'));
+      const copy = run.check().issues.filter(issue => issue.rule.startsWith('share'));
       assert.deepEqual(copy.map(issue => issue.rule), format === 'db' ? [] : ['shared-copy']);
     });
     // And `prosescope` says the same of it.
@@ -180,38 +180,38 @@ test('wishes that nobody understands are refused, for something would leave', ()
   const run = openRun(planted);
   const all = wishes => [() => run.lookToShare(wishes), () => run.share({ format: 'zip', ...wishes })];
   for (const [calls, message] of [
-    [all({ witout: ['values'] }), 'there is no wish witout'],
-    [all({ toString: true }), 'there is no wish toString'],
-    [all({ max_value: 5 }), 'there is no wish max_value'],
-    [all({ without: 'values' }), 'the wish without is not what it should be'],
-    [all({ without: ['history'] }), 'the wish without is not what it should be'],
-    [all({ personal: 'no' }), 'the wish personal is not what it should be'],
-    [all({ history: 1 }), 'the wish history is not what it should be'],
-    [all({ keep: [5] }), 'the wish keep is not what it should be'],
-    [all({ redact: NAMED }), 'the wish redact is not what it should be'],
-    [all({ maxValue: '10k' }), 'the wish maxValue is not what it should be'],
-    [all({ maxValue: -1 }), 'the wish maxValue is not what it should be'],
-    [all({ maxValue: NaN }), 'the wish maxValue is not what it should be'],
-    [all({ maxValue: 5n }), 'the wish maxValue is not what it should be'],
-    [all({ secrets: [NAMED] }), 'the wish secrets is not what it should be'],
-    [all({ secrets: new Map([['A', NAMED]]) }), 'the wish secrets is not what it should be'],
-    [all({ secrets: { A: undefined } }), 'the wish secrets is not what it should be'],
-    [all({ secrets: NAMED }), 'the wish secrets is not what it should be'],
+    [all({ witout: ['values'] }), 'there is no option witout'],
+    [all({ toString: true }), 'there is no option toString'],
+    [all({ max_value: 5 }), 'there is no option max_value'],
+    [all({ without: 'values' }), 'the option without is not what it should be'],
+    [all({ without: ['history'] }), 'the option without is not what it should be'],
+    [all({ personal: 'no' }), 'the option personal is not what it should be'],
+    [all({ history: 1 }), 'the option history is not what it should be'],
+    [all({ keep: [5] }), 'the option keep is not what it should be'],
+    [all({ redact: NAMED }), 'the option redact is not what it should be'],
+    [all({ maxValue: '10k' }), 'the option maxValue is not what it should be'],
+    [all({ maxValue: -1 }), 'the option maxValue is not what it should be'],
+    [all({ maxValue: NaN }), 'the option maxValue is not what it should be'],
+    [all({ maxValue: 5n }), 'the option maxValue is not what it should be'],
+    [all({ secrets: [NAMED] }), 'the option secrets is not what it should be'],
+    [all({ secrets: new Map([['A', NAMED]]) }), 'the option secrets is not what it should be'],
+    [all({ secrets: { A: undefined } }), 'the option secrets is not what it should be'],
+    [all({ secrets: NAMED }), 'the option secrets is not what it should be'],
     [all({ secrets: { PIN: '4711' } }), 'the secret PIN has fewer than 8 characters, which occur by chance'],
     [all({ redact: [''] }), 'redact: a text of fewer than 8 characters occurs by chance'],
     [all({ redact: ['/a*/'] }), 'redact: the pattern matches the empty text, so it is found everywhere'],
     [all({ raw: true, redact: [NAMED] }), 'raw shares a run as it is, and something else is wished'],
     [all({ raw: true, maxValue: 0 }), 'raw shares a run as it is, and something else is wished'],
-    [[() => run.lookToShare('zip')], 'these are no wishes'],
-    [[() => run.lookToShare([])], 'these are no wishes'],
-    [[() => run.lookToShare({ format: 'zip' })], 'there is no wish format'],
+    [[() => run.lookToShare('zip')], 'these are no options'],
+    [[() => run.lookToShare([])], 'these are no options'],
+    [[() => run.lookToShare({ format: 'zip' })], 'there is no option format'],
     [[() => run.share()], 'the option format is missing'],
     [[() => run.share({ format: 'txt' })], 'there is no format "txt"'],
-    [[() => run.share({ format: 5 })], 'the wish format is not what it should be'],
+    [[() => run.share({ format: 5 })], 'the option format is not what it should be'],
     [[() => run.share({ format: 'html' })], 'a page needs the viewer, and none was given'],
-    [[() => run.share({ format: 'html', viewer: new Uint8Array(5) })], 'the wish viewer is not what it should be'],
-    [[() => redactText('x', { without: ['values'] })], 'there is no wish without'],
-    [[() => redactText('x', { raw: true })], 'there is no wish raw'],
+    [[() => run.share({ format: 'html', viewer: new Uint8Array(5) })], 'the option viewer is not what it should be'],
+    [[() => redactText('x', { without: ['values'] })], 'there is no option without'],
+    [[() => redactText('x', { raw: true })], 'there is no option raw'],
     [[() => redactText(5), () => redactText()], 'this is no text'],
   ]) {
     for (const call of calls) {
@@ -240,7 +240,7 @@ test('what cannot be shared is an error of ours', () => {
   const { buffer } = gone.find(file => file.path.endsWith('/budget.md')).bytes;
   structuredClone(buffer, { transfer: [buffer] });
   for (const [call, code, hint] of [
-    [() => run.share({ format: 'zip' }), 'unreadable', /check\(run\)/],
+    [() => run.share({ format: 'zip' }), 'unreadable', /check\(\)/],
     [() => shared(files(), { format: 'db' }), 'no-one-database', /zip/],
     [() => shared(planted, { format: 'html', viewer: '<html></html>' }), 'bad-viewer', /viewer/],
     // The manifest has words of its own.

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
-import { check, listRuns, openRun, OpenError } from 'prosescope';
+import { listRuns, openRun, OpenError } from 'prosescope/sync';
+import { list } from 'prosescope';
 import { example, FAILED, NOW, prose, thrown, WAITING } from './support.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'prosescope-'));
@@ -17,7 +18,7 @@ function share(name, ...runs) {
   return readFileSync(file);
 }
 
-const rules = run => check(run).issues.map(issue => issue.rule).filter(rule => rule.startsWith('share'));
+const rules = run => run.check().issues.map(issue => issue.rule).filter(rule => rule.startsWith('share'));
 
 test('a shared page and a shared zip are the run again', () => {
   const original = using(openRun(example(`runs/${FAILED}/state.db`), { now: NOW }), run => run.trace().rows.map(row => row.text));
@@ -38,7 +39,7 @@ test('several runs are a list, and one of them is chosen', async () => {
   const bytes = share('two.html', FAILED, WAITING);
   assert.deepEqual(listRuns(bytes).runs.map(run => run.id).sort(), [FAILED, WAITING]);
   using(openRun(bytes, { run: FAILED }), run => assert.equal(run.overview().run, FAILED));
-  assert.equal((await listRuns(new Blob([bytes]))).runs.length, 2);
+  assert.equal((await list(new Blob([bytes]))).runs.length, 2);
 });
 
 test('what was damaged is refused with the reason', () => {

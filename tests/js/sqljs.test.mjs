@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { openRun } from 'prosescope';
+import { openRun } from 'prosescope/sync';
 import initSqlJs from 'sql.js';
 import { example, examples, FAILED, NOW } from './support.mjs';
 

@@ -1,34 +1,42 @@
-// The package as TypeScript sees it; only compiled.
+// The package as TypeScript sees it, with the library of a page and without; only compiled.
 import {
-  check, init, initSync, listRuns, openRun, parseTimeout, redactText, renderState, resolve,
-  NotFoundError, OpenError, ProsescopeError, Run, ShareError, TimeoutError, UsageError, DefectError,
-  type BindingRow, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
+  init, list, open, parseTimeout, redactText,
+  NotFoundError, OpenError, ProsescopeError, Run, ShareError, DurationError, UsageError, DefectError,
+  type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
   type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type TextWishes, type TreeRow,
 } from 'prosescope';
+import { initSync, listRuns, openRun } from 'prosescope/sync';
+import { listPath, openPath } from 'prosescope/node';
+import * as worker from 'prosescope/worker';
+import wasm from 'prosescope/prosescope.wasm';
 
 declare const bytes: Uint8Array;
-declare const input: HTMLInputElement;
+declare const file: BrowserFile;
 
 const run: Run = openRun(bytes, { now: new Date(), wal: bytes, label: 'a run' });
 const overview: Overview = run.overview();
 const { status, started, claims }: { status: string; started: string | null; claims: Array<[string, string]> } = overview;
-const rows: TreeRow[] = run.trace(0, 10, [1, 2]).rows;
+const rows: TreeRow[] = run.trace({ from: 0, len: 10, folded: [1, 2] }).rows;
+const all: TreeRow[] = [...run.trace().rows, ...run.rows({ status: 'failed', order: 'longest', atLeastMs: 5 })];
 const bindings: BindingRow[] = run.bindings().rows;
-const text: string = run.value('draft', 19) + run.value({ file: 'program.prose' });
-const whole: Uint8Array = run.valueBytes({ binding: bindings[0].binding });
-const resolution: Resolution = resolve(run, 'draft');
+const text: string = run.value('draft', { frame: 19 }) + run.value({ file: 'program.prose' });
+const whole: Uint8Array = run.valueBytes({ binding: bindings[0].binding }, { frame: 2n ** 60n });
+const resolution: Resolution = run.resolve('draft', { frame: '9007199254740993' });
 const winner: BindingRow | undefined = resolution.winner?.row;
-const issues: Issue[] = check(run).issues;
-const rules: string[] = check(run).rules.map(rule => rule.meaning);
+const issues: Issue[] = run.check().issues;
+const rules: string[] = run.check().rules.map(rule => rule.meaning);
 const severity: 'info' | 'warning' | 'error' = issues[0].severity;
-const state: string = renderState(run, true);
+const state: string = run.stateText({ whole: true });
 const seconds: number = parseTimeout('2h30m').seconds;
-const list: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
-const opened: Promise<Run> = openRun(input.files!);
-const dropped: Promise<Run> = openRun(new File([], 'state.db'), { run: 'latest' });
+const runs: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
+const opened: Promise<Run> = open([file]);
+const dropped: Promise<Run> = open(file, { run: 'latest' });
+const listed: Promise<RunList> = list([file]);
 const folder: Run = openRun({ 'state.md': '# Execution State', 'bindings/a.md': bytes.buffer });
-const loaded: Promise<void> = init(new URL('https://localhost/prosescope.wasm'));
-initSync(bytes as Uint8Array<ArrayBuffer>);
+const loaded: Promise<void> = init(wasm);
+initSync(bytes);
+const at: Promise<Run> = openPath('runs/a', { run: 'latest' });
+const there: Promise<RunList> = listPath('.');
 const known: TextWishes = { personal: true, keep: ['email'], redact: ['/[0-9]+/'], secrets: { API_TOKEN: text } };
 const wishes: ShareWishes = { ...known, without: ['values', 'program'], history: true, maxValue: 5, also: ['latest'] };
 const options: ShareOptions = { ...wishes, format: 'html', viewer: text };
@@ -46,8 +54,14 @@ try {
   if (error instanceof ProsescopeError) {
     const code: ErrorCode = error.code;
     const hint: string = error.hint;
-    [OpenError, NotFoundError, UsageError, ShareError, TimeoutError, DefectError].some(kind => error instanceof kind);
+    [OpenError, NotFoundError, UsageError, ShareError, DurationError, DefectError].some(kind => error instanceof kind);
   }
+}
+async function remote() {
+  const far: worker.RemoteRun = await worker.open(file, { run: 'latest' });
+  const headline: string = (await far.overview()).headline;
+  for await (const row of far.rows({ len: 5 })) row.text;
+  await far.free();
 }
 
 // @ts-expect-error a path is not bytes
@@ -56,10 +70,14 @@ openRun(5);
 new Run();
 // @ts-expect-error no such option
 openRun(bytes, { nwo: 5 });
+// @ts-expect-error a browser's files are not there at once
+openRun(file);
 // @ts-expect-error no such field
 overview.state;
 // @ts-expect-error an index is a number
 run.value({ binding: 'draft' });
+// @ts-expect-error no such kind of row
+run.trace({ kind: 'session' });
 // @ts-expect-error no such wish
 run.lookToShare({ witout: ['values'] });
 // @ts-expect-error no such content

@@ -1,6 +1,6 @@
 // Opens the database beside it with its -wal, as one of several files and as an option, and without.
 import { readFileSync } from 'node:fs';
-import { openRun } from 'prosescope';
+import { openRun } from 'prosescope/sync';
 
 const [bytes, wal] = [readFileSync('state.db'), readFileSync('state.db-wal')];
 for (const run of [

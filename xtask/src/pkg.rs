@@ -1,8 +1,8 @@
 //! `cargo xtask pkg`: the JavaScript package, as npm takes it.
 //!
 //! ```text
-//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, glue.d.ts, prosescope.wasm ─┐
-//! pkg/js/*, pkg/README.md, the licences ──────────────────────────────────────────────────────────────┴──► pkg/dist
+//! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, prosescope.wasm ─┐
+//! pkg/js/*, pkg/README.md, the licences ───────────────────────────────────────────────────┴──► pkg/dist
 //! ```
 
 use std::fs;
@@ -17,9 +17,6 @@ use crate::wasm;
 
 /// What stands in pkg/js/package.json for the workspace's version.
 const VERSION: &str = "@VERSION@";
-
-/// `Symbol.dispose` in the types that wasm-bindgen writes.
-const LIBRARY: &str = "/// <reference lib=\"esnext.disposable\" />\n";
 
 /// Builds the package into pkg/dist and returns that folder.
 ///
@@ -40,7 +37,7 @@ fn build_into(root: &Path, dist: &Path) -> Result<()> {
     let wasm = wasm::bind(&wasm, &out, "glue", |bindgen| {
         bindgen
             .web(true)?
-            .typescript(true)
+            .typescript(false)
             .omit_default_module_path(true)
             .reset_state_function(true);
         Ok(())
@@ -57,8 +54,6 @@ fn build_into(root: &Path, dist: &Path) -> Result<()> {
         copy(&root.join(file), dist)?;
     }
     copy(&out.join("glue.js"), dist)?;
-    let types = fs::read_to_string(out.join("glue.d.ts")).context("reading the types")?;
-    fs::write(dist.join("glue.d.ts"), format!("{LIBRARY}{types}"))?;
     fs::write(dist.join("prosescope.wasm"), &wasm)?;
     let manifest = dist.join("package.json");
     let text = fs::read_to_string(&manifest)?;

@@ -48,17 +48,15 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
     let database = needs::root().join(RUN).join("state.db");
     fs::copy(database, project.path().join("state.db")).unwrap();
     let look = "const bytes = await (await fetch('state.db')).arrayBuffer();
-        const run = openRun(bytes);
-        document.title = [run.overview().headline, run.value('style', 19).length].join();
-        run.free();
-        await openRun(new Blob(['{}'])).catch(e => { document.body.dataset.error = `${e.name} ${e.code}` });";
+        const run = await open(bytes);
+        document.title = [(await run.overview()).headline, (await run.value('style', { frame: 19 })).length].join();
+        await run.free();
+        await open(new Blob(['{}'])).catch(e => { document.body.dataset.error = `${e.name} ${e.code}` });";
     // Not bundled: the module beside the script is found by itself.
-    let plain = format!(
-        "import {{ init, openRun }} from './node_modules/prosescope/index.js'; await init(); {look}"
-    );
+    let plain = format!("import {{ open }} from './node_modules/prosescope/index.js'; {look}");
     // Bundled, the module beside the bundle.
     let asset = format!(
-        "import {{ init, openRun }} from 'prosescope'; import url from 'prosescope/prosescope.wasm'; await init(url); {look}"
+        "import {{ init, open }} from 'prosescope'; import url from 'prosescope/prosescope.wasm'; await init(url); {look}"
     );
     fs::write(project.path().join("asset.mjs"), asset).unwrap();
     project.must(&["bundle.mjs", "asset.mjs", "asset.js", "file"]);
@@ -69,8 +67,12 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
     let ask = "new Worker('in-worker.js', { type: 'module' }).onmessage = ({ data }) => {
         document.title = data.title; document.body.dataset.error = data.body.dataset.error };";
     fs::write(project.path().join("worker.js"), ask).unwrap();
+    // In the package's own worker: files are read there, in parts.
+    let far = format!("import {{ open }} from './node_modules/prosescope/worker.js'; {look}");
+    let far = far.replace("open(bytes)", "open(new File([bytes], 'state.db'))");
+    fs::write(project.path().join("far.js"), far).unwrap();
     let address = serve(project.path().to_path_buf());
-    for script in ["plain.js", "asset.js", "worker.js"] {
+    for script in ["plain.js", "asset.js", "worker.js", "far.js"] {
         let html = format!(
             "<!doctype html><link rel=icon href=data:,><body><script type=module src={script}></script>"
         );
@@ -91,7 +93,7 @@ fn pages_from_a_server_load_the_webassembly_themselves() {
 /// The same in a worker: an object stands for the page, and is sent to it.
 fn plain_worker(look: &str) -> String {
     format!(
-        "import {{ init, openRun }} from './node_modules/prosescope/index.js'; await init();
+        "import {{ open }} from './node_modules/prosescope/index.js';
          const document = {{ body: {{ dataset: {{}} }} }}; {look} postMessage(document);"
     )
 }

@@ -1,0 +1,3 @@
+import './auto.node.js';
+
+export * from './sync.js';

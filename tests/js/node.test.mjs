@@ -1,0 +1,72 @@
+// 'prosescope/node': runs by their paths, and ids that numbers of JavaScript do not tell apart.
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'node:test';
+import { listPath, openPath } from 'prosescope/node';
+import { openRun } from 'prosescope/sync';
+import initSqlJs from 'sql.js';
+import { example, examples, FAILED, FOLDER, NOW, RUNS, WAITING } from './support.mjs';
+
+const { EXAMPLES } = process.env;
+const SQL = await initSqlJs();
+const folder = mkdtempSync(join(tmpdir(), 'prosescope-'));
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('a project, a folder of runs, a run and a database are opened by their paths', async () => {
+  const runs = join(EXAMPLES, '.prose', 'runs');
+  for (const [path, run, id] of [
+    [EXAMPLES, undefined, WAITING],
+    [join(EXAMPLES, '.prose'), FAILED, FAILED],
+    [join(runs, FOLDER), undefined, FOLDER],
+    [join(runs, FAILED, 'state.db'), '20260118', FAILED],
+    [pathToFileURL(join(runs, FAILED, 'state.db')), undefined, FAILED],
+  ]) {
+    const opened = await openPath(path, { run, now: NOW });
+    assert.equal(opened.overview().run, id, `${path}`);
+    opened.free();
+  }
+  assert.deepEqual((await listPath(EXAMPLES)).runs.map(run => run.id).sort(), RUNS);
+});
+
+test('what is read in parts is what is read whole', async () => {
+  const whole = openRun(examples, { run: FAILED, now: NOW });
+  const parts = await openPath(join(EXAMPLES, '.prose'), { run: FAILED, now: NOW });
+  for (const page of ['trace', 'bindings', 'agents', 'program', 'imports']) assert.deepEqual(parts[page](), whole[page]());
+  assert.equal(parts.value('style', { frame: 19 }), whole.value('style', { frame: 19 }));
+});
+
+test('what is not there, or changed, is said', async () => {
+  await assert.rejects(openPath(join(folder, 'nothing')), { name: 'OpenError', code: 'unreadable' });
+  await assert.rejects(openPath(5), { name: 'UsageError', code: 'bad-argument' });
+  await assert.rejects(openPath(EXAMPLES, { wal: new Uint8Array() }), { code: 'bad-argument', message: 'there is no option wal' });
+  const file = join(folder, 'letter.md');
+  const run = join(folder, 'run');
+  writeFileSync(file, 'x');
+  await assert.rejects(openPath(file), { name: 'OpenError' });
+  writeFileSync(`${run}.db`, example(`runs/${FAILED}/state.db`));
+  const opened = await openPath(`${run}.db`);
+  appendFileSync(`${run}.db`, 'more');
+  assert.throws(() => { for (let at = 0; at < 99; at++) opened.value({ binding: at }); }, error => error.name !== 'DefectError');
+});
+
+test('ids beyond 2^53 are told apart', () => {
+  const db = new SQL.Database(example(`runs/${FAILED}/state.db`));
+  const ids = ['9007199254740992', '9007199254740993'];
+  for (const id of ids) {
+    db.run(`INSERT INTO execution (id, statement_index, statement_text, status) VALUES (${id}, 99, 'do large', 'completed')`);
+    db.run(`INSERT INTO bindings (name, execution_id, kind, value) VALUES ('zz', ${id}, 'let', 'of ${id}')`);
+  }
+  const run = openRun(db.export());
+  const rows = run.bindings().rows.filter(row => row.name === 'zz');
+  assert.deepEqual(rows.map(row => row.execution_id).sort(), ids);
+  for (const id of ids) {
+    assert.equal(run.value('zz', { frame: id }), `of ${id}`);
+    assert.equal(run.value('zz', { frame: BigInt(id) }), `of ${id}`);
+  }
+  // The other ids stay numbers.
+  assert.equal(typeof run.bindings().rows.find(row => row.execution_id === 12)?.execution_id, 'number');
+  run.free();
+});
