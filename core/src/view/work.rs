@@ -82,6 +82,9 @@ pub struct GivenName {
     pub name: String,
     /// The binding that it meant.
     pub binding: Option<BindingRef>,
+    /// The statement that wrote the value that it was given, where `seen` is `same` and a record tells which.
+    #[serde(default)]
+    pub written_by: Option<NodeRef>,
     /// Why it meant this one, or none.
     pub why: String,
     /// Whether the value there now is the one that was given.

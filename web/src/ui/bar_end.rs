@@ -22,12 +22,35 @@ pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView 
             open.try_set(false);
         }
     };
+    // Arrow keys go round in the menu, from the button that opens it too.
+    let step = move |down: bool| {
+        let all = within.get_untracked()?.query_selector_all("button").ok()?;
+        let here = document().active_element().map(wasm_bindgen::JsValue::from);
+        let at =
+            (0..all.length()).find(|at| all.item(*at).map(wasm_bindgen::JsValue::from) == here)?;
+        let next = (at + if down { 1 } else { all.length() - 1 }) % all.length();
+        all.item(next)?
+            .dyn_into::<web_sys::HtmlElement>()
+            .ok()?
+            .focus()
+            .ok()
+    };
+    let on_key = move |event: web_sys::KeyboardEvent| {
+        if !open.get_untracked() {
+            return;
+        }
+        match &*event.key() {
+            "Escape" => open.set(false),
+            "ArrowDown" => drop(step(true)),
+            "ArrowUp" => drop(step(false)),
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+    };
     view! {
         <span class="menu" class:open=open node_ref=within on:focusout=left
-            on:keydown=move |event| if event.key() == "Escape" && open.get_untracked() {
-                event.stop_propagation();
-                open.set(false);
-            }>
+            on:keydown=on_key>
             <button class="icon more" aria-label="More" title="More" aria-expanded=move || open.get().to_string()
                 on:click=move |_| open.update(|open| *open = !*open)>"⋯"</button>
             <span class="inside" on:click=move |_| open.set(false)>

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::divider::Divider;
 use super::icons;
 use super::keys;
 use super::list::Key;
@@ -26,7 +27,8 @@ pub(crate) fn Beside(
 ) -> impl IntoView {
     let app = App::get();
     view! {
-        <div class="beside" class:open=move || open.read().is_some()>
+        <div class="beside" class:open=move || open.read().is_some()
+            style=("--beside", move || app.beside.get().map(|width| format!("{width:.0}px")))>
             <div class="beside-list">{list}</div>
             {move || open.get().map(|item| {
                 let risen = StoredValue::new(item.clone());
@@ -35,6 +37,7 @@ pub(crate) fn Beside(
                     rise.run(risen.get_value());
                 };
                 view! {
+                <Divider/>
                 <aside class="detail" class:peek=is_peek aria-label=label tabindex="-1" on:click=move |_| up()>
                     <button class="icon detail-close" title="Close (Esc)" aria-label="Close" on:click=move |event| {
                         event.stop_propagation();

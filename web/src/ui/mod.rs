@@ -13,6 +13,7 @@ mod cells;
 mod choice;
 mod compare;
 mod detail;
+mod divider;
 mod finder;
 mod follow;
 mod help;

@@ -32,6 +32,19 @@ pub(crate) fn matches(query: &str) -> bool {
     found.is_some_and(|found| found.matches())
 }
 
+/// Whether there is little room, as long as the page is shown: a window is made narrower, a phone is turned.
+pub(crate) fn is_small() -> ReadSignal<bool> {
+    let (is, set) = signal(matches(SMALL));
+    let resized = window_event_listener(leptos::ev::resize, move |_| {
+        let now = matches(SMALL);
+        if is.try_get_untracked().is_some_and(|is| is != now) {
+            set.set(now);
+        }
+    });
+    on_cleanup(move || resized.remove());
+    is
+}
+
 /// The place of the pointer in what it points at, as a part of it.
 pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
     let target = event

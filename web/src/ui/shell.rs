@@ -74,6 +74,7 @@ pub(crate) fn RunShell(
             <Band/>
             <Pages page/>
             <main id="main" tabindex="-1" class=move || format!("page page-{}", page.get().word())>
+                <h2 class="away">{move || page.get().title()}</h2>
                 {live(move || match trouble.get() {
                     Some(trouble) => view! { <TroubleNote trouble/> }.into_any(),
                     None => pages::draw(page.get()),

@@ -125,6 +125,8 @@ pub(crate) struct App {
     pub(crate) shared: RwSignal<Option<Shared>>,
     /// Where one is.
     pub(crate) route: RwSignal<Route>,
+    /// How wide what is open beside a list was made, in pixels.
+    pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
     /// Where it lies what is being shared, while the sheet for that is shown.
@@ -223,6 +225,7 @@ impl App {
             workflows: RwSignal::new(Vec::new()),
             shared: RwSignal::default(),
             route: RwSignal::new(Route::parse(&hash())),
+            beside: RwSignal::new(None),
             help: RwSignal::new(false),
             sharing: RwSignal::new(None),
             sheet: RwSignal::new(None),

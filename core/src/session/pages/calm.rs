@@ -19,15 +19,17 @@ pub fn went_well(opened: &Opened) -> &BTreeSet<NodeId> {
     opened.index.well.get_or_init(|| outermost(opened))
 }
 
+/// Whether a node by itself did not go well. What was passed over went as the program says.
+pub(super) fn is_odd(node: &Node) -> bool {
+    let is_well = matches!(
+        node.status,
+        NodeStatus::Completed | NodeStatus::Approved | NodeStatus::Skipped
+    );
+    !is_well || node.recovered
+}
+
 fn outermost(opened: &Opened) -> BTreeSet<NodeId> {
     let trace = &opened.trace;
-    let is_odd = |node: &Node| {
-        let is_well = matches!(
-            node.status,
-            NodeStatus::Completed | NodeStatus::Approved | NodeStatus::Skipped
-        );
-        !is_well || node.recovered
-    };
     let below = trace.above(|_, node| is_odd(node));
     let mut well = BTreeSet::new();
     let mut at = NodeId::new(0);

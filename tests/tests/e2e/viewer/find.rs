@@ -31,9 +31,18 @@ fn a_row_shows_what_was_asked_given_and_answered() {
     let titles = viewer
         .eval("[...document.querySelectorAll('.detail .work h3')].map(h => h.firstChild.textContent).join()");
     assert_eq!(titles, "Asked,Given,Answered");
-    // A name of the context leads to its value.
+    // A name of the context leads to the statement that wrote it, and its size to the value.
+    let before = viewer.eval("location.hash");
     let name = viewer.eval("document.querySelector('.detail .given a').innerText");
-    viewer.click(".detail .given a");
+    viewer.click(".detail .given b a");
+    viewer.wait(&format!("location.hash !== {before}"));
+    viewer.wait(&format!(
+        "document.querySelector('.trace-rows .row.selected .text').innerText.includes({name})"
+    ));
+    viewer.eval("history.back()");
+    viewer.wait(&format!("location.hash === {before}"));
+    viewer.wait("document.querySelector('.detail .whole-value a')");
+    viewer.click(".detail .whole-value a");
     viewer.wait_page("Values");
     viewer.wait(&format!(
         "document.querySelector('.detail h2').innerText.includes({name})"

@@ -16,7 +16,9 @@ fn a_failed_run_is_understood_in_firefox() {
     page.set_files("input[type=file]:not([webkitdirectory])", &[&run]);
     // Why it failed, and what was asked: the run opens at what failed first.
     page.wait("document.querySelector('.band h1').innerText.includes('Failed at line 38')");
-    page.wait("document.querySelector('.detail .error').innerText.startsWith('Output was cut off')");
+    page.wait(
+        "document.querySelector('.detail .error').innerText.startsWith('Output was cut off')",
+    );
     page.wait("document.querySelector('.detail .says').innerText.includes('Mend these terms')");
     page.wait("document.querySelector('.detail .given table')");
     // Where a text is.

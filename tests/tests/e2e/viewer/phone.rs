@@ -1,7 +1,7 @@
 //! A run on a narrow screen: what it lacks room for is a touch away.
 
 use super::screenshots::shoot;
-use super::{FAILED, Viewer, example};
+use super::{FAILED, Viewer, WAITING, example, examples};
 
 #[test]
 fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
@@ -33,6 +33,13 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.key("Escape");
     viewer.wait(&format!("{menu} === 'none'"));
     viewer.click(".menu .more");
+    // Arrow keys move in it.
+    for name in ["Share…", "Open…"] {
+        viewer.key("ArrowDown");
+        viewer.wait(&format!(
+            "document.activeElement.innerText.includes('{name}')"
+        ));
+    }
     viewer.click_text(".menu button", "Keys");
     viewer
         .wait("document.querySelector('dialog[open]').innerText.includes('Next and previous row')");
@@ -43,5 +50,36 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.click(".menu .more");
     viewer.click_text(".menu button", "Close");
     viewer.wait_text("Drop it anywhere");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn a_window_that_gets_narrow_has_rows_for_a_finger_and_says_what_a_gate_asks() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(WAITING)]);
+    let height =
+        "document.querySelector('.trace-rows .row:not(.head)').getBoundingClientRect().height";
+    viewer.wait(&format!("{height} === 24"));
+    viewer.look(400, 800, false);
+    viewer.wait(&format!("{height} === 42"));
+    viewer
+        .wait("document.querySelector('.detail.peek .says').innerText.startsWith('Deploy 7.3.0')");
+    viewer.look(1280, 800, false);
+    viewer.wait(&format!("{height} === 24"));
+    viewer.assert_quiet();
+}
+
+#[test]
+fn runs_of_two_programs_are_marked_on_a_narrow_screen_and_it_is_said() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.look(400, 800, false);
+    viewer.drop_files(&[&examples()]);
+    viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
+    viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
+    viewer.wait("document.querySelector('.pairing').innerText.includes('of two programs: ship-tax-rules and translate-manual')");
     viewer.assert_quiet();
 }

@@ -163,10 +163,10 @@ fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
             "[...document.querySelectorAll('.detail .work h3')].some(h => h.firstChild.textContent === '{title}')"
         ));
     }
-    // A name that was given leads to its value.
+    // The size of what was given leads to the value.
     match hand {
-        Mouse => viewer.click(".detail .given a"),
-        Keys => tab_to(viewer, "e.matches('.given a')"),
+        Mouse => viewer.click(".detail .whole-value a"),
+        Keys => tab_to(viewer, "e.matches('.whole-value a')"),
     }
     viewer.wait_page("Values");
     viewer.wait("document.querySelector('.detail .value')");

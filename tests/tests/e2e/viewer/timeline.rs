@@ -72,6 +72,11 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     viewer.click_text(".segments button", "Longest");
     viewer.wait(&format!("{TEXTS}[0].startsWith('draft')"));
     assert_eq!(viewer.rows(), all, "an order leaves nothing out");
+    assert_eq!(
+        viewer.eval("!!document.querySelector('.detail .cause')"),
+        true,
+        "what is open stays open"
+    );
     viewer.click(".choose input");
     viewer.type_text("status:failed");
     viewer.wait("/^\\d+ rows?$/.test(document.querySelector('.choose [role=status]').innerText)");
@@ -101,6 +106,29 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     viewer.wait(&format!("{TEXTS}.length > 5"));
     assert_eq!(viewer.rows(), all);
     shoot(&mut viewer, "trace-choice");
+    viewer.assert_quiet();
+}
+
+#[test]
+fn what_is_open_is_made_wider() {
+    let Some(mut viewer) = Viewer::from_disk() else {
+        return;
+    };
+    viewer.drop_run(&[&example(FAILED)]);
+    let width = "Math.round(document.querySelector('.detail').getBoundingClientRect().width)";
+    viewer.wait("document.querySelector('.detail')");
+    let before = viewer.eval(width).as_u64().unwrap();
+    viewer.eval("document.querySelector('.divider').focus()");
+    viewer.key("ArrowLeft");
+    viewer.key("ArrowLeft");
+    viewer.wait(&format!("{width} === {}", before + 48));
+    // It stays so on other pages, and another key makes it as it was.
+    viewer.key("4");
+    viewer.wait_page("Agents");
+    viewer.wait(&format!("{width} === {}", before + 48));
+    viewer.eval("document.querySelector('.divider').focus()");
+    viewer.key("Home");
+    viewer.wait(&format!("{width} !== {}", before + 48));
     viewer.assert_quiet();
 }
 

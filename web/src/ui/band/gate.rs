@@ -46,8 +46,10 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
         .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
+        // Once it has passed the headline says it.
         gate.deadline
             .as_ref()
+            .filter(|_| !gate.overdue)
             .map(|at| format!("until {}", words::moment(at))),
         gate.remaining.clone().filter(|_| !gate.overdue),
     ];

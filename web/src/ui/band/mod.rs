@@ -186,14 +186,10 @@ fn facts(overview: &Overview) -> AnyView {
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
-    let untimed = match (
-        overview.times_recorded,
-        overview.is_unread(Part::Statements),
-    ) {
-        (_, true) => Some("times of statements could not be read"),
-        (false, false) if overview.trace_nodes > 0 => Some("no times recorded for statements"),
-        _ => None,
-    };
+    // That none are recorded is said above the trace.
+    let untimed = overview
+        .is_unread(Part::Statements)
+        .then_some("times of statements could not be read");
     let when = match (started, last, overview.file_changed.as_ref()) {
         (None, None, Some(changed)) => format!(
             "no time recorded; a file changed on {}, which a copy resets",

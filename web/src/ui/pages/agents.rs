@@ -31,20 +31,17 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     let elsewhere = elsewhere(&view.elsewhere);
     if view.agents.is_empty() && !view.elsewhere.is_empty() {
         return view! {
-            <div class="tools"><h1>"Agents"</h1></div>
             {elsewhere}
         }
         .into_any();
     }
     if view.agents.is_empty() {
         return view! {
-            <div class="tools"><h1>"Agents"</h1></div>
             <EmptyPart part=Part::Agents what="No agents" why="No persistent agent was used, or their store was not given: agents of the project lie in .prose/agents."/>
         }
         .into_any();
     }
     let selected = detail::selected_or_first(|| "0".to_owned());
-    let count = view.agents.len() as u64;
     provide_context(StoredValue::new(view.agents.clone()));
     let on_key = detail::opening(Page::Agents, selected, |_, row: &AgentView| {
         row.agent.to_string()
@@ -62,7 +59,6 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
         <Rows pages=Pages::of(view.agents) height=52.0 label="Agents" class="agent-rows" cursor draw=row mark on_key/>
     };
     view! {
-        <div class="tools"><h1>"Agents"</h1><span class="soft">{words::count(count)}</span></div>
         {elsewhere}
         <Beside list=list.into_any() open=selected.into() label="Agent" draw=open/>
     }

@@ -87,10 +87,6 @@ pub(super) fn draw() -> AnyView {
         .into_any()
     };
     view! {
-        <div class="tools">
-            <h1>"Values"</h1>
-            {move || pages.total.get().filter(|n| *n > 0).map(|n| view! { <span class="soft">{words::count(n)}</span> })}
-        </div>
         <Beside list=list.into_any() open=selected.into() label="Binding" draw=binding::draw/>
     }
     .into_any()

@@ -63,7 +63,6 @@ fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
         .collect();
     if entries.is_empty() {
         return view! {
-            <div class="tools"><h1>"Files and tables"</h1></div>
             <Empty what="Nothing here" why="This run is neither a database nor a folder."/>
         }
         .into_any();
@@ -88,7 +87,7 @@ fn List(view: FilesView, cursor: Cursor) -> impl IntoView {
         <Rows pages=Pages::of(entries) height=32.0 label="Files and tables" class="file-rows" cursor head=head.into_any() draw=row mark on_key/>
     };
     view! {
-        <div class="tools"><h1>"Files and tables"</h1><span class="soft">{about.join(" · ")}</span></div>
+        <div class="tools"><span class="soft">{about.join(" · ")}</span></div>
         <Beside list=list.into_any() open=selected.into() label="Content" draw=open/>
     }
     .into_any()

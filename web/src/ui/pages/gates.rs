@@ -27,7 +27,6 @@ fn Gates(view: GatesView) -> impl IntoView {
     let run = Run::get();
     if view.gates.is_empty() && view.audit.rows.is_empty() {
         return view! {
-            <div class="tools"><h1>"Gates"</h1></div>
             <EmptyPart part=Part::Gates what="No gates" why="The program asked nobody for an approval."/>
         }
         .into_any();
@@ -49,7 +48,6 @@ fn Gates(view: GatesView) -> impl IntoView {
     let count = gates.len() as u64;
     view! {
         <div class="tools">
-            <h1>"Gates"</h1>
             <nav class="tabs" aria-label="Show">
                 <a href=tab(false) aria-current=move || (!is_audit.get()).then_some("true")>{words::counted(count, "gate", "gates")}</a>
                 <a href=tab(true) aria-current=move || is_audit.get().then_some("true")>"Audit log, "{words::counted(rows, "row", "rows")}</a>

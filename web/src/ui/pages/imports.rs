@@ -5,7 +5,6 @@ use prosescope_core::session::pages;
 use prosescope_core::view::{ImportView, ImportsView, Part, ValueFormat};
 
 use crate::route::{Page, Route};
-use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::load::{ask_page, loaded};
@@ -35,13 +34,11 @@ fn Imports(view: ImportsView) -> impl IntoView {
     });
     if view.imports.is_empty() {
         return view! {
-            <div class="tools"><h1>"Imports"</h1></div>
             {above}
             <EmptyPart part=Part::Imports what="No imports" why="The program uses no other program."/>
         }
         .into_any();
     }
-    let count = view.imports.len() as u64;
     let first = view
         .imports
         .first()
@@ -60,7 +57,6 @@ fn Imports(view: ImportsView) -> impl IntoView {
         <Rows pages=Pages::of(view.imports) height=52.0 label="Imports" class="import-rows" cursor=Cursor::new() draw=row mark on_key/>
     };
     view! {
-        <div class="tools"><h1>"Imports"</h1><span class="soft">{words::count(count)}</span></div>
         {above}
         <Beside list=list.into_any() open=selected.into() label="Import" draw=open/>
     }

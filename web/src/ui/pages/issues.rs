@@ -28,7 +28,6 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     let counts = view.counts;
     if view.issues.is_empty() {
         return view! {
-            <div class="tools"><h1>"Issues"</h1></div>
             <Empty what="Nothing found" why="Reading met nothing odd. `prosescope check` compares more."/>
         }
         .into_any();
@@ -67,7 +66,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
         <Rows pages=Pages::of(issues) height=52.0 label="Issues" class="issue-rows" cursor draw=row mark on_key/>
     };
     view! {
-        <div class="tools"><h1>"Issues"</h1><span class="soft">{parts.join(", ")}</span></div>
+        <div class="tools"><span class="soft">{parts.join(", ")}</span></div>
         <Beside list=list.into_any() open=selected.into() label="Issue" draw=open/>
     }
     .into_any()

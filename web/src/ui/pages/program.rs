@@ -77,7 +77,6 @@ pub(super) fn draw() -> AnyView {
     };
     view! {
         <div class="tools">
-            <h1>"Program"</h1>
             <span class="mono soft cut">{move || about.get().path}</span>
             <span class="faint">{move || {
                 let from = about.get().from;

@@ -115,7 +115,7 @@ fn State(view: StateMdView, whole: bool) -> impl IntoView {
     };
     view! {
         <div class="tools">
-            <h1>"state.md"</h1>{tabs}{verdict}
+            {tabs}{verdict}
             <span class="grow"></span>
             <label class="check">
                 <input type="checkbox" prop:checked=whole on:change=move |_| app.put(go(show.get_untracked(), !whole))/>

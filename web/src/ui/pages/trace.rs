@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use prosescope_core::session::pages::TraceChoice;
+use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 use prosescope_core::view::{Bar, NodeRef, Part as RunPart, TreeRow};
 
 use super::failures;
@@ -24,7 +24,7 @@ use crate::text::words;
 use crate::ui::detail::{self, Beside};
 use crate::ui::follow::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 use crate::ui::list::{Cursor, Key, Kind, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{Empty, EmptyPart, SMALL, matches};
+use crate::ui::parts::{Empty, EmptyPart, is_small};
 use crate::ui::state::{App, Run};
 use axis::{About, Axis};
 use chosen::Choose;
@@ -142,6 +142,7 @@ pub(super) fn draw() -> AnyView {
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let is_all = Memo::new(move |_| app.trace.choice.read().is_all());
     let axis = Axis::new(tree);
+    let small = is_small();
     let timed = Memo::new(move |before: Option<&bool>| {
         let timed = app.trace.timed.get();
         if before.is_some() {
@@ -158,7 +159,8 @@ pub(super) fn draw() -> AnyView {
             view! { <EmptyPart part=RunPart::Statements what="No statement is recorded" why=why/> }
                 .into_any()
         } else {
-            view! { <List tree axis timed=timed.get()/> {ahead::draw(run)} }.into_any()
+            view! { <List tree axis timed=timed.get() small=small.get()/> {ahead::draw(run)} }
+                .into_any()
         }
     };
     view! {
@@ -173,13 +175,24 @@ pub(super) fn draw() -> AnyView {
 
 /// The row that is open from the start: what failed first, else where a run stands that goes on no more.
 fn opened_first(app: App, run: Run) -> Option<String> {
-    let all = app.trace.choice.read().is_all() && !app.trace.shut.get();
+    if app.trace.shut.get() {
+        return None;
+    }
+    // An order leaves nothing out, and of what failed the first cause is never left out.
+    let mut left_out = app.trace.choice.get();
+    left_out.order = TraceOrder::default();
+    let only_failed = left_out.status == "failed";
+    if only_failed {
+        left_out.status.clear();
+    }
+    let is_all = left_out.is_all();
     run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let failed = overview.failure.as_ref().map(|failure| &failure.cause);
         let rests = overview.stale || overview.status != "running";
-        let place = failed.or(overview.positions.first().filter(|_| rests));
-        place.filter(|_| all).map(super::item_of)
+        let stands = overview.positions.first();
+        let place = failed.or(stands.filter(|_| rests && !only_failed));
+        place.filter(|_| is_all).map(super::item_of)
     })
 }
 
@@ -467,7 +480,7 @@ fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
 }
 
 #[component]
-fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
+fn List(tree: Tree, axis: Axis, timed: bool, small: bool) -> impl IntoView {
     let head = view! {
         <span role="columnheader">"Statement"</span>
         {match timed {
@@ -490,7 +503,7 @@ fn List(tree: Tree, axis: Axis, timed: bool) -> impl IntoView {
             .is_some_and(|item| item == item_of(row) || item == format!("~{}", row.node)),
         fresh: tree.app.follow.is_new_node(&tree.run.place(), row.node),
     };
-    let height = if matches(SMALL) { TALL_ROW } else { ROW };
+    let height = if small { TALL_ROW } else { ROW };
     let rows = view! {
         <Rows
             pages=tree.pages height label="Trace" class="trace-rows" kind=Kind::Tree cursor=tree.cursor

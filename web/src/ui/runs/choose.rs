@@ -11,7 +11,8 @@ use crate::text::words;
 use crate::ui::choice::Choice;
 use crate::ui::keys::focus;
 use crate::ui::parts::{Empty, live};
-use crate::ui::state::App;
+use crate::ui::shell::name_of;
+use crate::ui::state::{App, Desk};
 
 /// How runs stand, those first that ask for somebody.
 const FIRST: [&str; 6] = [
@@ -165,13 +166,32 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
 
 /// What to do with the runs that are marked.
 fn pairing(app: App) -> Option<AnyView> {
-    let many = app.paired.read().len();
+    let paired = app.paired.get();
+    let program = |place: &String| {
+        app.desk.with(|desk| match desk {
+            Desk::Open(list) => list
+                .runs
+                .iter()
+                .find(|run| run.place == *place)?
+                .program
+                .clone(),
+            _ => None,
+        })
+    };
+    let names: Vec<String> = paired
+        .iter()
+        .filter_map(program)
+        .map(|path| name_of(&path))
+        .collect();
     let clear = view! { <button class="plain" on:click=move |_| app.paired.set(Vec::new())>"Clear"</button> };
-    match many {
+    match paired.len() {
         0 => None,
         1 => Some(view! { <p class="pairing" role="status">"One run is marked: mark another run of its program to compare them."{clear}</p> }.into_any()),
         _ => Some(view! {
-            <p class="pairing" role="status">"Two runs are marked."
+            <p class="pairing" role="status">{match names.as_slice() {
+                [a, b] if a != b => format!("Two runs are marked, of two programs: {a} and {b}."),
+                _ => "Two runs are marked.".to_owned(),
+            }}
                 <button class="primary" on:click=move |_| { app.compare(); }>"Compare "<kbd>"c"</kbd></button>{clear}</p>
         }.into_any()),
     }

@@ -89,7 +89,7 @@ pub(super) fn Table(
         <span role="columnheader" class="wide num">"Started"</span>
         {sorting("Took", "num", &[Order::Duration])}
         <span role="columnheader" class="wide">"Run"</span>
-        <span role="columnheader" class="wide"><span class="away">"Compare"</span></span>
+        <span role="columnheader" class="pick"><span class="away">"Compare"</span></span>
     };
     // By another order than that of time, each row says its day.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
@@ -193,7 +193,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         <span role="gridcell" class="wide num" title=when>{clock.unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="num">{run.duration.clone().unwrap_or_else(|| "–".to_owned())}</span>
         <span role="gridcell" class="wide mono cut faint" title=run.place.clone()>{run.title()}</span>
-        <span role="gridcell" class="wide"><button class="plain mark-run" tabindex="-1" title="Mark to compare (x)" aria-label="Mark to compare"
+        <span role="gridcell" class="pick"><button class="plain mark-run" tabindex="-1" title="Mark to compare (x)" aria-label="Mark to compare"
             aria-pressed=move || app.paired.read().contains(&place).to_string()
             on:click=move |event| {
                 event.stop_propagation();

@@ -2,6 +2,7 @@
 
 use super::block::{LINE, one_line};
 use crate::session::Session;
+use crate::session::pages::calm::is_odd;
 use crate::session::pages::trace::{error_of, status_word};
 use crate::text::{counted, short};
 use crate::trace::{Node, NodeId};
@@ -14,8 +15,7 @@ const MOST: usize = 2_000;
 pub(super) fn tree(session: &Session, focus: Option<NodeId>) -> (Vec<String>, usize) {
     let trace = session.trace();
     // What holds something that did not go well, or that the text is about, is unfolded.
-    let is_well = |node: &Node| tone(status_word(session, node)) == Tone::Ok && !node.has_failed();
-    let shown = trace.above(|at, node| !is_well(node) || focus == Some(at));
+    let shown = trace.above(|at, node| is_odd(node) || focus == Some(at));
     let mut lines = Vec::new();
     let mut of_focus = 0;
     let mut at = NodeId::new(0);

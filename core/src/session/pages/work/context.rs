@@ -6,7 +6,7 @@ use crate::model::Binding;
 use crate::program::{Given, Listing, NameUse, scan};
 use crate::scope::{self, Candidate, Outcome};
 use crate::session::Session;
-use crate::session::pages::trace::binding_ref;
+use crate::session::pages::trace::{binding_ref, node_ref};
 use crate::session::pages::writes::{Written, written};
 use crate::text::short;
 use crate::time::Stamp;
@@ -189,7 +189,12 @@ impl<'s> Asked<'s> {
                     }
                     _ => "the nearer ones were written later".to_owned(),
                 };
-                return self.settled(name, at, binding, seen, inferred, why);
+                let by = by.by.filter(|_| seen == Seen::Same);
+                let written_by = by.and_then(|node| node_ref(self.session, node));
+                return GivenName {
+                    written_by,
+                    ..self.settled(name, at, binding, seen, inferred, why)
+                };
             }
             let passed = claimed || self.made_later(binding);
             late.get_or_insert((candidate, binding, by, inferred, passed));
@@ -242,6 +247,7 @@ impl<'s> Asked<'s> {
             inferred,
             value: of_binding(self.session, binding),
             note: note.map(str::to_owned),
+            ..GivenName::default()
         }
     }
 
@@ -281,6 +287,7 @@ impl<'s> Asked<'s> {
             inferred,
             value,
             note: Some(format!("{who}; {what}.")),
+            ..GivenName::default()
         }
     }
 }

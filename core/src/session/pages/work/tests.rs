@@ -74,6 +74,12 @@ fn a_value_that_was_replaced_is_never_shown_as_the_one_that_was_given() {
     let last = work(&run, 3);
     assert_eq!(given(&last), ["draft Replaced -", "review Same good"]);
     assert_eq!(last.answers[0].value.as_ref().unwrap().text, "the second");
+    // Of a value that was replaced nobody is named: who wrote it last did not write what was given.
+    let wrote = last
+        .context
+        .iter()
+        .map(|given| given.written_by.as_ref().and_then(|by| by.id));
+    assert_eq!(wrote.collect::<Vec<_>>(), [None, Some(2)]);
 
     // Our writer keeps what it replaces.
     let history = "INSERT INTO x_binding_history (name, created_at, updated_at, replaced_at, value) VALUES

@@ -133,7 +133,6 @@ pub(super) fn draw() -> AnyView {
     on_cleanup(move || lens.app.stop_query());
     view! {
         <div class="tools">
-            <h1>"SQL"</h1>
             <span class="soft">"Read-only: the file is never changed."</span>
         </div>
         <div class="sql">

@@ -67,7 +67,6 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
     };
     view! {
         <div class="tools choose" role="search" aria-label="Rows of the trace">
-            <h1 class="away">"Trace"</h1>
             <input type="search" placeholder="Filter rows" aria-label="Only rows with this text"
                 title="Words of the statement or its error; kind:loop, status:failed, >1m"
                 prop:value=typed

@@ -89,9 +89,16 @@ fn binding_link(binding: &BindingRef) -> AnyView {
 }
 
 fn name(given: GivenName) -> AnyView {
-    let called = match &given.binding {
-        Some(binding) => binding_link(binding),
-        None => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
+    let value = given.binding.as_ref();
+    let called = match (&given.written_by, value) {
+        (Some(by), _) => {
+            let to = Run::get().item(Page::Trace, item_of(by)).to_string();
+            let why = format!("Written by {}", by.text);
+            view! { <a href=to title=why><code dir="auto">{given.name.clone()}</code></a> }
+                .into_any()
+        }
+        (None, Some(binding)) => binding_link(binding),
+        (None, None) => view! { <code dir="auto">{given.name.clone()}</code> }.into_any(),
     };
     let state = match given.seen {
         Seen::Same if given.inferred => Some((
@@ -104,13 +111,20 @@ fn name(given: GivenName) -> AnyView {
         Seen::Nothing => Some(("nothing recorded", "")),
     };
     let size = given.value.as_ref().map(|value| words::bytes(value.len));
+    let size = size.map(|size| match value {
+        Some(value) => link(
+            Run::get().item(Page::Bindings, value.binding),
+            size.as_str(),
+        ),
+        None => size.into_any(),
+    });
     view! {
         <section class="given">
             <p class="line-up">
                 <b>{called}</b>
                 {state.map(|(state, why)| view! { <small class="wait-words" title=why>{state}</small> })}
                 <small class="faint cut grow" title=given.why.clone()>{given.why.clone()}</small>
-                <small class="faint">{size}</small>
+                <small class="faint whole-value">{size}</small>
             </p>
             {given.value.map(excerpt)}
             {given.note.map(note)}
