@@ -9,7 +9,7 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::follow::Carry;
 use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
-use crate::ui::parts::{SMALL, matches, tone_class};
+use crate::ui::parts::{is_small, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
 
@@ -81,16 +81,6 @@ pub(super) fn Table(
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
-    let head = view! {
-        {sorting("Day, UTC", "wide", &[Order::Newest, Order::Oldest])}
-        <span role="columnheader"><span class="away">"Status"</span></span>
-        {sorting("Program", "", &[Order::Program])}
-        {sorting("What came of it", "wide", &[Order::Problems])}
-        <span role="columnheader" class="wide num">"Started"</span>
-        {sorting("Took", "num", &[Order::Duration])}
-        <span role="columnheader" class="wide">"Run"</span>
-        <span role="columnheader" class="pick"><span class="away">"Compare"</span></span>
-    };
     // By another order than that of time, each row says its day.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
@@ -98,12 +88,25 @@ pub(super) fn Table(
         let same = |above: RunSummary| by_day() && day_of(&above) == day_of(run);
         draw_row(app, run, above.is_some_and(same))
     };
-    let height = if matches(SMALL) { TALL_ROW } else { ROW };
-    view! {
-        <Rows
-            pages height label="Runs" class="run-rows" cursor head=head.into_any()
-            draw=draw mark=mark on_key=on_key
-        />
+    let small = is_small();
+    move || {
+        let head = view! {
+            {sorting("Day, UTC", "wide", &[Order::Newest, Order::Oldest])}
+            <span role="columnheader"><span class="away">"Status"</span></span>
+            {sorting("Program", "", &[Order::Program])}
+            {sorting("What came of it", "wide", &[Order::Problems])}
+            <span role="columnheader" class="wide num">"Started"</span>
+            {sorting("Took", "num", &[Order::Duration])}
+            <span role="columnheader" class="wide">"Run"</span>
+            <span role="columnheader" class="pick"><span class="away">"Compare"</span></span>
+        };
+        let height = if small.get() { TALL_ROW } else { ROW };
+        view! {
+            <Rows
+                pages height label="Runs" class="run-rows" cursor head=head.into_any()
+                draw=draw mark=mark on_key=on_key
+            />
+        }
     }
 }
 
