@@ -32,7 +32,8 @@ use crate::print::style::{BAD, FAINT, RESET};
 
 fn main() -> ExitCode {
     input::survive_limits();
-    let cli = match args::parse(std::env::args_os()) {
+    let given = std::env::args_os().collect();
+    let cli = match usage::parse(given) {
         Ok(cli) => cli,
         Err(error) => {
             // It quotes arguments, and those may be names of files that a shell filled in: untrusted.

@@ -1,14 +1,67 @@
 //! What is said of a command line that cannot be understood.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::num::ParseIntError;
+use std::path::Path;
 
 use clap::CommandFactory;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::args::Cli;
+use crate::args::{self, Cli};
 use crate::error::CliError;
+
+/// Parses a command line. A path where a command stands is a run to show.
+pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let error = match args::parse(&words) {
+        Ok(cli) => return Ok(cli),
+        Err(error) => error,
+    };
+    let is_path = |word: &OsString| {
+        let path = Path::new(word);
+        let is_program = path.extension().is_some_and(|end| end == "prose");
+        word.to_string_lossy().starts_with("postgres:") || (!is_program && path.exists())
+    };
+    // What stands before it is the program's own name and global options.
+    let at = (1..words.len()).find(|at| words.get(*at).is_some_and(|word| is(&error, word)));
+    match at.filter(|at| words.get(*at).is_some_and(is_path)) {
+        Some(at) => {
+            words.insert(at, "show".into());
+            args::parse(&words)
+        }
+        None => Err(error),
+    }
+}
+
+/// Whether this is the word that clap takes for a command and does not know.
+fn is(error: &clap::Error, word: &OsString) -> bool {
+    let wrong = error.get(ContextKind::InvalidSubcommand);
+    matches!(wrong, Some(ContextValue::String(wrong)) if **wrong == *word.to_string_lossy())
+}
+
+/// What to do instead of a command that people try, and that is none.
+fn instead(word: &str) -> Option<&'static str> {
+    let is_program = Path::new(word)
+        .extension()
+        .is_some_and(|end| end == "prose");
+    Some(match word {
+        "run" | "compile" => {
+            "a program is run by a model in its own session, not by this command: `prosescope help vm` says how it records, \
+             `prosescope show` what it did"
+        }
+        "export" => {
+            "`prosescope share` writes a run into one file; `prosescope convert` copies it into another form"
+        }
+        _ if is_program => {
+            "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` says how a model records one"
+        }
+        _ if word.contains('/') || word.ends_with(".db") => {
+            "there is no such file: `prosescope runs` lists the runs below `.prose`"
+        }
+        _ => return None,
+    })
+}
 
 /// Replaces the advice of clap that would not work here: `-- -3` makes a value an argument of its own, and the usage
 /// line of two options that exclude each other has both of them. `words` are those of the command line.
@@ -23,6 +76,17 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     };
     tips.retain(|tip| !tip.to_string().starts_with("to pass '"));
     match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(word)) => word.clone(),
+                _ => String::new(),
+            };
+            if let Some(tip) = instead(&word) {
+                tips = vec![tip.to_owned().into()];
+                error.remove(ContextKind::SuggestedSubcommand);
+                error.remove(ContextKind::Usage);
+            }
+        }
         ErrorKind::ArgumentConflict => {
             error.remove(ContextKind::Usage);
         }

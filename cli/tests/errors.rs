@@ -448,3 +448,35 @@ fn a_brief_is_for_what_a_subagent_carries_out() {
         assert!(said.contains(what), "{id}: {said}");
     }
 }
+
+#[test]
+fn what_people_type_instead_of_a_command_works_or_is_answered() {
+    let dir = project();
+    let at = dir.path();
+    let printed = |args: &[&str]| {
+        let out = prose(at, args);
+        assert!(out.status.success(), "{args:?}");
+        String::from_utf8(out.stdout).expect("UTF-8")
+    };
+    // `show` counts the time since the last sign: the lines before it are compared.
+    let first = |args: &[&str]| printed(args).lines().next().map(str::to_owned);
+    let folder = format!(".prose/runs/{RUN}");
+    for args in [&["log"][..], &["status"], &["info"], &[&folder]] {
+        assert_eq!(first(args), first(&["show"]), "{args:?}");
+    }
+    let json: Value = serde_json::from_str(&printed(&["--json", &folder])).expect("JSON");
+    assert_eq!(json["overview"]["run"], RUN);
+    for name in ["ls", "list"] {
+        assert_eq!(printed(&[name]), printed(&["runs"]));
+    }
+    for (word, part) in [
+        ("run", "a program is run by a model in its own session"),
+        ("export", "`prosescope share` writes a run into one file"),
+        ("p.prose", "`prosescope init PROGRAM` creates a run of it"),
+        ("gone.db", "there is no such file"),
+    ] {
+        let said = said(at, 2, &[word]);
+        assert!(said.contains(part), "{said}");
+        assert!(!said.contains("similar"), "{said}");
+    }
+}

@@ -2,6 +2,7 @@
 
 pub(crate) mod diff;
 pub(crate) mod gates;
+mod groups;
 pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod run;
@@ -57,7 +58,7 @@ pub(crate) fn parse<W>(words: impl IntoIterator<Item = W>) -> Result<Cli, clap::
 where
     W: Into<OsString> + Clone,
 {
-    let mut command = with_negative_numbers(Cli::command());
+    let mut command = groups::grouped(with_negative_numbers(Cli::command()));
     let matches = command.try_get_matches_from_mut(words)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -76,8 +77,10 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// List the runs below `.prose/`
+    #[command(aliases = ["ls", "list"])]
     Runs(RunsArgs),
     /// Summarize a run: what happened, where it stopped and why
+    #[command(aliases = ["log", "status", "info"])]
     Show(ShowArgs),
     /// Print the tree of executed statements
     Trace(TraceArgs),
@@ -88,18 +91,23 @@ pub(crate) enum Command {
     /// Print the value of a binding
     #[command(after_help = GET_EXIT)]
     Get(GetArgs),
-    /// Look for a text in everything that a run holds: statements, errors, prompts, values, memories, gates, file names,
-    /// other tables
+    /// Look for a text in everything that a run holds
+    ///
+    /// That is: statements, errors, prompts, values, memories, gates, file names, other tables.
     Search(SearchArgs),
-    /// Compare two runs of a program: rows, values, memories and gates that differ
+    /// Compare two runs of a program
+    ///
+    /// Prints the rows, values, memories and gates that differ.
     #[command(after_help = diff::DIFF_HELP)]
     Diff(diff::DiffArgs),
-    /// Ask a run in SQL: its statements, values, gates and agents as tables, and its own tables; reads only
+    /// Ask a run in SQL; reads only
+    ///
+    /// Its statements, values, gates and agents are tables, beside its own tables.
     #[command(after_help = query::QUERY_HELP)]
     Query(query::QueryArgs),
     /// List a run's agents with their memory and segments
     Agents(RunArgs),
-    /// List the gates of a run; without RUN, the pending gates of all runs
+    /// List the gates of a run, or those that wait in all runs
     Gates(GatesArgs),
     /// Show or create a gate, or import a decision
     #[command(subcommand)]
@@ -112,9 +120,11 @@ pub(crate) enum Command {
     Reject(RejectArgs),
     /// Print the audit log of a run's gates and verify its chain
     Audit(AuditArgs),
-    /// Show how to continue a run: where it stopped, what the rest needs, what not to repeat
+    /// Show how to go on with a run
+    ///
+    /// Says where it stopped, what the rest needs, and what must not be repeated.
     Resume(ResumeArgs),
-    /// Check runs for inconsistencies and show how to fix them
+    /// Look for what is inconsistent in runs, and say how to fix it
     Check(CheckArgs),
     /// Create a run of a program; prints the run's id
     Init(InitArgs),
@@ -127,9 +137,9 @@ pub(crate) enum Command {
     /// Record loops and their rounds
     #[command(subcommand)]
     Loop(LoopCommand),
-    /// Write a binding; its value is standard input
+    /// Write a binding; reads its value from standard input
     Put(PutArgs),
-    /// Read and write the memory and segments of agents; delete agents of the project or the user
+    /// Read and write agents' memory and segments; delete agents
     #[command(subcommand)]
     Agent(AgentCommand),
     /// Register imported programs
@@ -137,7 +147,9 @@ pub(crate) enum Command {
     Import(ImportCommand),
     /// Print a run's history as the markers of a VM's conversation
     Narrate(NarrateArgs),
-    /// Print the instructions for a subagent: its task, its inputs, and the command that writes its output
+    /// Print the instructions for a subagent
+    ///
+    /// They are its task, its inputs, and the command that writes its output.
     Brief(BriefArgs),
     /// Print the command that comes next in the open run, and why
     Next(RunArgs),
@@ -146,17 +158,24 @@ pub(crate) enum Command {
     /// List runs that can be removed; remove them with --yes
     #[command(after_help = upkeep::CLEAN_HELP)]
     Clean(upkeep::CleanArgs),
-    /// Convert a run between folder, SQLite and PostgreSQL, into a new one; lists what the copy lacks. The run itself does not
-    /// change
+    /// Copy a run into another form: folder, SQLite or PostgreSQL
+    ///
+    /// Lists what the copy lacks. The run itself does not change.
     Convert(upkeep::ConvertArgs),
-    /// Write runs into one file for somebody else, without secrets: a page that holds the viewer, a zip, or a database
+    /// Write runs into one file for somebody else, without secrets
+    ///
+    /// The file is a page that holds the viewer, a zip, or a database.
     #[command(after_help = share::SHARE_HELP)]
     Share(share::ShareArgs),
-    /// Copy a run from PostgreSQL into a database file, with its attachments beside it
+    /// Copy a run from PostgreSQL into a database file
+    ///
+    /// Its attachments lie beside the file.
     Pull(upkeep::PullArgs),
-    /// Copy a run into PostgreSQL; prints what commands call it there
+    /// Copy a run into PostgreSQL; prints its name there
     Push(upkeep::PushArgs),
-    /// Check that this directory is ready for recording (tools, git, file systems, journals, schemas) and recommend a state mode
+    /// Check that this folder is ready for recording
+    ///
+    /// Looks at tools, git, file systems, journals and schemas, and recommends a state mode.
     Doctor(upkeep::DoctorArgs),
     /// Set up a PostgreSQL database for runs, and check it
     #[command(subcommand)]
@@ -167,13 +186,14 @@ pub(crate) enum Command {
     /// Append, follow and prune the events of workflows
     #[command(subcommand)]
     Events(workflow::EventsCommand),
-    /// Serve workflows over HTTP: commands, pages, and events as they come
+    /// Serve workflows over HTTP: pages, commands and live events
     Serve(workflow::ServeArgs),
     /// Serve the viewer of a run on 127.0.0.1
+    #[command(alias = "open")]
     View(ViewArgs),
     /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Print how a model records a run: each statement of a program and its command (`prosescope help vm`)
+    /// Print how a model records a run
     #[command(long_about = VM, help_template = "{about-with-newline}")]
     Vm,
 }

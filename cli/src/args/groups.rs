@@ -1,0 +1,94 @@
+//! The commands by what one wants, as `prosescope --help` lists them.
+
+use clap::Command;
+
+/// The commands under each heading: every command once.
+const GROUPS: [(&str, &[&str]); 7] = [
+    (
+        "Look at runs",
+        &[
+            "runs", "show", "trace", "bindings", "get", "search", "agents", "state", "diff",
+            "query", "view",
+        ],
+    ),
+    ("Go on with a run", &["resume", "next", "check", "narrate"]),
+    (
+        "Decide gates",
+        &["gates", "gate", "approve", "reject", "audit"],
+    ),
+    (
+        "Record a run",
+        &[
+            "init", "exec", "parallel", "loop", "put", "agent", "import", "brief", "finish", "vm",
+        ],
+    ),
+    (
+        "Share, copy and remove runs",
+        &["share", "convert", "pull", "push", "clean"],
+    ),
+    (
+        "Servers and workflows",
+        &["postgres", "workflow", "events", "serve"],
+    ),
+    ("This program", &["doctor", "completions"]),
+];
+
+const EXAMPLES: &str = "\
+Examples:
+  prosescope show                what the newest run did, where it stopped and why
+  prosescope trace 20260118      the statements of a run, named by how its id begins
+  prosescope path/to/state.db    the same as `prosescope show path/to/state.db`
+  prosescope view                all of it in a browser
+  prosescope help vm             how a model records a run";
+
+const ENVIRONMENT: &str = "\
+Environment:
+  PROSE_RUN                      the run of a command that names none
+  OPENPROSE_POSTGRES_URL         the database of runs in PostgreSQL
+  PROSE_NOW                      the time that commands which read take for now
+  NO_COLOR                       no colours";
+
+/// Lists the commands below their headings.
+pub(super) fn grouped(command: Command) -> Command {
+    let mut text =
+        String::from("{about-with-newline}\n{usage-heading} {usage}\n       prosescope PATH\n");
+    for (heading, names) in GROUPS {
+        text.push_str(&format!("\n{heading}:\n"));
+        for name in names {
+            let found = command.find_subcommand(name);
+            let about = found.and_then(Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            text.push_str(&format!("  {name:<12} {about}\n"));
+        }
+    }
+    text.push_str(&format!(
+        "\nOptions:\n{{options}}\n\n{EXAMPLES}\n\n{ENVIRONMENT}{{after-help}}"
+    ));
+    command.help_template(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::GROUPS;
+    use crate::args::Cli;
+
+    #[test]
+    fn every_command_is_listed_once_on_a_line_of_its_own() {
+        let command = Cli::command();
+        let mut known: Vec<&str> = command.get_subcommands().map(|c| c.get_name()).collect();
+        known.sort_unstable();
+        let mut listed: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        listed.sort_unstable();
+        assert_eq!(listed, known);
+        for of in command.get_subcommands() {
+            let about = of.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!((1..66).contains(&about.len()), "{}: {about}", of.get_name());
+        }
+    }
+}
