@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; nothing is lost (times not recorded, an extra column).
-    Info,
+    Note,
     /// A deviation that was read around; what is shown may be incomplete.
     Warning,
     /// Something could not be read, or contradicts itself so that a fact shown may be wrong.
@@ -23,7 +23,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
-            Severity::Info => "note",
+            Severity::Note => "note",
         }
     }
 }
@@ -88,9 +88,9 @@ impl Issue {
         Issue::new(Severity::Warning, rule, message)
     }
 
-    /// A new [`Severity::Info`].
-    pub fn info(rule: &str, message: impl Into<String>) -> Issue {
-        Issue::new(Severity::Info, rule, message)
+    /// A new [`Severity::Note`].
+    pub fn note(rule: &str, message: impl Into<String>) -> Issue {
+        Issue::new(Severity::Note, rule, message)
     }
 
     /// Adds what it means or what to do.

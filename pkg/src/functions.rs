@@ -44,7 +44,7 @@ pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();
     let folder = session.run().root.trim_end_matches('/');
     let page = pages::check_page(session, Some(run.now()), folder);
-    let mut report = report(vec![page], &[], Severity::Info);
+    let mut report = report(vec![page], &[], Severity::Note);
     json(&Checked {
         run: report.runs.pop().unwrap_or_default(),
         rules: report.rules,

@@ -151,7 +151,7 @@ fn a_wal_header_without_its_wal() {
 fn a_wal_that_its_writer_removed_is_no_warning() {
     use prosescope_core::issue::Severity;
     for (parts, severity) in [
-        (&[""][..], Severity::Info),
+        (&[""][..], Severity::Note),
         (&["", "-shm"], Severity::Warning),
     ] {
         let dir = in_wal_mode(parts);

@@ -25,7 +25,7 @@ const resolution: Resolution = run.resolve('draft', { frame: '9007199254740993' 
 const winner: BindingRow | undefined = resolution.winner?.row;
 const issues: Issue[] = run.check().issues;
 const rules: string[] = run.check().rules.map(rule => rule.meaning);
-const severity: 'info' | 'warning' | 'error' = issues[0].severity;
+const severity: 'note' | 'warning' | 'error' = issues[0].severity;
 const state: string = run.stateText({ whole: true });
 const seconds: number = parseTimeout('2h30m').seconds;
 const runs: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);

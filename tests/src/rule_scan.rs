@@ -246,7 +246,7 @@ mod tests {
         for (source, expected) in [
             (r#"fn f() { Issue::warning("a-b", "c-d"); }"#, &["a-b"][..]),
             (
-                r#"fn f() { x.note(Severity::Info, "one", || g()); }"#,
+                r#"fn f() { x.note(Severity::Note, "one", || g()); }"#,
                 &["one"],
             ),
             (

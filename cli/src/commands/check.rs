@@ -79,7 +79,7 @@ fn severity(level: Level) -> Severity {
     match level {
         Level::Error => Severity::Error,
         Level::Warning => Severity::Warning,
-        Level::Note => Severity::Info,
+        Level::Note => Severity::Note,
     }
 }
 

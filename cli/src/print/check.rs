@@ -206,11 +206,11 @@ mod tests {
             issues: vec![
                 issue(twice(1), "state.db, bindings, row 1, name"),
                 issue(twice(2), "state.db, bindings, row 2, name"),
-                issue(Issue::info("utf16", "the texts are UTF-16"), ""),
+                issue(Issue::note("utf16", "the texts are UTF-16"), ""),
             ],
             ..CheckedRun::default()
         };
-        let text = plain(&checked(&report(vec![run], &[], Severity::Info), 80));
+        let text = plain(&checked(&report(vec![run], &[], Severity::Note), 80));
         assert!(text.lines().all(|line| line.width() <= 80), "{text}");
         let fix = wrap(&format!("→ {}", rule("utf16").unwrap().fix), 80, "    ");
         for part in [

@@ -56,6 +56,6 @@ pub(crate) fn fixed(fixed: &RunRepaired, width: usize) -> String {
 fn counts(counts: &Counts) -> String {
     format!(
         "{} errors, {} warnings, {} notes",
-        counts.error, counts.warning, counts.info
+        counts.error, counts.warning, counts.note
     )
 }

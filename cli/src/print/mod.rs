@@ -75,7 +75,7 @@ fn mark(severity: Severity) -> (&'static str, Tone) {
     match severity {
         Severity::Error => ("✗", Tone::Bad),
         Severity::Warning => ("!", Tone::Wait),
-        Severity::Info => ("·", Tone::Quiet),
+        Severity::Note => ("·", Tone::Quiet),
     }
 }
 
@@ -85,7 +85,7 @@ fn issues(out: &mut String, issues: &[Issue], width: usize) {
     for issue in issues {
         let (mark, tone) = match issue.severity {
             Severity::Error => ('✗', BAD),
-            Severity::Warning | Severity::Info => ('!', WAIT),
+            Severity::Warning | Severity::Note => ('!', WAIT),
         };
         let rule = escape(&issue.rule, false);
         let text = wrap(&issue.message, width, "    ");

@@ -215,7 +215,7 @@ pub(super) fn counted(issues: prosescope_core::view::Counts) -> String {
     let words = [
         (issues.error, "error"),
         (issues.warning, "warning"),
-        (issues.info, "note"),
+        (issues.note, "note"),
     ];
     let words: Vec<String> = words
         .iter()

@@ -82,7 +82,7 @@ fn read(page: &str) -> Vec<RuleView> {
 }
 
 fn severity(word: &str) -> Severity {
-    let all = [Severity::Error, Severity::Warning, Severity::Info];
+    let all = [Severity::Error, Severity::Warning, Severity::Note];
     let known = all.into_iter().find(|known| known.word() == word);
-    known.unwrap_or(Severity::Info)
+    known.unwrap_or(Severity::Note)
 }

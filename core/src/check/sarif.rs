@@ -47,7 +47,7 @@ pub fn sarif(report: &CheckReport, version: &str) -> Value {
 }
 
 fn rule(rule: &RuleView) -> Value {
-    let usual = rule.severities.first().copied().unwrap_or(Severity::Info);
+    let usual = rule.severities.first().copied().unwrap_or(Severity::Note);
     let mut markdown = format!("{}\n\n**What to do:** {}\n", rule.meaning, rule.fix);
     for part in &rule.example {
         if part.language.is_empty() {

@@ -268,7 +268,7 @@ fn rows_of_other_tools_are_unsealed_g7() {
         mixed.findings[0].message,
         "row 3 carries no chain, others do"
     );
-    assert_eq!(mixed.findings[0].issue().severity, Severity::Info);
+    assert_eq!(mixed.findings[0].issue().severity, Severity::Note);
     assert_eq!(
         mixed.sentence(),
         "2 of 3 rows agree with the chain; 1 without one, as other tools write them."

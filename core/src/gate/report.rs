@@ -76,7 +76,7 @@ impl Finding {
 
     fn severity(&self) -> Severity {
         match self.rule {
-            "audit-row-unsealed" | "audit-more-findings" => Severity::Info,
+            "audit-row-unsealed" | "audit-more-findings" => Severity::Note,
             "audit-row-unchecked" => Severity::Warning,
             _ => Severity::Error,
         }

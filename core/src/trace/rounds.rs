@@ -176,7 +176,7 @@ fn in_place(
     *budget -= listed;
     if listed < empty {
         let id = rows.id(inst.first);
-        ledger.note(Severity::Info, "rounds-not-listed", || {
+        ledger.note(Severity::Note, "rounds-not-listed", || {
             rows::at(
                 id,
                 format!(

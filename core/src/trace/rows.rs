@@ -121,5 +121,5 @@ impl Ledger {
 
 /// An issue at a row of `execution`; rule and severity come from [`Ledger::note`].
 pub(super) fn at(row: i64, message: String, hint: &str) -> Issue {
-    Issue::info("", message).hint(hint).at_row("execution", row)
+    Issue::note("", message).hint(hint).at_row("execution", row)
 }

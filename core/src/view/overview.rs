@@ -172,8 +172,8 @@ pub struct Counts {
     pub error: u32,
     /// Severity warning.
     pub warning: u32,
-    /// Severity info.
-    pub info: u32,
+    /// Severity note.
+    pub note: u32,
 }
 
 impl Counts {
@@ -185,7 +185,7 @@ impl Counts {
             match issue.severity {
                 Severity::Error => counts.error += 1,
                 Severity::Warning => counts.warning += 1,
-                Severity::Info => counts.info += 1,
+                Severity::Note => counts.note += 1,
             }
         }
         counts
@@ -197,13 +197,13 @@ impl Counts {
         Counts {
             error: self.error + other.error,
             warning: self.warning + other.warning,
-            info: self.info + other.info,
+            note: self.note + other.note,
         }
     }
 
     /// All of them.
     pub fn total(self) -> u32 {
-        self.error + self.warning + self.info
+        self.error + self.warning + self.note
     }
 }
 

@@ -153,7 +153,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
     let torn: Vec<_> = run
         .issues
         .iter()
-        .filter(|i| i.severity != Severity::Info && i.rule != "binding-not-indexed")
+        .filter(|i| i.severity != Severity::Note && i.rule != "binding-not-indexed")
         .filter(|i| i.rule != "malformed-json" || !i.message.contains("cut off"))
         // A reader says that a writer was killed.
         .filter(|i| !["state-file-behind", "hot-journal"].contains(&&*i.rule))

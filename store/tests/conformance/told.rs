@@ -156,7 +156,7 @@ pub(crate) fn agrees(session: &Session, after: &str) {
         .issues
         .iter()
         .chain(&session.trace().issues)
-        .filter(|issue| issue.severity != Severity::Info)
+        .filter(|issue| issue.severity != Severity::Note)
         .filter(|issue| !["binding-not-indexed", "gate-without-execution"].contains(&&*issue.rule))
         // A run that was finished by force has statements that were not.
         .filter(|issue| &*issue.rule != "abandoned" || after != "finish completed force")

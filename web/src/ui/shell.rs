@@ -252,7 +252,7 @@ fn found(run: Run) -> (String, &'static str) {
         let words = [
             (counts.error, "error", "errors"),
             (counts.warning, "warning", "warnings"),
-            (counts.info, "note", "notes"),
+            (counts.note, "note", "notes"),
         ];
         let words = words.into_iter().filter(|(many, ..)| *many > 0);
         let words: Vec<String> = words

@@ -196,7 +196,7 @@ impl<'a> Tree<'a> {
             }
         };
         self.issue(
-            Issue::info("encrypted-value", message)
+            Issue::note("encrypted-value", message)
                 .at_file(place)
                 .hint("They are shown as they are; only their owner can open them."),
         );

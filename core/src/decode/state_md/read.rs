@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
                 None => unescape(name).into_owned(),
             };
             let what = format!("no document has the section “{}”", short(name, SHOWN));
-            self.issue(Issue::info("extra-section", what).hint("It is kept and shown as text."));
+            self.issue(Issue::note("extra-section", what).hint("It is kept and shown as text."));
             let at = self.kept_at(heading);
             self.section = Section::Extra(at, part);
         }
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
         if stands_for_many && !self.elided {
             self.elided = true;
             self.issue(
-                Issue::info("elided-trace", "the execution trace leaves lines out")
+                Issue::note("elided-trace", "the execution trace leaves lines out")
                     .hint("Lines below it are tied to the program by their text."),
             );
         }
@@ -442,7 +442,7 @@ impl<'a> Reader<'a> {
         if !missing.is_empty() {
             let message = format!("the state file does not have {}", missing.join(", "));
             self.issues
-                .add(Issue::info("state-file-incomplete", message));
+                .add(Issue::note("state-file-incomplete", message));
         }
         self.file.sections = std::mem::take(&mut self.kept)
             .into_iter()
@@ -470,7 +470,7 @@ impl<'a> Reader<'a> {
         if is_nothing(&text) {
             return;
         }
-        self.issue(Issue::info(
+        self.issue(Issue::note(
             "unfenced-trace",
             "the execution trace stands without a fence",
         ));

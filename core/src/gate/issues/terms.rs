@@ -48,7 +48,7 @@ pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
             let what =
                 format!("has the deadline {recorded}, but its timeout of {given} ends at {due_at}");
             let mut issue = gate.warned("gate-deadline-differs", &what, "timeout_at");
-            issue.severity = Severity::Info;
+            issue.severity = Severity::Note;
             issues.push(issue.hint("The recorded deadline counts."));
         }
         _ => {}

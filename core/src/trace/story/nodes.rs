@@ -120,14 +120,14 @@ impl Story {
                 }
                 if left == 0 {
                     let id = self.get(at).and_then(|own| own.id);
-                    ledger.note(Severity::Info, "branches-not-listed", || match id {
+                    ledger.note(Severity::Note, "branches-not-listed", || match id {
                         Some(id) => rows::at(
                             id,
                             format!("execution {id} announces more branches than are listed"),
                             "No row speaks of them.",
                         ),
                         None => {
-                            Issue::info("", "a parallel announces more branches than are listed")
+                            Issue::note("", "a parallel announces more branches than are listed")
                                 .hint("No line speaks of them.")
                         }
                     });
@@ -154,7 +154,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
         ledger.note(Severity::Warning, "round-number", || {
             let message = format!("a loop counts {rounds} rounds, but its maximum is {max}");
             let hint = "Both are shown as recorded; one of them is wrong.";
-            Issue::info("", message).hint(hint)
+            Issue::note("", message).hint(hint)
         });
     }
 }

@@ -35,7 +35,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     let parts = [
         (counts.error, "error", "errors"),
         (counts.warning, "warning", "warnings"),
-        (counts.info, "note", "notes"),
+        (counts.note, "note", "notes"),
     ];
     let parts: Vec<String> = parts
         .into_iter()
@@ -77,7 +77,7 @@ pub(super) fn severity(of: Severity) -> AnyView {
     let (class, mark, word) = match of {
         Severity::Error => ("pill bad", "✗", "error"),
         Severity::Warning => ("pill wait", "!", "warning"),
-        Severity::Info => ("pill quiet", "i", "note"),
+        Severity::Note => ("pill quiet", "i", "note"),
     };
     view! { <span class=class><i aria-hidden="true">{mark}</i><span>{word}</span></span> }
         .into_any()

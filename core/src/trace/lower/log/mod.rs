@@ -233,8 +233,8 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     /// Notes what is odd about a line.
     fn odd(&mut self, rule: &'static str, line: &LogLine, message: String, hint: &str) {
         let file = self.log.file.to_string();
-        self.ledger.note(Severity::Info, rule, || {
-            Issue::info("", message)
+        self.ledger.note(Severity::Note, rule, || {
+            Issue::note("", message)
                 .at_file(file)
                 .at_line(line.line)
                 .hint(hint)
