@@ -1,4 +1,4 @@
-//! docs/cli.md is the command line's own help. `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew.
+//! docs/reference/commands.md is the command line's own help. `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew.
 
 use std::path::Path;
 use std::process::Command;
@@ -59,13 +59,13 @@ fn the_reference_says_what_the_command_line_says() {
     let mut page = String::new();
     let count = pages(&[], &mut page);
     assert!(count > 25, "the help lists its commands: {count}");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/commands.md");
     if std::env::var_os("PROSE_WRITE_DOCS").is_some() {
-        std::fs::write(&path, &page).expect("docs/cli.md can be written");
+        std::fs::write(&path, &page).expect("docs/reference/commands.md can be written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(
         written, page,
-        "docs/cli.md is out of date: run `cargo xtask docs`"
+        "docs/reference/commands.md is out of date: run `cargo xtask docs`"
     );
 }

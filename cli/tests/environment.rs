@@ -1,4 +1,4 @@
-//! docs/environment.md lists the variables that the sources read, none missing and none more.
+//! docs/reference/environment.md lists the variables that the sources read, none missing and none more.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -90,7 +90,7 @@ fn read(source: &str, found: &mut BTreeSet<String>) {
 
 #[test]
 fn the_page_lists_what_the_sources_read() {
-    let page = fs::read_to_string(root().join("docs/environment.md")).expect("the page");
+    let page = fs::read_to_string(root().join("docs/reference/environment.md")).expect("the page");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|row| row.split('|').nth(1));
     let names = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
@@ -127,9 +127,12 @@ fn the_page_lists_what_the_sources_read() {
     }
     let missing: Vec<_> = found.difference(&listed).collect();
     let more: Vec<_> = listed.difference(&found).collect();
-    assert!(missing.is_empty(), "docs/environment.md lacks {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "docs/reference/environment.md lacks {missing:?}"
+    );
     assert!(
         more.is_empty(),
-        "docs/environment.md lists {more:?}, which nothing reads"
+        "docs/reference/environment.md lists {more:?}, which nothing reads"
     );
 }

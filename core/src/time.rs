@@ -1,7 +1,7 @@
 //! Instants as runs record them, and how shells show them.
 //!
 //! Runs mix `YYYY-MM-DD HH:MM:SS` (SQLite's `datetime('now')`, UTC), `…T…Z` and offsets in one column
-//! (docs/formats.md). All are read to milliseconds since 1970 UTC; what cannot be read is kept as written and
+//! (docs/reference/formats.md). All are read to milliseconds since 1970 UTC; what cannot be read is kept as written and
 //! shown as it is. Missing times are shown as missing.
 //!
 //! ```

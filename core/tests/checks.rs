@@ -45,7 +45,7 @@ fn each_example_yields_its_rule() {
     }
     assert!(
         wrong.is_empty(),
-        "these rules of docs/checks.md have an example that does not show them:\n  {}",
+        "these rules of docs/reference/checks.md have an example that does not show them:\n  {}",
         wrong.join("\n  ")
     );
 }
@@ -197,7 +197,7 @@ fn sarif_of_every_rule_is_whole() {
 #[test]
 fn what_shows_a_rule_speaks_of_it() {
     let mut name = "";
-    for line in include_str!("../../docs/checks.md").lines() {
+    for line in include_str!("../../docs/reference/checks.md").lines() {
         name = line.strip_prefix("### ").unwrap_or(name);
         let place = line.strip_prefix("<!-- shown by ");
         let Some(place) = place.and_then(|place| place.strip_suffix(" -->")) else {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the lowest to the highest; docs/architecture.md says what each does.
+/// From the lowest to the highest; docs/contribute/architecture.md says what each does.
 const LAYERS: [&str; 26] = [
     "text", "shell", "time", "issue", "timeout", "run_id", "model", "database", "source", "gate",
     "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view", "resume",

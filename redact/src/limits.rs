@@ -1,6 +1,6 @@
 //! What is not found, for the documentation.
 
-/// Returns what no rule finds, one sentence each: `docs/sharing.md` quotes them.
+/// Returns what no rule finds, one sentence each: `docs/reference/sharing.md` quotes them.
 pub fn not_found() -> &'static [&'static str] {
     &[
         "A password or key in a sentence that does not say so, such as \"log in with hunter2\".",

@@ -96,14 +96,14 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/cli.md, docs/json.md, pkg/js/views.d.ts and the session of docs/recording.md anew: their own
+/// Writes docs/reference/commands.md, docs/reference/json.md, pkg/js/views.d.ts and the session of docs/reference/recording.md anew: their own
 /// tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
     step(
-        "Writing docs/cli.md, docs/json.md and pkg/js/views.d.ts",
+        "Writing docs/reference/commands.md, docs/reference/json.md and pkg/js/views.d.ts",
         || {
             run(cargo(root)
                 .arg("test")

@@ -12,7 +12,7 @@ use crate::step::run;
 use crate::view::target;
 
 /// Set to the `wasm-opt` of npm's binaryen to make the wasm smaller by a fifth on disk; what a server sends, packed, is
-/// not (docs/performance.md). Other builds of it are not safe: an old one breaks the app without a word.
+/// not (docs/contribute/performance.md). Other builds of it are not safe: an old one breaks the app without a word.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
 /// Set to another cargo profile to build faster and bigger while working on it: `dev`.

@@ -278,7 +278,7 @@ pub(crate) enum AuditCommand {
     /// Verify the hash chain of the audit log, and compare the gates with it; exit code 1 if they differ
     #[command(after_help = "\
 A consistent log may still have been rewritten as a whole, because its hashes need no secret. To
-detect that, keep the head that a decision prints, and pass it as --expect-head. docs/audit.md lists
+detect that, keep the head that a decision prints, and pass it as --expect-head. docs/reference/audit.md lists
 what is compared, and what cannot be noticed.")]
     Verify {
         #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The command line as types; docs/cli.md is generated from it.
+//! The command line as types; docs/reference/commands.md is generated from it.
 
 pub(crate) mod diff;
 pub(crate) mod gates;
@@ -535,7 +535,7 @@ mod tests {
 
     #[test]
     fn docs_json_md_has_a_section_for_every_command() {
-        let page = include_str!("../../../docs/json.md");
+        let page = include_str!("../../../docs/reference/json.md");
         let mut all = Vec::new();
         commands(&Cli::command(), "prosescope", &mut all);
         assert!(all.len() > 40, "{all:?}");
@@ -545,7 +545,7 @@ mod tests {
             assert_eq!(
                 written,
                 !matches!(command.as_str(), "prosescope completions" | "prosescope vm"),
-                "{command}: tests/tests/e2e/json.rs has the examples that docs/json.md is made of"
+                "{command}: tests/tests/e2e/json.rs has the examples that docs/reference/json.md is made of"
             );
         }
     }

@@ -295,7 +295,7 @@ pub(crate) struct TailArgs {
 const SERVE_HELP: &str = "\
 Without --token-file and PROSE_SERVE_TOKEN a token is made and printed on standard error.
 Ctrl-C or SIGTERM ends the server: requests are answered, and streams told their cursor.
-docs/serve.md describes requests, streams, and how to put a TLS proxy before it.";
+docs/reference/serve.md describes requests, streams, and how to put a TLS proxy before it.";
 
 /// Serves workflows.
 #[derive(Debug, Args)]

@@ -27,6 +27,7 @@ pub(crate) enum Place {
         until: Option<String>,
     },
     Checkout,
+    Released,
     ToFillIn,
 }
 
@@ -37,16 +38,31 @@ pub(crate) struct With {
     pub(crate) serve: bool,
 }
 
-/// The pages: the README, those below `docs/`, and those of the package and of security.
+/// Pages beside those below `docs/`.
+const BESIDE: &[&str] = &[
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "examples/README.md",
+    "pkg/README.md",
+];
+
+/// All pages, as paths in the checkout.
 pub(crate) fn pages() -> Vec<String> {
-    let docs = fs::read_dir(needs::root().join("docs")).expect("docs/");
-    let docs = docs.map(|entry| entry.expect("an entry").file_name());
-    let docs = docs.filter_map(|name| name.into_string().ok());
-    let mut pages: Vec<String> = docs
-        .filter(|name| name.ends_with(".md"))
-        .map(|name| format!("docs/{name}"))
-        .collect();
-    pages.extend(["README.md", "SECURITY.md", "pkg/README.md"].map(str::to_owned));
+    let mut pages: Vec<String> = BESIDE.iter().copied().map(str::to_owned).collect();
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(needs::root().join(&folder)).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let path = format!("{folder}/{}", entry.file_name().to_string_lossy());
+            match entry.path().is_dir() {
+                true => folders.push(path),
+                false if path.ends_with(".md") => pages.push(path),
+                false => {}
+            }
+        }
+    }
     pages.sort();
     pages
 }
@@ -101,6 +117,7 @@ impl Block {
         };
         match about {
             "in the checkout" => Ok(Place::Checkout),
+            "once released" => Ok(Place::Released),
             "to fill in" => Ok(Place::ToFillIn),
             "in examples" | "in a new folder" => Ok(Place::Folder {
                 examples: about == "in examples",

@@ -1,4 +1,4 @@
-//! What comments and messages cite is there: decisions by their numbers in docs/errata.md, and no page that this repository lacks.
+//! What comments and messages cite is there: decisions by their numbers in docs/contribute/errata.md, and no page that this repository lacks.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ fn is_number(word: &str) -> bool {
 #[test]
 fn each_decision_that_is_cited_is_written_down() {
     let root = needs::root();
-    let errata = std::fs::read_to_string(root.join("docs/errata.md")).expect("docs/errata.md");
+    let errata = std::fs::read_to_string(root.join("docs/contribute/errata.md"))
+        .expect("docs/contribute/errata.md");
     let rows = errata
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
@@ -64,7 +65,8 @@ fn each_decision_that_is_cited_is_written_down() {
     sources(root, &mut files);
     let (mut wrong, mut seen) = (Vec::new(), BTreeSet::new());
     for file in files {
-        let is_own = file.ends_with("docs/errata.md") || file.ends_with("docs/citations.rs");
+        let is_own =
+            file.ends_with("docs/contribute/errata.md") || file.ends_with("docs/citations.rs");
         let Some(text) = std::fs::read_to_string(&file).ok().filter(|_| !is_own) else {
             continue;
         };

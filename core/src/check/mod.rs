@@ -1,7 +1,7 @@
 //! The rules that issues go by: what each means, what to do, and an input that yields it.
 //!
 //! An [`Issue`](crate::issue::Issue) carries the name of its rule, what was found, and what to do about that one. What the rule
-//! means in general stands once, on the page docs/checks.md: a person reads it there, and it is read here for
+//! means in general stands once, on the page docs/reference/checks.md: a person reads it there, and it is read here for
 //! `prosescope check --explain`, SARIF and the viewer. A new rule is an entry of that page.
 //!
 //! Tests hold that every rule that the sources use is there and every rule there is used
@@ -20,7 +20,7 @@ pub use report::report;
 pub use sarif::sarif;
 
 static RULES: LazyLock<Vec<RuleView>> =
-    LazyLock::new(|| read(include_str!("../../../docs/checks.md")));
+    LazyLock::new(|| read(include_str!("../../../docs/reference/checks.md")));
 
 /// Every rule, in the order of the page.
 pub fn rules() -> &'static [RuleView] {
@@ -58,7 +58,7 @@ fn read(page: &str) -> Vec<RuleView> {
         if rule.severities.is_empty() {
             if let Some((words, source)) = line.split_once(" · ") {
                 rule.severities = words.split(" or ").map(severity).collect();
-                source.clone_into(&mut rule.source);
+                rule.source = without_targets(source);
             }
         } else if rule.meaning.is_empty() {
             line.clone_into(&mut rule.meaning);
@@ -79,6 +79,19 @@ fn read(page: &str) -> Vec<RuleView> {
         }
     }
     rules
+}
+
+/// Returns a text in which each link is its words alone.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split('[');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let link = part.split_once("](");
+        let (shown, rest) = link.unwrap_or((part, ""));
+        plain.push_str(shown);
+        plain.push_str(rest.split_once(')').map_or("", |(_, after)| after));
+    }
+    plain
 }
 
 fn severity(word: &str) -> Severity {

@@ -8,7 +8,7 @@
 //! assert_eq!(&file[head.start as usize..], b"the value");
 //! ````
 //!
-//! Only the first `---` behind the header ends it: values hold `---` and `# ` lines of their own (errata F1). Files without a header are values as a whole (docs/formats.md: 20 of 151, and 39 encrypted
+//! Only the first `---` behind the header ends it: values hold `---` and `# ` lines of their own (errata F1). Files without a header are values as a whole (docs/reference/formats.md: 20 of 151, and 39 encrypted
 //! envelopes). Only the head of a file is read, as the value may be large.
 
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
 //! The receipts of form D: `receipts.jsonl`, one object a line, each naming the hash of the one before it
-//! (docs/formats.md).
+//! (docs/reference/formats.md).
 //!
 //! ```text
 //! {"content_hash":"sha256:28b8…","prev":null,"kind":"control","detail":{"event":"run_start"},"run_id":"…", …}

@@ -45,7 +45,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
     }
 }
 
-/// Whether a cell, an item or a line says that there is nothing (docs/formats.md): `None`,
+/// Whether a cell, an item or a line says that there is nothing (docs/reference/formats.md): `None`,
 /// `(none - execution complete)`, `Empty (root scope)`, `-`, or nothing at all.
 pub(crate) fn is_nothing(text: &str) -> bool {
     let mark = |c: char| {

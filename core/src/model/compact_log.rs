@@ -1,7 +1,7 @@
 use super::{GateStatus, RunStatus, Status, Text};
 use crate::time::Stamp;
 
-/// A decoded compact log: one event a line, in the order written (docs/formats.md).
+/// A decoded compact log: one event a line, in the order written (docs/reference/formats.md).
 ///
 /// Order is that of the lines. Numbers are statement numbers as the writer counted them: they repeat and skip.
 /// Times stand in trailers alone, and their `Z` is often local time: no durations are made of them.

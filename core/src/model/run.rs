@@ -125,7 +125,7 @@ pub enum Dialect {
     Undecided,
 }
 
-/// The format of a folder's state file (docs/formats.md).
+/// The format of a folder's state file (docs/reference/formats.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FolderForm {

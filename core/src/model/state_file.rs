@@ -1,9 +1,9 @@
 use super::{AgentScope, RunStatus, Text};
 use crate::time::Stamp;
 
-/// A decoded state.md of form A (design: docs/formats.md), and what [`crate::render::state_md`] writes.
+/// A decoded state.md of form A (design: docs/reference/formats.md), and what [`crate::render::state_md`] writes.
 ///
-/// "Carried" facts are equal after render and parse; see docs/formats.md.
+/// "Carried" facts are equal after render and parse; see docs/reference/formats.md.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// `run:`.
@@ -32,7 +32,7 @@ pub struct StateFile {
     pub call_stack: Vec<CallFrame>,
     /// The status of the call stack's row of the root, where it has one.
     pub root: Option<super::Status>,
-    /// Sections that no document lists: heading and text (docs/formats.md: "Extra sections: keep").
+    /// Sections that no document lists: heading and text (docs/reference/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
 }
 

@@ -1,4 +1,4 @@
-//! What the numbers and names of a compact log mean (docs/formats.md): [`crate::trace`] walks along its lines with them.
+//! What the numbers and names of a compact log mean (docs/reference/formats.md): [`crate::trace`] walks along its lines with them.
 //!
 //! A log counts the statements of the top level that run: no `use`, `agent` or `block`, and no clause of a `try` or
 //! an `if`; `input` only where a line says so. What runs inside of a statement bears its number. Numbers repeat and

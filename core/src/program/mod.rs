@@ -119,7 +119,7 @@ pub struct Statement {
     pub depth: u32,
 }
 
-/// What a statement is (docs/formats.md).
+/// What a statement is (docs/reference/formats.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatementKind {

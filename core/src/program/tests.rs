@@ -1,4 +1,4 @@
-//! Every construct of docs/formats.md, as cases: a source and what its listing says.
+//! Every construct of docs/reference/formats.md, as cases: a source and what its listing says.
 
 use super::{LineRole, StatementKind, Value, classify, scan};
 

@@ -140,7 +140,7 @@ pub(super) fn says_its_end(run: &Run) -> bool {
 }
 
 /// How long a run took or takes, in milliseconds, by the clock of one source. In a state file a VM writes what it takes
-/// for the time, and its `Z` is often local (docs/formats.md), while gates and headers are written by tools: a
+/// for the time, and its `Z` is often local (docs/reference/formats.md), while gates and headers are written by tools: a
 /// difference between the two says nothing.
 fn took(run: &Run, verdict: &Verdict) -> Option<i64> {
     let by_file = verdict.last_sign_from.as_deref() == Some(STATE_FILE);

@@ -40,7 +40,7 @@ pub enum FoundKind {
     Agents,
 }
 
-/// Files of a run of some form; the content of some is asked (filesystem.md; docs/formats.md, the four formats).
+/// Files of a run of some form; the content of some is asked (filesystem.md; docs/reference/formats.md, the four formats).
 const STATE_MARKS: &[&str] = &["state.db", "vm.log.md"];
 /// Names that a run's own copy of its program goes by.
 const PROGRAM_MARKS: &[&str] = &["program.prose", "current.prose", "root.prose.md"];

@@ -8,7 +8,7 @@
 //!
 //! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
 //!
-//! | step | module | rules (docs/errata.md) |
+//! | step | module | rules (docs/contribute/errata.md) |
 //! |---|---|---|
 //! | files to a story | `lower`, `align` | errata E1, E2, E6 |
 //! | what a missing end means | `silence` | 7, 10 |

@@ -1,4 +1,4 @@
-//! Recording a run: what a command writes, computed without I/O (docs/errata.md).
+//! Recording a run: what a command writes, computed without I/O (docs/contribute/errata.md).
 //!
 //! ```text
 //! command ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them in one transaction, or none

@@ -101,7 +101,7 @@ impl BeginParallel {
     }
 }
 
-/// When a parallel goes on (docs/formats.md).
+/// When a parallel goes on (docs/reference/formats.md).
 const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 
 impl BeginParallel {

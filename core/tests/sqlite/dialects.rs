@@ -1,4 +1,4 @@
-//! The oddities that docs/formats.md expects of a `state.db`, one after the other: each is read, and told where it
+//! The oddities that docs/reference/formats.md expects of a `state.db`, one after the other: each is read, and told where it
 //! contradicts the documents. (Its last, rows that are in `state.db-wal` alone, is in `oddities`.)
 
 use prosescope_core::schema::STATE_SQL;

@@ -1,4 +1,4 @@
-//! docs/scale.md, "Distributing by run": what hash partitions by `run_id` do, and what they do not.
+//! docs/contribute/scale.md, "Distributing by run": what hash partitions by `run_id` do, and what they do not.
 
 use super::database;
 

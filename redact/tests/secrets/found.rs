@@ -128,7 +128,7 @@ fn what_no_secret_is_stays() {
     }
 }
 
-/// Kinds of which more is not found, as docs/sharing.md says: three groups of digits as ids have them, and a password that reads like a
+/// Kinds of which more is not found, as docs/reference/sharing.md says: three groups of digits as ids have them, and a password that reads like a
 /// word; and how many of a hundred are.
 const OFTEN_NOT: [(&str, usize); 2] = [("mailgun-signed", 0), ("said-in-prose", 75)];
 

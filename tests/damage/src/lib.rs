@@ -150,7 +150,7 @@ pub fn folders() -> impl ExactSizeIterator<Item = Case> {
     (0..FOLDERS).map(folders::folder)
 }
 
-/// One case for each kind of damage or attack that docs/formats.md and docs/errata.md name.
+/// One case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md name.
 pub fn by_hand() -> impl ExactSizeIterator<Item = Case> {
     by_hand::all().into_iter().map(|make| make())
 }

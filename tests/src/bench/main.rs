@@ -1,5 +1,5 @@
 //! What `cargo xtask bench` runs: ratios side by side, each measured in one run of this program, and how time grows
-//! with size. It judges nothing; `docs/performance.md` says what its figures are for.
+//! with size. It judges nothing; `docs/contribute/performance.md` says what its figures are for.
 //!
 //! ```text
 //! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving share open browse scroll size; none: all
@@ -32,7 +32,7 @@ use std::time::Instant;
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// Everything that `docs/performance.md` speaks of.
+    /// Everything that `docs/contribute/performance.md` speaks of.
     Full,
     /// Small sizes and few repetitions: whether it works, in seconds. Its figures mean nothing.
     Quick,

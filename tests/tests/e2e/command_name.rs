@@ -27,7 +27,7 @@ const SKIPPED: &[&str] = &["fixtures", "node_modules", "dist", "target", ".venv"
 
 #[test]
 fn no_text_calls_the_command_by_its_second_name() {
-    let reference = fs::read_to_string(needs::root().join("docs/cli.md")).unwrap();
+    let reference = fs::read_to_string(needs::root().join("docs/reference/commands.md")).unwrap();
     let commands: Vec<&str> = reference
         .lines()
         .filter_map(|line| line.strip_prefix("## prosescope "))

@@ -1,4 +1,4 @@
-//! docs/json.md shows what every command prints with `--json`: examples from the runs in `examples/` and from a run that
+//! docs/reference/json.md shows what every command prints with `--json`: examples from the runs in `examples/` and from a run that
 //! is recorded here, and the structs they are made of. Documentation, snapshot and test of the shapes in one.
 //! `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew; read the difference before you commit it.
 //!
@@ -625,14 +625,14 @@ fn the_json_of_every_command_is_as_documented() {
     for (name, declaration) in types.declarations() {
         page.push_str(&format!("\n### {name}\n\n```ts\n{declaration}```\n"));
     }
-    let path = needs::root().join("docs/json.md");
+    let path = needs::root().join("docs/reference/json.md");
     if std::env::var_os("PROSE_WRITE_DOCS").is_some() {
-        fs::write(&path, &page).expect("docs/json.md can be written");
+        fs::write(&path, &page).expect("docs/reference/json.md can be written");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/json.md is out of date: run `cargo xtask docs`, and read the difference"
+        "docs/reference/json.md is out of date: run `cargo xtask docs`, and read the difference"
     );
 }
 

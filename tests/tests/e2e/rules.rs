@@ -1,4 +1,4 @@
-//! The page of rules (docs/checks.md) holds every rule that the sources use and no other, and nothing of it is passed over when
+//! The page of rules (docs/reference/checks.md) holds every rule that the sources use and no other, and nothing of it is passed over when
 //! the program reads it.
 
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ fn every_rule_of_the_sources_is_registered_and_every_registered_rule_is_used() {
         .collect();
     assert!(
         unknown.is_empty(),
-        "these rules are not registered:\n  {}\nAdd an entry for each to docs/checks.md.",
+        "these rules are not registered:\n  {}\nAdd an entry for each to docs/reference/checks.md.",
         unknown.join("\n  ")
     );
     let unused: Vec<&str> = rules()
@@ -39,14 +39,14 @@ fn every_rule_of_the_sources_is_registered_and_every_registered_rule_is_used() {
         .collect();
     assert!(
         unused.is_empty(),
-        "no source uses these rules any more: {}.\nRemove them from docs/checks.md.",
+        "no source uses these rules any more: {}.\nRemove them from docs/reference/checks.md.",
         unused.join(", ")
     );
 }
 
 #[test]
 fn the_page_of_rules_is_read_whole() {
-    let page = fs::read_to_string(needs::root().join("docs/checks.md")).unwrap();
+    let page = fs::read_to_string(needs::root().join("docs/reference/checks.md")).unwrap();
     let is_read = |line: &&str| !line.starts_with("<!-- shown by ");
     let page: String = page.split_inclusive('\n').filter(is_read).collect();
     let mut area = "";

@@ -11,7 +11,7 @@ use crate::planted::{Kind, kinds, plant};
 /// the rules measure.
 const TRIES: u64 = 20;
 
-/// Kinds that are not found wherever they stand, as docs/sharing.md says.
+/// Kinds that are not found wherever they stand, as docs/reference/sharing.md says.
 pub(crate) const UNFOUND: [&str; 1] = ["mailgun-signed"];
 
 /// A secret in a place.

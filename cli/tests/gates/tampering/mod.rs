@@ -1,5 +1,5 @@
 //! Somebody changes the log, or a gate, behind our back: `audit verify` and `check` name it, in a database as in a folder;
-//! in a database its triggers abort it before (errata G7). docs/audit.md lists what cannot be noticed.
+//! in a database its triggers abort it before (errata G7). docs/reference/audit.md lists what cannot be noticed.
 //!
 //! | file | holds |
 //! |---|---|
@@ -27,9 +27,9 @@ use state::{State, unseal};
 enum Found {
     /// `audit verify` and `check`, by this rule.
     Alone(&'static str),
-    /// `audit verify` by this rule, with the head that was noted; without it docs/audit.md says so, under this name.
+    /// `audit verify` by this rule, with the head that was noted; without it docs/reference/audit.md says so, under this name.
     WithHead(&'static str, &'static str),
-    /// Nothing; docs/audit.md says so, under this name.
+    /// Nothing; docs/reference/audit.md says so, under this name.
     Never(&'static str),
 }
 
@@ -254,10 +254,13 @@ fn a_gate_that_was_changed_is_not_decided() {
     assert!(refused.len() > 5, "{refused:?}");
 }
 
-/// The names of docs/audit.md's table of what cannot be noticed, each with whether a noted head finds it.
+/// The names of docs/reference/audit.md's table of what cannot be noticed, each with whether a noted head finds it.
 fn documented() -> BTreeSet<(String, bool)> {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/audit.md"));
-    let page = page.expect("docs/audit.md");
+    let page = std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../docs/reference/audit.md"
+    ));
+    let page = page.expect("docs/reference/audit.md");
     let (_, table) = page
         .split_once("## What cannot be noticed")
         .expect("the table");

@@ -32,7 +32,7 @@ fn reads_headers() {
             "name result, kind let, frame 43, parent 42, source \"let x\\n  prompt: \\\"---\\\"\"",
             "value\n---\nmore\n",
         ),
-        // docs/formats.md.
+        // docs/reference/formats.md.
         (
             "# verify\n\nkind: let\n\nsource:\n```prose\nx\n```\n\nexit_code: 0\nstderr: (empty)\n\n---\n\nv",
             "name verify, kind let, source \"x\", exit_code \"0\", stderr \"(empty)\"",

@@ -684,7 +684,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_an_example_of_its_own_which_the_documents_show() {
-        let documents = include_str!("../../../../docs/formats.md");
+        let documents = include_str!("../../../../docs/reference/formats.md");
         for (at, (example, ..)) in KINDS.iter().enumerate() {
             let (_, _, rest) = numbered(example).unwrap();
             let (frame, rest) = frame(rest);

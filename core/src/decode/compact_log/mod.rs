@@ -1,4 +1,4 @@
-//! The compact log of form B: one event a line (docs/formats.md), and the older narration of the
+//! The compact log of form B: one event a line (docs/reference/formats.md), and the older narration of the
 //! documents (sqlite-earlier.md and postgres.md, "What the VM Must Narrate").
 //!
 //! ```

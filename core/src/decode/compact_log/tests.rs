@@ -74,7 +74,7 @@ fn all(text: &str) -> Vec<String> {
     read(text).lines.iter().map(words).collect()
 }
 
-/// docs/formats.md, line by line; the marks that later documents add; and what people write besides.
+/// docs/reference/formats.md, line by line; the marks that later documents add; and what people write besides.
 #[test]
 fn every_kind_of_line_is_read() {
     for (line, expected) in [

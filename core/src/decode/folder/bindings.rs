@@ -60,7 +60,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// A heading that is another name than the file's (docs/formats.md): the file's name is believed, unless the
+/// A heading that is another name than the file's (docs/reference/formats.md): the file's name is believed, unless the
 /// index knows better. Another spelling of it is no other name.
 fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {

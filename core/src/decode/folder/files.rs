@@ -20,7 +20,7 @@ pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
         .collect()
 }
 
-/// What a file is, by its place in the run folder (filesystem.md, "Directory Structure"; docs/formats.md; errata F1); `None` for what no document lists.
+/// What a file is, by its place in the run folder (filesystem.md, "Directory Structure"; docs/reference/formats.md; errata F1); `None` for what no document lists.
 pub fn role(path: &str) -> Option<&'static str> {
     let (top, rest) = path
         .split_once('/')

@@ -1,4 +1,4 @@
-//! A run folder: paths and parts of bytes in, a [`Run`] out (filesystem.md, "Directory Structure"; docs/formats.md).
+//! A run folder: paths and parts of bytes in, a [`Run`] out (filesystem.md, "Directory Structure"; docs/reference/formats.md).
 //!
 //! ```
 //! use prosescope_core::{decode::folder, sqlite::MemorySource};

@@ -8,7 +8,7 @@ use crate::issue::Issue;
 use crate::model::Program;
 use crate::program::{self, MOST_BYTES, Statement, StatementKind};
 
-/// Names that a run's own copy of its program goes by, the document's first (docs/formats.md: "may be missing, shortened
+/// Names that a run's own copy of its program goes by, the document's first (docs/reference/formats.md: "may be missing, shortened
 /// or called `current.prose`").
 const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
 /// A name that a program goes by where it holds code or says that it is one; else the file is a text about one.

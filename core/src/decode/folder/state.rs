@@ -1,4 +1,4 @@
-//! The state file of a run folder, whichever of the formats it has (docs/formats.md).
+//! The state file of a run folder, whichever of the formats it has (docs/reference/formats.md).
 
 use serde_json::Value;
 

@@ -8,7 +8,7 @@
 //! | `session "A"           # <-- RETRYING (attempt 2/3)` | the second attempt is under way |
 //! | `agent x:              # [registered]` | a declaration |
 //! | `loop until **x**:     # [not yet entered]` | ahead |
-//! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/formats.md) |
+//! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
 //!
 //! The **last** comment of a line that reads as an annotation is it. A line that ends with a bare `#` has none:

@@ -1,4 +1,4 @@
-//! state.md of form A: the position of a run, as annotated source with an index (design: docs/formats.md).
+//! state.md of form A: the position of a run, as annotated source with an index (design: docs/reference/formats.md).
 //!
 //! ```
 //! use prosescope_core::decode::state_md;
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Real files leave sections out, add their own, say "nothing" in a dozen ways and have been through Markdown
-//! formatters (docs/formats.md). All of it is read; what is not understood is kept in
+//! formatters (docs/reference/formats.md). All of it is read; what is not understood is kept in
 //! [`StateFile::sections`], under its heading or as `Index (text)`. Nothing fails, the time is linear in the
 //! text, and what is too long to hold is cut with an issue.
 //!
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
     read::Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
 }
 
-/// Which format a state file has, by its content (docs/formats.md).
+/// Which format a state file has, by its content (docs/reference/formats.md).
 ///
 /// [`FolderForm::VmLog`] is told by a heading of that name here; a folder also goes by the file's name, as no
 /// document says how such a log begins. [`FolderForm::Bare`] never comes out: there is a file.

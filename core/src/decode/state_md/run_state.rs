@@ -1,5 +1,5 @@
 //! The state file of form D, `# Run State — …`: the program as it was carried out, each line with its id in a comment
-//! (docs/formats.md).
+//! (docs/reference/formats.md).
 //!
 //! | comment | read as |
 //! |---|---|

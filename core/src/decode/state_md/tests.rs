@@ -142,7 +142,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "x",
             "waiting, gate deploy",
         ),
-        // docs/formats.md.
+        // docs/reference/formats.md.
         ("x   # [registered]", "x", "declared"),
         ("x   # (registered)", "x", "declared"),
         ("x   # (complete - APPROVED)", "x", "completed"),

@@ -1,4 +1,4 @@
-//! A decision that travels: what a person decided on a copy of a run, as a small file (docs/formats.md, "A decision
+//! A decision that travels: what a person decided on a copy of a run, as a small file (docs/reference/formats.md, "A decision
 //! file"), until `gate import` records it in the run.
 //!
 //! The file carries what its author saw of the gate ([`Seen`]), because a copy may be old, redacted or changed. Nothing

@@ -1,7 +1,7 @@
 //! Whether gates are what the sealed rows of their log record, column by column.
 //!
 //! Only sealed rows are a measure: the rows of other tools may name other principals than the gate does, as the
-//! document's own example shows. `docs/audit.md` lists what is compared and what is not.
+//! document's own example shows. `docs/reference/audit.md` lists what is compared and what is not.
 
 mod compare;
 mod creation;

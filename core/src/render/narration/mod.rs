@@ -2,7 +2,7 @@
 //!
 //! | style | written | source |
 //! |---|---|---|
-//! | [`Style::Compact`] | `1→ research ✓`, `3→ ∥start a,b`, `5→ loop:2/5 exit(**done**)` | sqlite.md, "Compact Narration"; the state files of later versions (docs/formats.md) |
+//! | [`Style::Compact`] | `1→ research ✓`, `3→ ∥start a,b`, `5→ loop:2/5 exit(**done**)` | sqlite.md, "Compact Narration"; the state files of later versions (docs/reference/formats.md) |
 //! | [`Style::Positions`] | `[Position] Statement 3: …`, `[Success] …`, `[Error] …` | sqlite-earlier.md, postgres.md |
 //!
 //! Marks and words are those that [`crate::decode::compact_log`] reads. A run that a compact log records is told in the

@@ -1,4 +1,4 @@
-//! state.md of form A, written from any run (design: docs/formats.md).
+//! state.md of form A, written from any run (design: docs/reference/formats.md).
 //!
 //! [`crate::decode::state_md`] reads it. What is written and read again carries the run's id and status, the
 //! source lines with their annotations, open constructs, the index and the call stack; rendering what was read

@@ -79,7 +79,7 @@ fn own_state_file(session: &Session) -> Option<(String, bool)> {
     Some((String::from_utf8_lossy(&bytes).into_owned(), cut))
 }
 
-/// Whether two state files say the same, as far as a state file carries it (docs/formats.md); the window of
+/// Whether two state files say the same, as far as a state file carries it (docs/reference/formats.md); the window of
 /// source lines may differ.
 fn carries_the_same(a: &StateFile, b: &StateFile) -> bool {
     let marks = |f: &StateFile| {

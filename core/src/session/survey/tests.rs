@@ -59,7 +59,7 @@ fn a_dropped_folder_without_a_parent_is_the_run_itself() {
     );
 }
 
-/// docs/formats.md: one line of it each.
+/// docs/reference/formats.md: one line of it each.
 #[test]
 fn runs_are_found_by_what_is_left_of_them() {
     use FoundKind::{RunFolder, StateFile};

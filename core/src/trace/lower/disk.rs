@@ -1,5 +1,5 @@
 //! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (errata T10;
-//! docs/formats.md: "often stale").
+//! docs/reference/formats.md: "often stale").
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,7 +19,7 @@ const UNSEALED: &str = "gate-creation-unsealed";
 /// What to do about a gate that was changed.
 const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and put back the gate's row, or the log, from a copy";
 
-/// Compares gates with their sealed rows before they are decided (docs/audit.md).
+/// Compares gates with their sealed rows before they are decided (docs/reference/audit.md).
 pub(super) struct Measure<'a> {
     facts: &'a dyn Facts,
     /// Whether the log seals the creation of each gate: asked once for all gates of a command.

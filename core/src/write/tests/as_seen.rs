@@ -1,4 +1,4 @@
-//! Decisions that were made on a copy of the run: what is compared, and what the log records (docs/audit.md).
+//! Decisions that were made on a copy of the run: what is compared, and what the log records (docs/reference/audit.md).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Gates whose creation no sealed row records, and logs that lost their rows (errata G7, docs/audit.md).
+//! Gates whose creation no sealed row records, and logs that lost their rows (errata G7, docs/reference/audit.md).
 
 use serde_json::{Value, json};
 

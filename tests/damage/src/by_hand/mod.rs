@@ -1,4 +1,4 @@
-//! One case for each kind of damage or attack that docs/formats.md and docs/errata.md name, and some that they imply.
+//! One case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md name, and some that they imply.
 
 mod attacks;
 mod files;

@@ -1,4 +1,4 @@
-//! What the rows of a database may say (docs/formats.md, docs/errata.md).
+//! What the rows of a database may say (docs/reference/formats.md, docs/contribute/errata.md).
 
 use super::{Make, RUN, bare, database, documents};
 use crate::Outcome::{self, Refused, Shown};

@@ -1,4 +1,4 @@
-//! Healthy run folders, one of each form (docs/formats.md).
+//! Healthy run folders, one of each form (docs/reference/formats.md).
 
 /// Files of a folder: path and text.
 pub(crate) type Files = &'static [(&'static str, &'static str)];

@@ -1,4 +1,4 @@
-//! The oddities of real run folders, one after the other as docs/formats.md lists them (its parts "A: state.md" and
+//! The oddities of real run folders, one after the other as docs/reference/formats.md lists them (its parts "A: state.md" and
 //! "Bindings"): each is understood, or told. What a parser sees of one file is tested beside the parser; here is what
 //! becomes of it in a run.
 

@@ -1,4 +1,4 @@
-//! Forms B, C and D, and what has none (docs/formats.md).
+//! Forms B, C and D, and what has none (docs/reference/formats.md).
 
 use super::*;
 use crate::session::pages;

@@ -89,7 +89,7 @@ fn real_words_stay_as_they_were() {
     assert_eq!(file.sections[0].1.as_ref(), "# one\n### two");
 }
 
-/// What must be equal after render and parse (docs/formats.md).
+/// What must be equal after render and parse (docs/reference/formats.md).
 #[derive(Debug, PartialEq)]
 struct Carried {
     ids: (Option<Text>, Option<Text>, Option<RunStatus>),

@@ -1,4 +1,4 @@
-//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (docs/formats.md).
+//! Programs of any shape, run up to any point: what state.md carries of their rows comes back (docs/reference/formats.md).
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! A compact log, as a story (docs/formats.md).
+//! A compact log, as a story (docs/reference/formats.md).
 //!
 //! ```text
 //! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a thing that happened there
