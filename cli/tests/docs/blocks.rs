@@ -15,6 +15,8 @@ pub(crate) struct Block {
     /// What its first line says after that.
     about: String,
     pub(crate) text: String,
+    /// The commands of the blocks before it in the same folder.
+    pub(crate) earlier: Vec<String>,
 }
 
 /// Where a block runs.
@@ -84,19 +86,43 @@ pub(crate) fn of(page: &str) -> Vec<Block> {
         let info = &line[ticks..];
         let (language, about) = info.split_once(' ').unwrap_or((info, ""));
         if matches!(language, "sh" | "bash" | "shell" | "console") {
-            blocks.push(Block {
+            let mut block = Block {
                 path: path.clone(),
                 line: number,
                 language: language.to_owned(),
                 about: about.to_owned(),
                 text: inside.join("\n"),
-            });
+                earlier: Vec::new(),
+            };
+            if let (SAME, Some(last)) = (about, blocks.last()) {
+                block.goes_on_after(last);
+            }
+            blocks.push(block);
         }
     }
     blocks
 }
 
+/// A block that goes on in the folder of the block before it.
+const SAME: &str = "in the same folder";
+
 impl Block {
+    fn goes_on_after(&mut self, last: &Block) {
+        last.about.clone_into(&mut self.about);
+        self.earlier.clone_from(&last.earlier);
+        self.earlier.extend(last.commands().map(str::to_owned));
+    }
+
+    /// The commands of a session, or of a script of one command a line.
+    fn commands(&self) -> impl Iterator<Item = &str> {
+        let is_session = self.language == "console";
+        let lines = self.text.lines();
+        lines.filter_map(move |line| match is_session {
+            true => line.strip_prefix("$ "),
+            false => Some(line).filter(|line| !line.is_empty()),
+        })
+    }
+
     /// What the first line says.
     pub(crate) fn place(&self) -> Result<Place, String> {
         let (about, until) = match self.about.split_once(" until ") {

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `sh in examples`, `sh in a new folder` | all commands succeed, in a copy of `examples/` or in an empty folder |
 //! | `console in examples` | the same, and they print what the page shows; `…` stands for what is left out |
+//! | `console in the same folder` | the same, after the commands of the block before it |
 //! | … `with PostgreSQL` | the page's address is that of a server of the test |
 //! | … `with serve` | a server runs there; `TOKEN` and `WORKFLOW` are set |
 //! | … `until WORD` | it goes on for ever, and is stopped once it has printed the word |
@@ -123,7 +124,7 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
             if needs::faketime().is_none() {
                 return Ok(());
             }
-            let now = folder.session(&text);
+            let now = folder.session(&block.earlier, &text);
             if blocks::matches(&text, &now) {
                 return Ok(());
             }
@@ -135,7 +136,7 @@ fn tried(block: &Block, place: &Place) -> Result<(), String> {
                 "PROSE_WRITE_DOCS=1 writes it anew; the commands print now\n{now}"
             ))
         }
-        _ => folder.succeed(&text),
+        _ => folder.succeed(&[&block.earlier.join("\n"), "\n", &text].concat()),
     }
 }
 

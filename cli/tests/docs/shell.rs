@@ -115,9 +115,12 @@ impl Folder {
         address.expect("an address").1.to_owned()
     }
 
-    /// Runs each command of a session in one shell; gives the session as it is now.
-    pub(crate) fn session(&self, session: &str) -> String {
+    /// Runs each command of a session in one shell, after the commands before it; gives the session as it is now.
+    pub(crate) fn session(&self, earlier: &[String], session: &str) -> String {
         let mut script = "exec 2>&1\n".to_owned();
+        for command in earlier {
+            script.push_str(&format!("{{ {command}\n}} > /dev/null 2>&1\n"));
+        }
         for command in session.lines().filter_map(|line| line.strip_prefix("$ ")) {
             let shown = command.replace('\'', "'\\''");
             script.push_str(&format!("printf '%s\\n' '$ {shown}'\n{command}\n"));

@@ -1,4 +1,4 @@
-//! docs/contribute/scale.md, "Distributing by run": what hash partitions by `run_id` do, and what they do not.
+//! docs/contribute/performance.md, "Partitions by run": what hash partitions by `run_id` do, and what they do not.
 
 use super::database;
 
