@@ -31,6 +31,8 @@ RFC 3339 in UTC, or as recorded if they cannot be parsed; `null` is what was not
 fields may be added; none is renamed or removed within a major version.
 
 Examples are cut: arrays to two elements, texts to eighty characters. [Types](#types) has all fields with their meaning.
+Comments there cite [decisions](../contribute/errata.md) by number, such as errata G10, and
+[OpenProse's documents](../contribute/errata.md#the-documents-of-openprose) by file.
 
 Some commands print an object for one thing and an array for several: `exec complete` prints an object for one id and an
 array, in the order of the arguments, for two or more; `audit` an array with `--all` or a report; `check --explain` an
