@@ -96,8 +96,8 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/reference/commands.md, docs/reference/json.md, pkg/js/views.d.ts and the session of docs/reference/recording.md anew: their own
-/// tests do it when asked to.
+/// Writes docs/reference/commands.md, docs/reference/json.md, pkg/js/views.d.ts and what the pages' sessions print anew: their
+/// own tests do it when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
@@ -110,7 +110,7 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
                 .args(NATIVE)
                 .args(["--test", "cli_reference", "--test", "docs", "--test", "e2e"])
                 .args(["--", "reference", "json::", "pkg::types::"])
-                .arg("the_commands_about_recording")
+                .arg("the_commands_of_every_page")
                 .env(WRITE_DOCS, "1"))
         },
     )

@@ -157,13 +157,31 @@ impl Block {
         }
     }
 
-    /// Writes what the commands print now into the page.
+    /// Writes what the commands print now into the page, where the page shows something else.
     pub(crate) fn rewrite(&self, now: &str) {
         let page = fs::read_to_string(&self.path).expect("the page");
+        let (shown, printed) = (by_command(&self.text), by_command(now));
+        let parts = shown.iter().zip(&printed).map(|(shown, printed)| {
+            let is_true = matches(shown, printed);
+            if is_true { &**shown } else { &**printed }
+        });
+        let parts: Vec<&str> = parts.collect();
         let before = format!("\n{}\n", self.text);
-        let after = format!("\n{now}\n");
+        let after = format!("\n{}\n", parts.join("\n"));
         fs::write(&self.path, page.replacen(&before, &after, 1)).expect("written");
     }
+}
+
+/// A session, one text a command.
+fn by_command(session: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for line in session.lines() {
+        match parts.last_mut() {
+            Some(last) if !line.starts_with("$ ") => last.extend(["\n", line]),
+            _ => parts.push(line.to_owned()),
+        }
+    }
+    parts
 }
 
 /// Whether a session is what a page shows, where `…` stands for any text, and for any lines where it stands alone.
