@@ -382,7 +382,7 @@ fn what_a_forced_end_left_open_is_abandoned() {
         let (_, next) = project.tries("next");
         assert!(next.contains("--line 8"), "{next}");
         // Its session may still hand in what it made.
-        assert_eq!(project.issues(), ["info recorded-by-force"; 3]);
+        assert_eq!(project.issues(), ["note recorded-by-force"; 3]);
     }
 }
 

@@ -17,17 +17,15 @@ fn help(command: &[String]) -> String {
         .join("\n")
 }
 
-/// The commands that a help text lists.
+/// The commands that a help text lists: below headings of its own where they are many.
 fn listed(help: &str) -> Vec<String> {
-    let listed = help
-        .split("Commands:")
-        .nth(1)
-        .and_then(|rest| rest.split("Options:").next())
-        .and_then(|rest| rest.split("Arguments:").next())
-        .unwrap_or_default();
-    listed
+    let before_options = help.split("\nOptions:").next().unwrap_or_default();
+    let is_list = help.contains("\nCommands:") || help.contains("\nLook at runs:");
+    before_options
         .lines()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter(|_| is_list)
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_lowercase()))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .map(str::to_owned)

@@ -57,7 +57,7 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
             Err(cause) => format!("may be another program: its file cannot be read ({cause})"),
         };
         return Ok(format!(
-            "The second name `prose` was not installed: {} {why}. Call `prosescope`, also where the documents say `prose gates` or `prose approve`.",
+            "The second name `prose` was not installed: {} {why}. Call `prosescope`, also where OpenProse says `prose gates` or `prose approve`.",
             path.display()
         ));
     }

@@ -38,7 +38,7 @@ pub(super) fn run(args: &CheckArgs, out: &Out) -> Result<Exit, CliError> {
                 before.run
             ),
         )
-        .hint("databases, and folders with the state.md of the documents, can be repaired"));
+        .hint("databases, and folders with OpenProse's state.md, can be repaired"));
     }
     let to = args.out.clone().unwrap_or_else(|| {
         let folder = match opened.alone {

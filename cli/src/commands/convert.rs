@@ -74,7 +74,7 @@ pub(super) fn run(args: &ConvertArgs, out: &Out) -> Result<Exit, CliError> {
             opened.name
         );
         return Err(CliError::refused("form-read-only", message)
-            .hint("databases, and folders with the state.md of the documents, can be converted"));
+            .hint("databases, and folders with OpenProse's state.md, can be converted"));
     }
     let nested = opened
         .dir

@@ -62,7 +62,7 @@ pub(super) fn run(args: &InitArgs, out: &Out) -> Result<Exit, CliError> {
                 .map_err(|error| in_a_file(error.into(), &named()))?;
             if !locate::has_psql() {
                 let text = format!(
-                    "psql is not in PATH, where the documents fall back to a file: prosescope does without it, and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
+                    "psql is not in PATH, where OpenProse falls back to a file: prosescope does without it, and recorded the run in {address}. Next: give subagents `prosescope brief`, or use {}",
                     named()
                 );
                 say(&note(&escape(&text, false)));

@@ -69,7 +69,7 @@ pub(super) fn pushed(run: &str, out: &Out) -> Result<RunConverted, CliError> {
             opened.name
         );
         return Err(CliError::refused("form-read-only", message)
-            .hint("databases, and folders with the state.md of the documents, can be copied"));
+            .hint("databases, and folders with OpenProse's state.md, can be copied"));
     }
     let with_files = !opened.alone;
     let id = opened.session.run().id.to_string();

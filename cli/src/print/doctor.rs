@@ -19,7 +19,7 @@ pub(crate) fn checkup(checkup: &Checkup, width: usize) -> String {
     for reason in &mode.reasons {
         out.push_str(&wrap(reason, width, "  "));
     }
-    let _ = writeln!(out, "\n{BOLD}What the documents ask{RESET}");
+    let _ = writeln!(out, "\n{BOLD}What OpenProse asks for{RESET}");
     for answer in &mode.questions {
         let word = match answer.yes {
             Some(true) => "yes",

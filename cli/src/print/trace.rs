@@ -11,7 +11,7 @@ use super::table::{cut, fit};
 const TOOK: usize = 8;
 const STATUS: usize = 11;
 
-/// Columns that a status takes at most: a word that no document lists may have any length.
+/// Columns that a status takes at most: a word that OpenProse does not have may have any length.
 const STATUS_MOST: usize = 15;
 
 /// Deeper than this, the level is a number: a hundred levels of blanks help nobody.

@@ -6,7 +6,7 @@ use crate::time::Stamp;
 /// One row of the `execution` table, or one event of a folder, in the order written.
 ///
 /// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Either dialect; which rows speak of the same thing
-/// is decided by [`crate::trace`]. Columns that no document lists stay in the store and are shown by
+/// is decided by [`crate::trace`]. Columns unknown to OpenProse stay in the store and are shown by
 /// [`crate::session::pages::node_detail`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {

@@ -16,7 +16,7 @@ pub struct StateFile {
     pub updated: Option<Stamp>,
     /// `status:`, an extra key that real files have.
     pub status: Option<RunStatus>,
-    /// Header keys that no document lists, in order.
+    /// Header keys unknown to OpenProse, in order.
     pub extra: Vec<(Text, Text)>,
     /// The source lines of the trace with their annotations.
     pub trace: Vec<TraceLine>,
@@ -32,15 +32,15 @@ pub struct StateFile {
     pub call_stack: Vec<CallFrame>,
     /// The status of the call stack's row of the root, where it has one.
     pub root: Option<super::Status>,
-    /// Sections that no document lists: heading and text (docs/reference/formats.md: "Extra sections: keep").
+    /// Sections unknown to OpenProse: heading and text (docs/reference/formats.md: "Extra sections: keep").
     pub sections: Vec<(Text, Text)>,
 }
 
-/// Lines of sections that no document lists: a file of megabytes is no list of remarks.
+/// Lines of sections unknown to OpenProse: a file of megabytes is no list of remarks.
 const MOST_REMARKS: usize = 1_000;
 
 impl StateFile {
-    /// Returns the sections that no document lists, a line each, their headings first.
+    /// Returns the sections unknown to OpenProse, a line each, their headings first.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = Text> {
         let lines = self.sections.iter().flat_map(|(heading, text)| {
             let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -128,7 +128,7 @@ pub struct IndexedBinding {
     pub path: Text,
     /// Its frame; `None` is `(root)`.
     pub execution_id: Option<i64>,
-    /// Cells of columns that no document lists (`Status`), by heading.
+    /// Cells of columns unknown to OpenProse (`Status`), by heading.
     pub other: Vec<(Text, Text)>,
 }
 
@@ -141,7 +141,7 @@ pub struct IndexedAgent {
     pub scope: Option<AgentScope>,
     /// Its path, where the table has that column.
     pub path: Option<Text>,
-    /// Cells of columns that no document lists (`Model`, `Prompt`), by heading.
+    /// Cells of columns unknown to OpenProse (`Model`, `Prompt`), by heading.
     pub other: Vec<(Text, Text)>,
 }
 

@@ -152,7 +152,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
         [_] => "a column",
         _ => "columns",
     };
-    let what = format!("{name} has {some} that no document lists: {listed}");
+    let what = format!("{name} has {some} unknown to OpenProse: {listed}");
     let issue = Issue::note("unknown-column", what).at_table(name);
     Some(issue.hint(
         "Extra columns are allowed. They are shown with the table's rows, under files and tables.",
@@ -163,7 +163,7 @@ fn foreign_table(table: &Found) -> Option<Issue> {
     let (name, kind) = (&table.info.name, kind_in_words(&table.info.kind));
     let begins = name.get(..2);
     let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));
-    let what = format!("{name} is a {kind} that no document lists");
+    let what = format!("{name} is a {kind} unknown to OpenProse");
     let issue = Issue::note("foreign-table", what).at_table(name);
     let hint = "Extensions should be named x_…; it is listed under files and tables.";
     (!extension && table.info.kind != "shadow").then(|| issue.hint(hint))

@@ -43,7 +43,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
             };
             return Ok(Err(format!("{kind} {name}, where a table is expected")));
         }
-        // Reading it would run what the schema says. One that no document lists is never read.
+        // Reading it would run what the schema says. One unknown to OpenProse is never read.
         let asked = |column: &&String| schema::known_column(name, column) || !found.info.known;
         if let Some(column) = found.generated.iter().find(asked) {
             return Ok(Err(format!(

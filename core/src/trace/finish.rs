@@ -101,7 +101,7 @@ fn stands_open(node: &Node) -> bool {
         }
 }
 
-/// What never closed under a finished run is abandoned (errata T7). A word that no document lists may well mean
+/// What never closed under a finished run is abandoned (errata T7). A word unknown to OpenProse may well mean
 /// an end, so it is kept.
 fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Ledger) {
     let run = believed.as_ref().map_or("finished", RunStatus::word);

@@ -29,7 +29,7 @@
 //!   statement that is announced behind one that runs.
 //! - A completed run has no first cause, whatever was tolerated in it. A failed one without a failed row was
 //!   ended by the gate that was turned down last.
-//! - A status word that no document lists stands open while the run does, and is kept when it is over.
+//! - A status word unknown to OpenProse stands open while the run does, and is kept when it is over.
 
 mod align;
 mod arena;
@@ -80,7 +80,7 @@ pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
     let before = run.remarks.iter().map(|line| (None, line.clone()));
-    // Sections that no document lists stand behind the trace.
+    // Sections unknown to OpenProse stand behind the trace.
     let end = trace.nodes.next_key();
     let sections = run.state_file.iter().flat_map(|file| file.remarks());
     let behind = sections.map(|line| (Some(end), line));
@@ -592,7 +592,7 @@ impl NodeStatus {
 /// What is believed of the run's status, and why (errata T10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word that no document lists.
+    /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word unknown to OpenProse.
     pub status: String,
     /// Who says so: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
     pub source: String,

@@ -99,7 +99,7 @@ pub(super) fn verdict(
         Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
             verdict.status = word.to_string();
             verdict.source.clone_from(&claim.source);
-            verdict.reason = format!("{}; no document lists that word", says(claim));
+            verdict.reason = format!("{}; OpenProse has no such word", says(claim));
         }
         _ if !waiting.is_empty() => {
             verdict.status = "waiting".to_owned();
@@ -115,7 +115,7 @@ pub(super) fn verdict(
         None if nodes.is_empty() || open == 0 || run.log.is_some() => {
             let word = |node: &Node| match &node.status {
                 NodeStatus::Other(word) if !word.is_empty() => Some(format!(
-                    "{} ended as {word}, a word that no document lists",
+                    "{} ended as {word}, a word that OpenProse does not have",
                     node.text
                 )),
                 _ => None,

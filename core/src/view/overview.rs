@@ -109,7 +109,7 @@ pub struct Overview {
     /// No run row: what was found instead.
     pub missing: Option<String>,
     /// What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header
-    /// keys of a state file that no document lists.
+    /// keys of a state file unknown to OpenProse.
     pub facts: Vec<(String, String)>,
     /// Other runs in the same database, by id.
     pub other_runs: Vec<String>,

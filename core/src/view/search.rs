@@ -53,7 +53,7 @@ pub enum HitKind {
     Gates,
     /// Names of the run's files.
     Files,
-    /// Rows of tables, and columns, that no document lists: `x_notes`.
+    /// Rows of tables, and columns, unknown to OpenProse: `x_notes`.
     Tables,
 }
 

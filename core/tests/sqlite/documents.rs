@@ -615,7 +615,7 @@ fn extensions_are_kept_and_shown() {
     assert_said(
         &run,
         "unknown-column",
-        "bindings has a column that no document lists: token_count",
+        "bindings has a column unknown to OpenProse: token_count",
     );
     assert!(!said(&run.issues).iter().any(|i| i.contains("x_metrics")));
     let rows = rows::table_rows(&db.open(), "x_metrics", 0, 10, 100).unwrap();

@@ -177,7 +177,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
             Issue::warning("binding-frame", message)
                 .at_file(path)
                 .hint(format!(
-                    "The header is believed; the document would call the file {stem}__{id}.md."
+                    "The header is believed; OpenProse would call the file {stem}__{id}.md."
                 ))
         });
         return (stem.into(), head.execution_id, issue);

@@ -108,7 +108,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
         let issue = Issue::warning("unknown-kind", format!("{name} has {found}"));
         cells.mark_odd(
             "kind",
-            issue.hint("The documents know input, output, let and const."),
+            issue.hint("OpenProse knows input, output, let and const."),
         );
     }
     // B11: reading accepts any name; these could be taken for something else.

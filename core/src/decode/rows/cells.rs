@@ -161,7 +161,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
         let issue = Issue::note("numeric-time", message);
         at.mark_odd(
             notes,
-            issue.hint("The documents write YYYY-MM-DD HH:MM:SS in UTC."),
+            issue.hint("OpenProse writes YYYY-MM-DD HH:MM:SS in UTC."),
         );
         return Some(Stamp::At(ms));
     }

@@ -50,7 +50,9 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
         reader.notes.add(
             Issue::note("times-not-recorded", "no row of execution carries a time")
                 .at_table(schema::EXECUTION)
-                .hint("The order is known, durations are not; the append-only document writes no times."),
+                .hint(
+                    "The order is known, durations are not; the append-only form writes no times.",
+                ),
         );
     }
     let dialect = evidence.dialect(&rows);

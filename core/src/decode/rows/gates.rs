@@ -67,14 +67,14 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
                     gate.id
                 );
                 let issue = Issue::warning("gate-of-unknown-run", message)
-                    .hint("The documents' queries would hide it; it is shown with this run.");
+                    .hint("OpenProse's queries would hide it; it is shown with this run.");
                 cells.mark_odd("run_id", issue);
             }
         }
         if let GateStatus::Other(word) = &gate.status {
             let message = format!("gate {} has the status “{word}”", gate.id);
             let issue = Issue::warning("unknown-gate-status", message)
-                .hint("The document knows pending, approved, rejected and timeout.");
+                .hint("OpenProse knows pending, approved, rejected and timeout.");
             cells.mark_odd("status", issue);
         }
         gates.push(gate);

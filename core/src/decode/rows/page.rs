@@ -10,7 +10,7 @@ use crate::text;
 /// Columns that a scan asks for. A table may have 2,000, and nobody looks at so many side by side.
 const COLUMNS: usize = 100;
 
-/// All columns of one row with their cells, each cut at `most` bytes; also those that no document lists.
+/// All columns of one row with their cells, each cut at `most` bytes; also those unknown to OpenProse.
 /// `at` is the row's address. `None`: there is no such row.
 ///
 /// # Errors

@@ -103,7 +103,7 @@ pub(super) fn read_run(
         let message = format!("this database holds {count} runs; {which} is shown");
         let issue = Issue::warning("several-runs", message).at_table(schema::RUN);
         reader.notes.add(issue.hint(
-            "Executions and bindings name no run in the documents' schema: they are shown with this one.",
+            "Executions and bindings name no run in OpenProse's schema: they are shown with this one.",
         ));
     }
     let Some(row) = rows.into_iter().nth(chosen) else {

@@ -192,7 +192,7 @@ fn write_path(path: &str) -> String {
     }
 }
 
-/// A status word that no document lists.
+/// A status word unknown to OpenProse.
 fn write_word(word: &str) -> String {
     let written = escape(word, &['(', '#', '"']);
     match marker_status(&written) {

@@ -233,7 +233,7 @@ impl<'a> Reader<'a> {
                 Some(Part::Index) => format!("Index: {}", unescape(name)),
                 None => unescape(name).into_owned(),
             };
-            let what = format!("no document has the section “{}”", short(name, SHOWN));
+            let what = format!("OpenProse has no section “{}”", short(name, SHOWN));
             self.issue(Issue::note("extra-section", what).hint("It is kept and shown as text."));
             let at = self.kept_at(heading);
             self.section = Section::Extra(at, part);

@@ -21,7 +21,7 @@ pub(super) fn decision(gate: &Gate, resolving: &[&AuditEvent], issues: &mut Vec<
     {
         let what = format!("was {word} by “{by}”: {refusal}");
         let issue = gate.warned("gate-decided-by-stranger", &what, "resolved_by");
-        let hint = "Names are claims; the documents' own commands do not look at allow.";
+        let hint = "Names are claims; OpenProse's own commands do not look at allow.";
         issues.push(issue.hint(hint));
     }
     let deadline = gate.timeout_at.as_ref().and_then(Stamp::millis);
@@ -55,7 +55,7 @@ pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue>
     let Some(last) = resolving.last() else {
         let what = format!("gate {id} is {own}, and the log does not say so");
         let issue = Issue::note("gate-not-logged", what).at_table(GATES);
-        let hint = "The documents' own commands decide without logging.";
+        let hint = "OpenProse's own commands decide without logging.";
         return gate.status.is_decided().then(|| issue.hint(hint));
     };
     let (rule, hint) = match gate.status {

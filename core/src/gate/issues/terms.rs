@@ -41,7 +41,7 @@ pub(super) fn terms(gate: &Gate, issues: &mut Vec<Issue>) {
         None if gate.status == GateStatus::Pending => {
             let what = format!("has a timeout of {given} and no deadline; it would be {due_at}");
             let issue = gate.warned("gate-deadline-missing", &what, "timeout_at");
-            issues.push(issue.hint("The documents' queries will never time it out."));
+            issues.push(issue.hint("OpenProse's queries will never time it out."));
         }
         Some(Stamp::At(recorded)) if recorded.saturating_sub(due).saturating_abs() > SLACK_MS => {
             let recorded = Stamp::At(*recorded);

@@ -261,7 +261,7 @@ fn table_row(out: &mut String, mut cells: Vec<String>, more: &[Text], other: &[(
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
-/// A section that no document lists. Headings inside it that would end it are escaped.
+/// A section unknown to OpenProse. Headings inside it that would end it are escaped.
 fn section(out: &mut String, name: &str, text: &str) {
     let name = guarded(name, &[], is_known_heading);
     out.push_str(format!("\n## {name}").trim_end());

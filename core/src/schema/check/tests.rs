@@ -128,7 +128,7 @@ fn every_deviation_is_said() {
             vec!["name"],
             (
                 "unknown-column",
-                "agents has a column that no document lists: mood",
+                "agents has a column unknown to OpenProse: mood",
             ),
         ),
         (
@@ -136,7 +136,7 @@ fn every_deviation_is_said() {
             "table",
             vec!["a"],
             vec![],
-            ("foreign-table", "metrics is a table that no document lists"),
+            ("foreign-table", "metrics is a table unknown to OpenProse"),
         ),
     ] {
         let mut found = whole();

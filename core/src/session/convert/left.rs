@@ -70,8 +70,10 @@ impl Carry<'_, '_> {
             if !known_table(&table.name) {
                 let what = match table.rows {
                     Some(0) => continue,
-                    Some(rows) => format!("it is of no document: its {rows} rows are not carried"),
-                    None => "it is of no document: it is not carried".to_owned(),
+                    Some(rows) => {
+                        format!("OpenProse does not know it: its {rows} rows are not carried")
+                    }
+                    None => "OpenProse does not know it: it is not carried".to_owned(),
                 };
                 self.left(place, what);
                 continue;
@@ -80,7 +82,7 @@ impl Carry<'_, '_> {
                 let known = known_column(&table.name, &column.name);
                 if !known && table.rows != Some(0) && !self.is_bare(&table.name, &column.name) {
                     let place = format!("column {}.{}", table.name, column.name);
-                    self.left(place, "it is of no document: it is not carried");
+                    self.left(place, "OpenProse does not know it: it is not carried");
                 }
             }
             let unread = table

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! What an opened run holds (statements, errors, prompts, gates, names) is looked through by the first step. Values and
-//! memories are read by those that follow, piece by piece, then the rows of tables that no document lists; the caller asks for each step and may stop at any. Rows are walked
+//! memories are read by those that follow, piece by piece, then the rows of tables unknown to OpenProse; the caller asks for each step and may stop at any. Rows are walked
 //! from their beginning, so the steps through one large value grow: each reads as much as was read of it before.
 
 mod held;

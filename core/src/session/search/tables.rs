@@ -1,4 +1,4 @@
-//! Rows that no document lists: tables of extensions (`x_…`) and others, and columns that were added to known tables.
+//! Rows unknown to OpenProse: tables of extensions (`x_…`) and others, and columns that were added to known tables.
 
 use std::collections::VecDeque;
 

@@ -164,7 +164,7 @@ fn files_or_sqlite(facts: &Facts) -> (String, Vec<String>) {
             "this folder lies on {kind}, where a database may not be locked safely"
         )),
         _ if facts.sqlite3 == Tool::Missing => reasons.push(
-            "sqlite is for those who want SQL and one file; its document wants sqlite3 in PATH, which is missing"
+            "sqlite is for those who want SQL and one file; OpenProse wants sqlite3 in PATH, which is missing"
                 .to_owned(),
         ),
         _ => reasons.push(

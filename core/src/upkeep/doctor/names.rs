@@ -1,7 +1,8 @@
 use super::Check;
 
 /// What to do about a `prose` that is not known to be this program.
-const CALL: &str = "call `prosescope`, also where the documents say `prose gates`, `prose approve` or `prose reject`";
+const CALL: &str =
+    "call `prosescope`, also where OpenProse says `prose gates`, `prose approve` or `prose reject`";
 
 /// A program in PATH that is called `prose`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -278,7 +278,7 @@ impl Wanted {
             return Err(WriteError::refused(
                 "state-file-of-others",
                 format!(
-                    "{} has no state.md of the documents' form",
+                    "{} has no state.md of OpenProse's form",
                     root.path().display()
                 ),
                 "its status is said where the run was begun",

@@ -118,7 +118,7 @@ pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Faul
     match fit_for_writing(conn) {
         Ok(Ok(there)) => Ok(there),
         Ok(Err(unfit)) => Err(damaged(format!("has {unfit}"))
-            .hint("`prosescope check RUN --fix` writes a copy with the documents' tables alone")),
+            .hint("`prosescope check RUN --fix` writes a copy with OpenProse's tables alone")),
         Err(error) => Err(fault::decode(path, &error)),
     }
 }

@@ -33,7 +33,7 @@ impl Unwritten {
     pub(super) fn told(self, path: &Path) -> WriteError {
         let name = path.display();
         let hint = "nothing was recorded; `prosescope check RUN` says what is odd about the database, \
-                    `prosescope check RUN --fix` writes a copy with the documents' tables alone";
+                    `prosescope check RUN --fix` writes a copy with OpenProse's tables alone";
         match self {
             Unwritten::Sqlite(error) => WriteError::Fault(fault::sqlite(path, &error)),
             Unwritten::Foreign(what) => WriteError::refused(

@@ -113,7 +113,7 @@ const SCRIPTS: &[(&str, Outcome, bool, &str)] = &[
     ("ids that stand twice", Shown(&["duplicate-id"]), false,
         "CREATE TABLE execution (id, statement_index, statement_text, status, parent_id);
          INSERT INTO execution VALUES (1, 1, 'session \"A\"', 'completed', NULL), (1, 2, 'session \"B\"', 'failed', 1), (1, 1, 'x', 'y', 1)"),
-    ("words that no document lists", Shown(&["unknown-kind", "unknown-gate-status"]), true,
+    ("words unknown to OpenProse", Shown(&["unknown-kind", "unknown-gate-status"]), true,
         "INSERT INTO run (id, status) VALUES ('r', 'on holiday');
          INSERT INTO execution (statement_index, statement_text, status) VALUES (-1, 'perhaps:', 'maybe'), (2, '', '');
          INSERT INTO bindings (name, kind, value) VALUES ('x', 'var', 'y'); INSERT INTO agents (name, scope) VALUES ('a', 'galaxy');

@@ -436,7 +436,7 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     viewer.assert_quiet();
 }
 
-/// Sections that no document lists, and bindings without a trace: said above the tree, so that nobody takes it for all.
+/// Sections unknown to OpenProse, and bindings without a trace: said above the tree, so that nobody takes it for all.
 #[test]
 fn what_a_runs_files_remark_stands_above_its_trace() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -79,7 +79,9 @@ fn runs_of_two_programs_are_marked_on_a_narrow_screen_and_it_is_said() {
     viewer.drop_files(&[&examples()]);
     viewer.wait("document.querySelectorAll('.run-rows .row').length > 3");
     viewer.look(400, 800, false);
-    viewer.wait("document.querySelector('.run-rows .row:not(.head)').getBoundingClientRect().height > 40");
+    viewer.wait(
+        "document.querySelector('.run-rows .row:not(.head)').getBoundingClientRect().height > 40",
+    );
     viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
     viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
     viewer.wait("document.querySelector('.pairing').innerText.includes('of two programs: ship-tax-rules and translate-manual')");

@@ -72,7 +72,7 @@ fn Table(table: TableInfo) -> impl IntoView {
         let about = if known {
             declared.to_owned()
         } else {
-            format!("{declared} (no document lists this column)")
+            format!("{declared} (unknown to OpenProse)")
         };
         let name = cells::one_line(&name);
         view! { <span role="columnheader" dir="auto" class:unknown=!known title=about>{name}</span> }
@@ -99,7 +99,7 @@ fn Table(table: TableInfo) -> impl IntoView {
                 <h3>"Columns"</h3>
                 <table class="plain-table">{table.columns.iter().map(|column| view! {
                     <tr><th scope="row"><code>{column.name.clone()}</code></th><td class="soft">{column.declared.clone()}</td>
-                    <td class="faint">{(!column.known).then_some("no document lists it")}</td></tr>
+                    <td class="faint">{(!column.known).then_some("unknown to OpenProse")}</td></tr>
                 }).collect_view()}</table>
             }.into_any()
         } else {
