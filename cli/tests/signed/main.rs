@@ -58,16 +58,16 @@ fn openssh_verifies_what_we_sign_and_we_verify_what_it_signs() {
             let whose = format!("by alice@example.com (key {fingerprint}).");
             assert_eq!(
                 said,
-                [format!("info share-signed: Signed {whose}")],
+                [format!("note share-signed: Signed {whose}")],
                 "{kind}"
             );
             project.says(
                 0,
                 zip,
-                "info share-signed",
+                "note share-signed",
                 "whose key that is was not looked at",
             );
-            project.says(0, zip, "info share-signed", &fingerprint);
+            project.says(0, zip, "note share-signed", &fingerprint);
         }
     }
 }
@@ -94,7 +94,7 @@ fn a_signature_is_no_part_of_the_run() {
     // It is of all runs in the file.
     project.done("init p.prose --id s --state sqlite");
     project.done("share r s -o both.zip --sign key");
-    project.says(0, "both.zip/s", "info share-signed", "Signed");
+    project.says(0, "both.zip/s", "note share-signed", "Signed");
     // It is of this copy: what is shared again is not signed.
     project.done("share r.zip -o again.zip");
     assert!(project.checked(0, "again.zip").is_empty());
@@ -298,5 +298,5 @@ fn the_passphrase_of_a_key_is_asked_for_on_a_terminal() {
         assert_eq!(project.at("r.zip").exists(), code == 0);
     }
     let fingerprint = project.fingerprint("locked");
-    project.says(0, "r.zip", "info share-signed", &fingerprint);
+    project.says(0, "r.zip", "note share-signed", &fingerprint);
 }
