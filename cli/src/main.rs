@@ -30,8 +30,20 @@ use crate::exit::Exit;
 use crate::out::Out;
 use crate::print::style::{BAD, FAINT, RESET};
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     input::survive_limits();
+    match commands::answer_shell() {
+        Ok(false) => {}
+        Ok(true) => return code(Exit::Done),
+        Err(error) => {
+            let _ = error.print();
+            return code(Exit::Usage);
+        }
+    }
     let given = std::env::args_os().collect();
     let cli = match usage::parse(given) {
         Ok(cli) => cli,

@@ -154,3 +154,28 @@ fn a_gate_is_decided_in_a_run_that_was_named() {
         &["finish", "--run", OTHER, "--status", "failed"],
     );
 }
+
+#[test]
+fn a_shell_completes_the_ids_of_runs_newest_first_and_no_name_that_means_more_to_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let runs = dir.path().join(".prose/runs");
+    for name in [RUN, OTHER, "20270101$(id)", "-rf"] {
+        fs::create_dir_all(runs.join(name)).expect("a folder");
+    }
+    let completed = |words: &[&str]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_prosescope"))
+            .args(["--", "prosescope"])
+            .args(words)
+            .current_dir(dir.path())
+            .env("PROSESCOPE_COMPLETE", "bash")
+            .env("_CLAP_IFS", " ")
+            .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+            .output()
+            .expect("prosescope runs");
+        String::from_utf8(out.stdout).expect("UTF-8")
+    };
+    assert_eq!(completed(&["show", "2027"]), format!("{OTHER} {RUN}"));
+    assert_eq!(completed(&["get", "x", "--run", "20270101"]), RUN);
+    assert_eq!(completed(&["trace", "--run", "la"]), "latest");
+    assert_eq!(completed(&["approv"]), "approve");
+}

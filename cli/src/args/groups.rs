@@ -30,7 +30,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Servers and workflows",
         &["postgres", "workflow", "events", "serve"],
     ),
-    ("This program", &["doctor", "completions"]),
+    ("This program", &["doctor", "completions", "licenses"]),
 ];
 
 const EXAMPLES: &str = "\
@@ -77,7 +77,11 @@ mod tests {
     #[test]
     fn every_command_is_listed_once_on_a_line_of_its_own() {
         let command = Cli::command();
-        let mut known: Vec<&str> = command.get_subcommands().map(|c| c.get_name()).collect();
+        let mut known: Vec<&str> = command
+            .get_subcommands()
+            .filter(|c| !c.is_hide_set())
+            .map(|c| c.get_name())
+            .collect();
         known.sort_unstable();
         let mut listed: Vec<&str> = GROUPS
             .iter()

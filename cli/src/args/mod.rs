@@ -12,6 +12,7 @@ pub(crate) mod upkeep;
 pub(crate) mod workflow;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use prosescope_core::session::search::Needle;
@@ -41,6 +42,12 @@ Exit codes:
 const GET_EXIT: &str = "\
 Exit code 1: an issue of severity error was found. Of a database, only the rows that the name needs
 are read and checked; of a folder, and with --explain or --json, the whole run.";
+
+const COMPLETIONS_HELP: &str = "\
+Load it when a shell starts:
+  bash   eval \"$(prosescope completions bash)\"       in ~/.bashrc
+  zsh    eval \"$(prosescope completions zsh)\"        in ~/.zshrc, after compinit
+  fish   prosescope completions fish | source        in ~/.config/fish/config.fish";
 
 /// Inspect and record runs of OpenProse programs. Inspecting never changes a run, except that `gate show` logs the view.
 #[derive(Debug, Parser)]
@@ -191,8 +198,16 @@ pub(crate) enum Command {
     /// Serve the viewer of a run on 127.0.0.1
     #[command(alias = "open")]
     View(ViewArgs),
-    /// Print a shell completion script
+    /// Print a script by which a shell completes commands and run ids
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
+    /// Print the licences of the libraries in this program
+    ///
+    /// They are those of the viewer and of the npm package, too.
+    Licenses,
+    /// Write one manual page per command into a folder
+    #[command(hide = true)]
+    Man(ManArgs),
     /// Print how a model records a run
     #[command(long_about = VM, help_template = "{about-with-newline}")]
     Vm,
@@ -489,6 +504,13 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
+/// Writes manual pages.
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The folder; it must exist
+    pub(crate) folder: PathBuf,
+}
+
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -540,11 +562,14 @@ mod tests {
         commands(&Cli::command(), "prosescope", &mut all);
         assert!(all.len() > 40, "{all:?}");
         for command in all {
-            // It prints a script, whatever `--json` says.
+            // These print a text or write files, whatever `--json` says.
+            let texts = ["completions", "licenses", "man", "vm"];
             let written = page.contains(&format!("\n## {command}\n"));
             assert_eq!(
                 written,
-                !matches!(command.as_str(), "prosescope completions" | "prosescope vm"),
+                !texts
+                    .iter()
+                    .any(|name| command == format!("prosescope {name}")),
                 "{command}: tests/tests/e2e/json.rs has the examples that docs/reference/json.md is made of"
             );
         }

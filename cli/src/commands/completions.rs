@@ -1,13 +1,102 @@
-use clap::CommandFactory;
+//! Completion by the shell: the script that `completions` prints asks this program for the words that fit.
+
+use std::ffi::OsStr;
+
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::{
+    ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
+};
+use clap_complete::env::{CompleteEnv, Shells};
 
 use crate::args::{Cli, CompletionsArgs};
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::locate::{LATEST, project};
 use crate::out::Out;
 
+/// The variable by which a shell's script asks for words; its value is the shell's name.
+const ASKED: &str = "PROSESCOPE_COMPLETE";
+
+const NAME: &str = "prosescope";
+
 pub(super) fn run(args: &CompletionsArgs, out: &Out) -> Result<Exit, CliError> {
+    let shell = args.shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&shell).ok_or_else(|| {
+        CliError::not_found(format!("there is no completion script for {shell}"))
+            .hint("`prosescope completions --help` lists the shells")
+    })?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "prosescope", &mut script);
+    shell
+        .write_registration(ASKED, NAME, NAME, NAME, &mut script)
+        .map_err(|error| CliError::new(Exit::Io, format!("cannot write the script: {error}")))?;
     out.bytes(&script)?;
     Ok(Exit::Done)
+}
+
+/// Answers a shell that asks for words, and returns whether one did.
+///
+/// # Errors
+/// When the shell is unknown, or standard output cannot be written to.
+pub(crate) fn answer() -> Result<bool, clap::Error> {
+    let here = std::env::current_dir().ok();
+    CompleteEnv::with_factory(command)
+        .var(ASKED)
+        .try_complete(std::env::args_os(), here.as_deref())
+}
+
+/// The command line, with the ids of the project's runs as values of the arguments that name runs.
+fn command() -> Command {
+    Cli::command().mut_subcommands(|below| match below.get_name() {
+        // A run of a workflow is one of its turns.
+        "workflow" | "events" => below,
+        _ => with_runs(below),
+    })
+}
+
+fn with_runs(command: Command) -> Command {
+    command
+        .mut_args(|arg| match names_a_run(&arg) {
+            true => arg.add(ArgValueCompleter::new(runs)),
+            false => arg,
+        })
+        .mut_subcommands(with_runs)
+}
+
+fn names_a_run(arg: &Arg) -> bool {
+    ["run", "runs"].contains(&arg.get_id().as_str()) || arg.get_long() == Some("run")
+}
+
+/// Returns the runs whose ids begin with a text, newest first, or the paths where there is no such run. Reads names of
+/// folders alone: a shell waits for the answer.
+fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
+    let start = current.to_string_lossy();
+    let folders = project()
+        .ok()
+        .and_then(|project| std::fs::read_dir(project.join("runs")).ok());
+    let mut ids: Vec<String> = folders
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|id| is_plain(id))
+        .collect();
+    ids.sort_by(|one, other| other.cmp(one));
+    if !ids.is_empty() {
+        ids.push(LATEST.to_owned());
+    }
+    ids.retain(|id| id.starts_with(&*start));
+    match ids.is_empty() {
+        true => PathCompleter::any().complete(current),
+        false => ids
+            .into_iter()
+            .enumerate()
+            .map(|(n, id)| CompletionCandidate::new(id).display_order(Some(n)))
+            .collect(),
+    }
+}
+
+/// Whether a name means nothing else to a shell: bash puts a completed word into the line as it is.
+fn is_plain(id: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !id.starts_with(['-', '.']) && id.chars().all(plain)
 }

@@ -25,7 +25,9 @@ mod gates;
 mod get;
 mod import;
 mod init;
+mod licenses;
 mod loops;
+mod man;
 mod narrate;
 mod next;
 mod parallel;
@@ -46,6 +48,7 @@ mod view;
 mod windows;
 mod workflow;
 
+pub(crate) use completions::answer as answer_shell;
 pub(crate) use share::known as known_secrets;
 
 use std::path::Path;
@@ -106,6 +109,8 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::View(args) => view::run(&args, out),
         Command::Next(args) => next::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),
+        Command::Licenses => licenses::run(out),
+        Command::Man(args) => man::run(&args),
         Command::Vm => {
             out.text(VM)?;
             Ok(Exit::Done)

@@ -1,0 +1,33 @@
+//! `licenses`: the licenses of the libraries that this program, the viewer and the npm package contain.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::out::Out;
+
+/// The texts as gzip packs them, made by `cargo xtask`; empty in a build by plain cargo.
+static PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/licenses.txt.gz"));
+
+pub(super) fn run(out: &Out) -> Result<Exit, CliError> {
+    if PACKED.is_empty() {
+        return Err(CliError::not_found(
+            "this prosescope was built without the licenses of its libraries",
+        )
+        .hint("build it with `cargo xtask install` or `cargo xtask dist`, which collect them"));
+    }
+    let mut text = String::new();
+    GzDecoder::new(PACKED)
+        .read_to_string(&mut text)
+        .map_err(|error| {
+            CliError::new(
+                Exit::Unreadable,
+                format!("the licenses in this program are damaged: {error}"),
+            )
+            .hint("install prosescope again")
+        })?;
+    out.text(&text)?;
+    Ok(Exit::Done)
+}
