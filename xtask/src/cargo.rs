@@ -4,12 +4,14 @@
 //! the same dependency twice, SQLite's C among them. All native calls therefore select the same packages, and
 //! all wasm calls use the profile `wasm`, clippy included.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::setup;
+use crate::view::target;
 
 /// The wasm target.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
@@ -20,13 +22,22 @@ pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-pur
 
 /// Cargo at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
+    let mut command = calling_cargo(
+        root,
+        &std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
+    );
     // What reads hostile files is held to two seconds a file, and unoptimised it takes five times as long.
     command.args([
         "--config",
         "profile.dev.package.prosescope-core.opt-level=1",
     ]);
+    command
+}
+
+/// A program that calls cargo, at the root of the checkout.
+pub(crate) fn calling_cargo(root: &Path, program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root);
     // Left over from the `cargo run` that started us: nested builds would take it for theirs.
     for (name, _) in std::env::vars_os() {
         let name = name.to_string_lossy().into_owned();
@@ -43,14 +54,39 @@ pub(crate) fn cargo_wasm(root: &Path) -> Result<Command> {
     let clang = setup::wasm()?;
     let mut command = cargo(root);
     command.env("CC_wasm32_unknown_unknown", clang);
-    let mut paths = vec![(root.to_path_buf(), "prosescope")];
-    paths.extend(registries().into_iter().map(|path| (path, "crates")));
-    let remap =
-        |(path, name): &(PathBuf, &str)| format!("--remap-path-prefix={}={name}", path.display());
-    let flags: Vec<String> = paths.iter().map(remap).collect();
+    let flags = without_paths(root);
     // Added to those of .cargo/config.toml. Rust's quotes are TOML's.
     command.args(["--config", &format!("target.{WASM}.rustflags={flags:?}")]);
     Ok(command)
+}
+
+/// What tells rustc to name no folder of this machine in what it compiles.
+pub(crate) fn without_paths(root: &Path) -> Vec<String> {
+    let remap =
+        |(path, name): (PathBuf, &str)| format!("--remap-path-prefix={}={name}", path.display());
+    renamed(root).into_iter().map(remap).collect()
+}
+
+/// Folders of this machine, and what they are called in what is handed on.
+pub(crate) fn renamed(root: &Path) -> Vec<(PathBuf, &'static str)> {
+    let mut paths = vec![(root.to_path_buf(), "prosescope")];
+    if !target(root).starts_with(root) {
+        paths.push((target(root), "target"));
+    }
+    paths.extend(registries().into_iter().map(|path| (path, "crates")));
+    paths
+}
+
+/// The triple of this machine.
+///
+/// # Errors
+/// When rustc cannot be started or names none.
+pub(crate) fn host() -> Result<String> {
+    let said = Command::new("rustc")
+        .args(["--print", "host-tuple"])
+        .output()?;
+    ensure!(said.status.success(), "rustc names no host");
+    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
 /// Cargo's own folder.

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, host};
 use crate::setup;
 use crate::step::{run, step};
 use crate::view::target;
@@ -130,15 +130,6 @@ fn build(root: &Path, folder: &Path) -> Result<()> {
         .env("CARGO_ENCODED_RUSTFLAGS", COVERAGE.join("\u{1f}"))
         .env(format!("CC_{}", host.replace('-', "_")), clang)
         .env(format!("CFLAGS_{}", host.replace('-', "_")), C_COVERAGE))
-}
-
-/// The triple of this machine.
-fn host() -> Result<String> {
-    let said = Command::new("rustc")
-        .args(["--print", "host-tuple"])
-        .output()?;
-    ensure!(said.status.success(), "rustc names no host");
-    Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
 }
 
 fn fuzz(root: &Path, folder: &Path, name: &str, args: &Args) -> Result<()> {

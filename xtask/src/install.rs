@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::cargo::{self, cargo};
+use crate::dist::libraries::{self, Product};
+use crate::dist::{licenses, program};
 use crate::second_name::{is_ours, second_names};
 use crate::step::{run, step};
 use crate::view::{VIEWER_HTML, bundle, target};
@@ -19,11 +21,16 @@ use crate::view::{VIEWER_HTML, bundle, target};
 /// When the build fails, or the second name is free and cannot be made.
 pub(crate) fn run_install(root: &Path) -> Result<()> {
     let viewer = bundle(root)?;
+    let licenses = target(root).join("licenses.txt.gz");
+    let host = cargo::host()?;
+    let products = [libraries::VIEWER, libraries::NPM, Product::program(&host)];
+    licenses::pack(&licenses::text(root, &products)?, &licenses)?;
     step("Installing prosescope (optimised build)", || {
         run(cargo(root)
             .args(["install", "--locked", "--force", "--path", "cli"])
             .env("CARGO_TARGET_DIR", target(root))
-            .env(VIEWER_HTML, viewer))
+            .env(VIEWER_HTML, viewer)
+            .env(program::LICENSES, licenses))
     })?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     println!("{}", name_twice(&bin()?, std::env::split_paths(&path))?);

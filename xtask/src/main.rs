@@ -10,6 +10,7 @@ mod cargo;
 #[path = "../../share/src/dense.rs"]
 #[allow(dead_code, unreachable_pub)] // who reads it is elsewhere
 mod dense;
+mod dist;
 mod fuzz;
 mod install;
 mod lines;
@@ -56,6 +57,9 @@ enum Command {
     /// Installs `prosescope`, with the viewer inside, where cargo installs programs, and its second name `prose` unless
     /// another program has that name.
     Install,
+    /// Makes what a release consists of, in target/dist: static programs for Linux, the viewer, the npm package, installers,
+    /// licenses, sums.
+    Dist(dist::Args),
     /// Measures: ratios side by side, growth with size. No part of the tests.
     Bench(bench::Args),
     /// Runs the tests of recording with many writers, kills and races: minutes to an hour.
@@ -105,6 +109,7 @@ fn run(command: &Command) -> Result<()> {
             Ok(())
         }
         Command::Install => install::run_install(&root),
+        Command::Dist(args) => dist::run_dist(&root, args),
         Command::Bench(args) => bench::run_bench(&root, args),
         Command::Soak => test::soak(&root),
         Command::Sweep => test::sweep(&root),

@@ -10,13 +10,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::dist::{libraries, licenses};
 use crate::setup;
 use crate::step::step;
 use crate::view::{WASM_PROFILE, target};
 use crate::wasm;
 
-/// What stands in pkg/js/package.json for the workspace's version.
-const VERSION: &str = "@VERSION@";
+/// What pkg/js/package.json contains in the place of what the workspace's Cargo.toml says, each exactly once.
+const FILLED: [(&str, &str); 3] = [
+    ("@VERSION@", env!("CARGO_PKG_VERSION")),
+    ("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY")),
+    ("@AUTHORS@", env!("CARGO_PKG_AUTHORS")),
+];
 
 /// Builds the package into pkg/dist and returns that folder.
 ///
@@ -53,17 +58,27 @@ fn build_into(root: &Path, dist: &Path) -> Result<()> {
     for file in ["pkg/README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&root.join(file), dist)?;
     }
+    let licenses = licenses::text(root, &[libraries::NPM])?;
+    fs::write(dist.join(licenses::FILE), licenses)?;
     copy(&out.join("glue.js"), dist)?;
     fs::write(dist.join("prosescope.wasm"), &wasm)?;
     let manifest = dist.join("package.json");
     let text = fs::read_to_string(&manifest)?;
-    ensure!(
-        text.matches(VERSION).count() == 1,
-        "pkg/js/package.json must hold {VERSION} exactly once"
-    );
-    fs::write(&manifest, text.replace(VERSION, env!("CARGO_PKG_VERSION")))?;
+    fs::write(&manifest, filled(&text)?)?;
     eprintln!("    {} KB of wasm", wasm.len() / 1024);
     Ok(())
+}
+
+fn filled(manifest: &str) -> Result<String> {
+    let mut text = manifest.to_owned();
+    for (name, value) in FILLED {
+        ensure!(
+            text.matches(name).count() == 1,
+            "pkg/js/package.json must contain {name} exactly once"
+        );
+        text = text.replace(name, value);
+    }
+    Ok(text)
 }
 
 fn copy(file: &Path, folder: &Path) -> Result<()> {

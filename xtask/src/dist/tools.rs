@@ -1,0 +1,64 @@
+//! The tools that a release needs and nothing else does.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::setup::{self, NODE, NPM, PYTHON, Tool, ensure, on_path, python_packages};
+use crate::view::target as target_folder;
+
+/// Packs archives.
+const XZ: Tool = Tool {
+    name: "xz (packs the archives of a release)",
+    programs: &["xz"],
+    fits: |_| true,
+    packages: &["xz-utils"],
+};
+
+/// Fetches pages from a server.
+const CURL: Tool = Tool {
+    name: "curl (fetches pages in the check of a release)",
+    programs: &["curl"],
+    fits: |_| true,
+    packages: &["curl"],
+};
+
+/// Runs a program for another processor.
+const QEMU: Tool = Tool {
+    name: "qemu-aarch64 (tries the program for aarch64)",
+    programs: &["qemu-aarch64-static", "qemu-aarch64"],
+    fits: |_| true,
+    packages: &["qemu-user-static", "qemu-user"],
+};
+
+/// Makes it possible to pack archives. Other systems' `tar` needs no `xz`.
+pub(crate) fn archives() -> Result<()> {
+    match cfg!(target_os = "linux") {
+        true => ensure(&[&XZ]),
+        false => Ok(()),
+    }
+}
+
+/// Makes it possible to pack the JavaScript package, and returns npm.
+pub(crate) fn npm() -> Result<PathBuf> {
+    ensure(&[&NODE, &NPM])?;
+    on_path(&[OsStr::new("npm")]).context("npm is not on PATH")
+}
+
+/// Makes it possible to try what a release consists of; returns the emulator of aarch64.
+pub(crate) fn check() -> Result<&'static str> {
+    ensure(&[&PYTHON, &CURL, &QEMU])?;
+    QEMU.find()
+        .context("qemu-aarch64 was installed, but is not on PATH")
+}
+
+/// Makes it possible to compile for Linux with musl, and returns the folder of the programs that do it: cargo-zigbuild,
+/// and a compiler for C that brings musl for each processor.
+pub(crate) fn zigbuild(root: &Path, target: &str) -> Result<PathBuf> {
+    setup::rust_target(target)?;
+    ensure(&[&PYTHON])?;
+    let environment = target_folder(root).join("zigbuild");
+    python_packages(&root.join("packaging"), &environment)?;
+    Ok(environment.join("bin"))
+}
