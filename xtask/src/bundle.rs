@@ -54,13 +54,24 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let (glue, wasm) = bind(&wasm, &out)?;
     let html = page(root, &glue, &wasm)?;
     let path = out.join("viewer.html");
-    fs::write(&path, &html).with_context(|| format!("writing {}", path.display()))?;
+    write_if_new(&path, html.as_bytes())?;
     eprintln!(
         "    {} KB of wasm, {} KB as one page",
         wasm.len() / 1024,
         html.len() / 1024
     );
     Ok(path)
+}
+
+/// Writes a file unless it has this content already: cargo would build again whatever contains it.
+///
+/// # Errors
+/// When the file cannot be written.
+pub(crate) fn write_if_new(path: &Path, content: &[u8]) -> Result<()> {
+    if fs::read(path).is_ok_and(|before| before == content) {
+        return Ok(());
+    }
+    fs::write(path, content).with_context(|| format!("writing {}", path.display()))
 }
 
 /// Runs wasm-bindgen; returns the JavaScript glue and the wasm.

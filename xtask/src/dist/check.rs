@@ -4,6 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -16,6 +19,9 @@ const RUN: &str = "20260118";
 
 /// What the example run is said to have come to.
 const SHOWN: &str = "Failed at line 38";
+
+/// How long a server may take to print its address.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Tries the archives, the installer and the sums of a finished folder.
 ///
@@ -228,30 +234,39 @@ impl Server {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .spawn()?;
-        let (out, err) = (child.stdout.take(), child.stderr.take());
+            .spawn()
+            .with_context(|| format!("cannot start {command:?}"))?;
+        let (sender, lines) = mpsc::channel();
+        // An address is an answer of one program and a note of another.
+        follow(child.stdout.take(), sender.clone());
+        follow(child.stderr.take(), sender);
         let mut server = Server {
             child,
             address: String::new(),
         };
-        // Of ours, `view` prints its address as its answer, and `serve` as a note.
-        let out: Box<dyn Read> = Box::new(out.context("no output")?);
-        let err: Box<dyn Read> = Box::new(err.context("no errors")?);
-        for lines in [err, out] {
-            let mut line = String::new();
-            BufReader::new(lines).read_line(&mut line)?;
-            if let Some(at) = line.find("http://") {
-                let address = line
-                    .get(at..)
-                    .unwrap_or_default()
-                    .split([' ', ')', '\n'])
-                    .next();
-                address.unwrap_or_default().clone_into(&mut server.address);
+        while let Ok(line) = lines.recv_timeout(PATIENCE) {
+            if let Some((_, rest)) = line.split_once("http://") {
+                let end = rest.find([' ', ')']).unwrap_or(rest.len());
+                server.address = format!("http://{}", rest.split_at(end).0);
                 return Ok(server);
             }
         }
-        bail!("the server printed no address")
+        bail!("{command:?} printed no address")
     }
+}
+
+/// Sends the lines of an output on, to its end: a program must not wait for somebody who reads them.
+fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String>) {
+    thread::spawn(move || {
+        for line in output
+            .into_iter()
+            .flat_map(|o| BufReader::new(o).lines())
+            .map_while(Result::ok)
+        {
+            // Nobody listens once the address is known.
+            let _ = lines.send(line);
+        }
+    });
 }
 
 impl Drop for Server {

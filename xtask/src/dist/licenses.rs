@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::libraries::{self, Library, Product};
+use crate::bundle::write_if_new;
 
 /// The name of the text in archives and packages.
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
@@ -152,14 +153,10 @@ pub(crate) fn pack(text: &str, into: &Path) -> Result<()> {
         ..zopfli::Options::default()
     };
     zopfli::compress(options, zopfli::Format::Gzip, text.as_bytes(), &mut packed)?;
-    // An unchanged file keeps its time, and cargo does not build the program again.
-    if fs::read(into).is_ok_and(|before| before == packed) {
-        return Ok(());
-    }
     if let Some(folder) = into.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(into, packed).with_context(|| format!("writing {}", into.display()))
+    write_if_new(into, &packed)
 }
 
 #[cfg(test)]
