@@ -79,7 +79,7 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
         }
     }
     replace(&new, &dist)?;
-    report(&dist)?;
+    report(&dist, args.only.is_none())?;
     match args.check {
         true => check::check(root, &dist),
         false => Ok(()),
@@ -190,8 +190,8 @@ fn replace(new: &Path, dist: &Path) -> Result<()> {
     }
 }
 
-/// Prints what was made, and what was not.
-fn report(dist: &Path) -> Result<()> {
+/// Prints what was made, and what a whole release lacks.
+fn report(dist: &Path, whole: bool) -> Result<()> {
     let names = files::names(dist)?;
     println!("{}", dist.display());
     for name in &names {
@@ -200,7 +200,7 @@ fn report(dist: &Path) -> Result<()> {
     }
     let missing = ELSEWHERE
         .iter()
-        .filter(|target| !names.contains(&archive::name(target)));
+        .filter(|target| whole && !names.contains(&archive::name(target)));
     for target in missing {
         println!(
             "not built here: {target} needs a machine of that system (docs/contribute/release.md)"
