@@ -288,8 +288,8 @@ export type Counts = {
   error: number;
   /** Severity warning. */
   warning: number;
-  /** Severity info. */
-  info: number;
+  /** Severity note. */
+  note: number;
 };
 
 /** How much was worked on in a part of the axis. */
@@ -755,7 +755,7 @@ export type Overview = {
   unread: Array<Unread>;
   /** No run row: what was found instead. */
   missing: string | null;
-  /** What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header keys of a state file that no document lists. */
+  /** What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header keys of a state file unknown to OpenProse. */
   facts: Array<[string, string]>;
   /** Other runs in the same database, by id. */
   other_runs: Array<string>;
@@ -1057,7 +1057,7 @@ export type SegmentView = {
 };
 
 /** How much an issue matters. */
-export type Severity = "info" | "warning" | "error";
+export type Severity = "note" | "warning" | "error";
 
 /** A part of what is shared. */
 export type SharedPart = {
