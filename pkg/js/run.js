@@ -131,15 +131,13 @@ if (Symbol.dispose) Run.prototype[Symbol.dispose] = Run.prototype.free;
 /** Opens a run of these files. */
 export function openFiles(files, { run, runId, now }) {
   const time = now === undefined ? undefined : Number(now);
-  const { label, paths, bytes, lengths, modified } = files;
-  return new Run(KEY, raw('openRun', label, paths, bytes, lengths, modified, run, runId, time));
+  return new Run(KEY, raw('openRun', files, run, runId, time));
 }
 
 /** Lists the runs of these files. */
 export function listFiles(files, { now }) {
   const time = now === undefined ? undefined : Number(now);
-  const { label, paths, bytes, lengths, modified } = files;
-  return raw('listRuns', label, paths, bytes, lengths, modified, time);
+  return raw('listRuns', files, time);
 }
 
 export const LIST = { now: kind.time, label: kind.text };

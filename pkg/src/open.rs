@@ -13,20 +13,39 @@ use crate::path::clean;
 use crate::run::{Run, clock, json};
 use crate::source::{Held, JsSource};
 
-/// Opens a run of these files. Of each: its bytes, or a function that gives a part of them; how many they are; and its time
-/// (milliseconds since 1970 UTC) or NaN.
+#[wasm_bindgen]
+extern "C" {
+    /// Files, as `pkg/js/files.js` makes them of any input.
+    pub type Given;
+
+    #[wasm_bindgen(method, getter)]
+    fn label(this: &Given) -> String;
+
+    #[wasm_bindgen(method, getter)]
+    fn paths(this: &Given) -> Vec<String>;
+
+    /// Of each: its bytes, or a function that gives a part of them.
+    #[wasm_bindgen(method, getter)]
+    fn bytes(this: &Given) -> Vec<JsValue>;
+
+    /// How many bytes each has.
+    #[wasm_bindgen(method, getter)]
+    fn lengths(this: &Given) -> Vec<f64>;
+
+    /// When each was changed: milliseconds since 1970 UTC, or NaN.
+    #[wasm_bindgen(method, getter)]
+    fn modified(this: &Given) -> Vec<f64>;
+}
+
+/// Opens a run of these files.
 #[wasm_bindgen(js_name = openRun)]
 pub fn open_run(
-    label: String,
-    paths: Vec<String>,
-    bytes: Vec<JsValue>,
-    lengths: Vec<f64>,
-    modified: Vec<f64>,
+    given: &Given,
     run: Option<String>,
     run_id: Option<String>,
     now: Option<f64>,
 ) -> Result<Run, JsValue> {
-    let source = source(label, paths, bytes, &lengths, &modified)?;
+    let source = source(given)?;
     let options = Options {
         now: Some(clock(now)),
         run_id,
@@ -40,15 +59,8 @@ pub fn open_run(
 
 /// Lists the runs of these files, newest first.
 #[wasm_bindgen(js_name = listRuns)]
-pub fn list_runs(
-    label: String,
-    paths: Vec<String>,
-    bytes: Vec<JsValue>,
-    lengths: Vec<f64>,
-    modified: Vec<f64>,
-    now: Option<f64>,
-) -> Result<JsValue, JsValue> {
-    let source: Rc<dyn Source> = source(label, paths, bytes, &lengths, &modified)?;
+pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
+    let source: Rc<dyn Source> = source(given)?;
     let options = Options {
         now: Some(clock(now)),
         ..Options::default()
@@ -85,15 +97,10 @@ fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Optio
     }
 }
 
-fn source(
-    label: String,
-    paths: Vec<String>,
-    bytes: Vec<JsValue>,
-    lengths: &[f64],
-    modified: &[f64],
-) -> Result<Rc<JsSource>, Problem> {
+fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
+    let (label, paths, modified) = (given.label(), given.paths(), given.modified());
     let mut pairs: Vec<(FileEntry, Held)> = Vec::with_capacity(paths.len());
-    let all = paths.into_iter().zip(bytes).zip(lengths);
+    let all = paths.into_iter().zip(given.bytes()).zip(given.lengths());
     for (at, ((path, bytes), len)) in all.enumerate() {
         let path = clean(&path).ok_or_else(|| {
             Problem::usage(
@@ -105,7 +112,7 @@ fn source(
         let modified = modified.get(at).filter(|ms| ms.is_finite());
         let entry = FileEntry {
             path,
-            len: *len as u64,
+            len: len as u64,
             modified: modified.map(|ms| Stamp::At(*ms as i64)),
         };
         pairs.push((entry, Held::of(bytes)));

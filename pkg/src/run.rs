@@ -305,10 +305,10 @@ pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
 fn large_as_texts(value: &mut serde_json::Value) {
     use serde_json::Value;
     match value {
-        Value::Number(number) if !number.is_f64() => {
-            if number.as_f64().is_some_and(|n| n.abs() > SAFE) {
-                *value = Value::String(number.to_string());
-            }
+        Value::Number(number)
+            if !number.is_f64() && number.as_f64().is_some_and(|n| n.abs() > SAFE) =>
+        {
+            *value = Value::String(number.to_string());
         }
         Value::Array(all) => all.iter_mut().for_each(large_as_texts),
         Value::Object(all) => all.values_mut().for_each(large_as_texts),
