@@ -89,7 +89,7 @@ impl Issue {
     }
 
     /// A new [`Severity::Note`].
-    pub fn note(rule: &str, message: impl Into<String>) -> Issue {
+    pub fn noted(rule: &str, message: impl Into<String>) -> Issue {
         Issue::new(Severity::Note, rule, message)
     }
 

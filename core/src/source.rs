@@ -227,7 +227,7 @@ pub fn left_out(folders: &[String]) -> Option<Issue> {
             )
         }
     };
-    let issue = Issue::note("folder-left-out", message).at_file(*folders.first()?);
+    let issue = Issue::noted("folder-left-out", message).at_file(*folders.first()?);
     Some(issue.hint("Folders called .git, node_modules and target hold very many files and no runs; name one of them to look into it."))
 }
 
@@ -337,7 +337,7 @@ pub fn names_hidden(folder: &str) -> Issue {
     let message = format!(
         "Some files of {folder} may be missing: a page opened from disk does not receive dropped files with < > : \" | ? * in their names, or with a dot, a blank or .lnk at the end"
     );
-    Issue::note("names-hidden", message)
+    Issue::noted("names-hidden", message)
         .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prosescope view`.")
 }
 

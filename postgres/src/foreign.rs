@@ -251,7 +251,7 @@ pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
         Ok(looked) => looked,
         Err(lost) => {
             let why = fault::unread(server.address(), &lost).to_string();
-            let issue = Issue::note("database-not-looked-through", why);
+            let issue = Issue::noted("database-not-looked-through", why);
             return vec![
                 issue
                     .hint("Whether others added code to its tables is not known.")

@@ -182,7 +182,7 @@ impl Verified {
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
             Verified::NoManifest => return None,
-            Verified::Unchanged(_) => Issue::note("shared-copy", self.sentence()).hint(
+            Verified::Unchanged(_) => Issue::noted("shared-copy", self.sentence()).hint(
                 "What was replaced stands in brackets, and what was left out is named where it was. A manifest tells what happened on the way, not who made the copy.",
             ),
             Verified::Changed(_) => Issue::error("share-changed", self.sentence())

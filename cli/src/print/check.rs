@@ -206,7 +206,7 @@ mod tests {
             issues: vec![
                 issue(twice(1), "state.db, bindings, row 1, name"),
                 issue(twice(2), "state.db, bindings, row 2, name"),
-                issue(Issue::note("utf16", "the texts are UTF-16"), ""),
+                issue(Issue::noted("utf16", "the texts are UTF-16"), ""),
             ],
             ..CheckedRun::default()
         };

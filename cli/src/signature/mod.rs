@@ -43,13 +43,13 @@ pub(crate) fn issues(
             issues.push(match (known, signers) {
                 (Err(why), _) => Issue::error("share-signature", format!("Its signature is not valid: {why}."))
                     .hint("Ask whoever shared it for the file again, and do not rely on this one."),
-                (Ok(key), None) => Issue::note(
+                (Ok(key), None) => Issue::noted(
                     "share-signed",
                     format!("{is} with the key {}; whose key that is was not looked at.", fingerprint(&key)),
                 )
                 .hint(format!("{PROVES} `prosescope check FILE --allowed-signers SIGNERS` says whose key it is.")),
                 (Ok(key), Some(signers)) => match signers.whose(&key, now) {
-                    Ok(who) => Issue::note("share-signed", format!("{is} by {who} (key {}).", fingerprint(&key)))
+                    Ok(who) => Issue::noted("share-signed", format!("{is} by {who} (key {}).", fingerprint(&key)))
                         .hint(PROVES),
                     Err(why) => Issue::error("share-signature", format!("{is} with the key {}: {why}.", fingerprint(&key)))
                         .hint("Ask whoever you think sent it for the fingerprint of their key, on another way than the file came."),

@@ -85,7 +85,7 @@ pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
             "wal-missing",
             format!("{what}, but a {path}-shm: its newest rows are missing"),
         ),
-        false => Issue::note(
+        false => Issue::noted(
             "wal-missing",
             format!("{what}: rows are missing if it was copied while a program had it open"),
         ),

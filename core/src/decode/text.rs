@@ -27,7 +27,7 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
         _ => None,
     };
     if let Some(wide) = wide {
-        let issue = Issue::note("utf16", "the file is written in UTF-16")
+        let issue = Issue::noted("utf16", "the file is written in UTF-16")
             .hint("It was read as such; OpenProse's files are UTF-8.");
         return (Cow::Owned(String::from_utf16_lossy(&wide)), vec![issue]);
     }

@@ -83,7 +83,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
     let minor: Vec<&str> = minor.map(|spec| spec.name).collect();
     if !minor.is_empty() {
         let what = format!("there is no table {}", minor.join(", no table "));
-        let issue = Issue::note("missing-table", what);
+        let issue = Issue::noted("missing-table", what);
         issues.push(issue.hint("Nothing of that kind is shown."));
     }
     issues
@@ -129,7 +129,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
         _ => return None,
     };
     Some(
-        Issue::note("odd-key", message)
+        Issue::noted("odd-key", message)
             .at_table(spec.name)
             .hint(hint),
     )
@@ -153,7 +153,7 @@ fn unknown_columns(table: &Found) -> Option<Issue> {
         _ => "columns",
     };
     let what = format!("{name} has {some} unknown to OpenProse: {listed}");
-    let issue = Issue::note("unknown-column", what).at_table(name);
+    let issue = Issue::noted("unknown-column", what).at_table(name);
     Some(issue.hint(
         "Extra columns are allowed. They are shown with the table's rows, under files and tables.",
     ))
@@ -164,7 +164,7 @@ fn foreign_table(table: &Found) -> Option<Issue> {
     let begins = name.get(..2);
     let extension = begins.is_some_and(|start| start.eq_ignore_ascii_case("x_"));
     let what = format!("{name} is a {kind} unknown to OpenProse");
-    let issue = Issue::note("foreign-table", what).at_table(name);
+    let issue = Issue::noted("foreign-table", what).at_table(name);
     let hint = "Extensions should be named x_…; it is listed under files and tables.";
     (!extension && table.info.kind != "shadow").then(|| issue.hint(hint))
 }

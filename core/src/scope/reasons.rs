@@ -182,7 +182,7 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
 
 /// The name belongs to a run of its own (errata B12).
 pub(super) fn in_import(handle: &str, inner: &str, nested: &str) -> Issue {
-    Issue::note(
+    Issue::noted(
         "import-binding",
         format!("`{handle}` is an import: `{inner}` is looked up in its own run, {nested}"),
     )

@@ -260,7 +260,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     }
     if let Some(error) = refused {
         let issue = match has_stray_database(source.as_ref(), dir) {
-            true => Issue::note("stray-database", error.to_string()).hint(
+            true => Issue::noted("stray-database", error.to_string()).hint(
                 "It is ignored, as the run is kept in the files beside it. Next: remove it if no other program needs it.",
             ),
             false => Issue::error(error.rule("database-unreadable"), error.to_string()).hint(
@@ -329,7 +329,7 @@ fn leftovers(source: &dyn Source, root: &str) -> Vec<Issue> {
     found
         .map(|file| {
             let path = file.path.strip_prefix(root).unwrap_or(&file.path);
-            Issue::note(
+            Issue::noted(
                 "writer-leftover",
                 format!(
                     "{path} ({} bytes) is no part of the run: a writer was killed, or is at work",

@@ -128,7 +128,7 @@ pub fn survey(source: &dyn Source) -> Survey {
         sniffed += 1;
         if sniffed > SNIFF_MOST {
             survey.issues.push(
-                Issue::note(
+                Issue::noted(
                     "survey-cut",
                     format!("only the first {SNIFF_MOST} loose files were looked into"),
                 )

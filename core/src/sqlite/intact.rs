@@ -53,7 +53,7 @@ fn not_looked_through(error: &DecodeError) -> Issue {
 }
 
 fn unknown(why: String) -> Issue {
-    Issue::note("database-not-looked-through", why)
+    Issue::noted("database-not-looked-through", why)
         .hint("Whether its pages agree with each other is not known.")
 }
 

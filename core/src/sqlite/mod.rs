@@ -240,7 +240,7 @@ impl Database for Sqlite {
     fn notes(&self) -> Vec<Issue> {
         match self.is_utf8() {
             Ok(false) => vec![
-                Issue::note("utf16", "the database stores its texts as UTF-16")
+                Issue::noted("utf16", "the database stores its texts as UTF-16")
                     .hint("Values are read whole to know their lengths; opening is slower."),
             ],
             _ => Vec::new(),

@@ -135,7 +135,7 @@ fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
             Some(id) => format!("execution {id}"),
             None => format!("`{}`", node.text),
         };
-        let issue = Issue::note("", format!("{what} {end}")).hint(hint);
+        let issue = Issue::noted("", format!("{what} {end}")).hint(hint);
         issue.at_execution(node.id)
     });
 }
@@ -256,7 +256,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         {
             ledger.note(Severity::Warning, "open-under-closed", || {
                 let status = node.status.word();
-                Issue::note("", format!("execution {id} still says {status}, but what it lies in was closed after it"))
+                Issue::noted("", format!("execution {id} still says {status}, but what it lies in was closed after it"))
                     .hint("The later row is believed: the run does not stand there.")
                     .at_row("execution", id)
             });

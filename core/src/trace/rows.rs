@@ -121,5 +121,7 @@ impl Ledger {
 
 /// An issue at a row of `execution`; rule and severity come from [`Ledger::note`].
 pub(super) fn at(row: i64, message: String, hint: &str) -> Issue {
-    Issue::note("", message).hint(hint).at_row("execution", row)
+    Issue::noted("", message)
+        .hint(hint)
+        .at_row("execution", row)
 }

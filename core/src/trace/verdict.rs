@@ -218,7 +218,7 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
     verdict.reason.push_str(&format!("; {told}{why}"));
     ledger.note(Severity::Warning, "status-disagrees", || {
         let message = format!("the {} says {}, {told}", verdict.source, verdict.status);
-        Issue::note("", message).hint(format!("Believed: {}.", verdict.status))
+        Issue::noted("", message).hint(format!("Believed: {}.", verdict.status))
     });
 }
 

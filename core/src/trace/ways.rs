@@ -84,7 +84,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
 fn note(node: &Node, ledger: &mut Ledger, message: impl FnOnce() -> String) {
     ledger.note(Severity::Warning, "condition-contradicted", || {
         let issue =
-            Issue::note("", message()).hint("Both are shown as recorded; one of them is wrong.");
+            Issue::noted("", message()).hint("Both are shown as recorded; one of them is wrong.");
         issue.at_execution(node.id.filter(|_| node.first_row.is_some()))
     });
 }

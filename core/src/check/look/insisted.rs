@@ -13,7 +13,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 row.id,
                 meta.forced.join(", ")
             );
-            let issue = Issue::note("recorded-by-force", message).at_row("execution", row.id);
+            let issue = Issue::noted("recorded-by-force", message).at_row("execution", row.id);
             findings.add(issue.hint("Something was open, or waited, that should have come first."));
         }
         if meta.overridden {
@@ -21,7 +21,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
                 "execution {} was recorded otherwise than the program says",
                 row.id
             );
-            let issue = Issue::note("recorded-by-override", message).at_row("execution", row.id);
+            let issue = Issue::noted("recorded-by-override", message).at_row("execution", row.id);
             findings.add(issue.hint("Its metadata says what differs, under `override`."));
         }
     }

@@ -21,7 +21,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
         };
         if at.run.form != Form::Agents {
             findings.add(
-                Issue::note("no-program", missing)
+                Issue::noted("no-program", missing)
                     .hint("Nothing is tied to lines, and what would run next is not known."),
             );
         }
@@ -50,7 +50,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
             1 => format!("`{text}` fits no line of the program"),
             n => format!("{n} rows fit no line of the program, `{text}` first"),
         };
-        let issue = Issue::note("untied-row", message)
+        let issue = Issue::noted("untied-row", message)
             .hint("The program may have been changed since, or the row says something of its own.");
         findings.add(issue.at_execution(first.id));
     }
@@ -99,6 +99,6 @@ fn guessed(run: &Run, node: &Node, line: u32, listing: &Listing) -> Issue {
         None => "Its text was shortened or reworded, or stands more than once in the program."
             .to_owned(),
     };
-    let issue = Issue::note("guessed-tie", message).hint(why);
+    let issue = Issue::noted("guessed-tie", message).hint(why);
     issue.at_execution(node.id)
 }

@@ -29,7 +29,7 @@ pub(super) fn look(at: Looked<'_>, findings: &mut Findings) {
     {
         let text = one_line(&cause.text);
         let message = format!("`{text}` failed first, and no message says why");
-        let issue = Issue::note("failure-without-message", message)
+        let issue = Issue::noted("failure-without-message", message)
             .hint("Its binding or its agent's last segment may tell.");
         findings.add(issue.at_execution(cause.id));
     }
@@ -45,7 +45,7 @@ fn empty(run: &Run, findings: &mut Findings) {
             continue;
         };
         let message = format!("the file of {} holds no value", binding.name);
-        let issue = Issue::note("empty-value", message)
+        let issue = Issue::noted("empty-value", message)
             .hint("Its statement counts as completed: whether it wrote nothing, or was cut off, is not recorded.");
         findings.add(issue.at_file(path.strip_prefix(&*run.root).unwrap_or(path)));
     }

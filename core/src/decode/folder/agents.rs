@@ -73,7 +73,7 @@ fn agent(
                 if let Some(said) = agent_of(&head).filter(|said| *said != name) {
                     let message = format!("the memory of {name} says that it is of {said}");
                     let issue =
-                        Issue::note("memory-of-another", message).at_file(tree.relative(file));
+                        Issue::noted("memory-of-another", message).at_file(tree.relative(file));
                     tree.issue(issue.hint("The folder's name decides."));
                 }
             }
@@ -86,7 +86,7 @@ fn agent(
             let read = text.map_or_else(SegmentFile::default, |text| segment(&text));
             if let Some(said) = read.number.filter(|said| *said != number) {
                 let message = format!("{rest} says that it is segment {said}");
-                let issue = Issue::note("segment-number", message).at_file(tree.relative(file));
+                let issue = Issue::noted("segment-number", message).at_file(tree.relative(file));
                 tree.issue(issue.hint("The file's name decides."));
             }
             agent.segments.push(read.numbered(number));

@@ -50,7 +50,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             kind,
             few(&names)
         );
-        tree.issue(Issue::note("unknown-kind", message).hint("It is shown as written."));
+        tree.issue(Issue::noted("unknown-kind", message).hint("It is shown as written."));
     }
     if let Some(file) = &run.state_file {
         in_order_of_index(&mut found, &file.bindings, &run.id);
@@ -82,7 +82,7 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     }
     let message = format!("{path} is headed \u{201c}{}\u{201d}", short(heading, 60));
     tree.issue(
-        Issue::note("binding-heading", message)
+        Issue::noted("binding-heading", message)
             .at_file(path)
             .hint("The file's name is believed: it is what the index and the program go by."),
     );
@@ -243,7 +243,7 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
             let first = found.get(before).map_or("", |(path, _)| path.as_str());
             let message = format!("{first} and {path} differ only in case");
             tree.issue(
-                Issue::note("name-clash", message)
+                Issue::noted("name-clash", message)
                     .at_file(path.clone())
                     .hint("On some file systems they are one file."),
             );

@@ -201,7 +201,7 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
             row.name
         );
         tree.issue(
-            Issue::note("agent-missing", message)
+            Issue::noted("agent-missing", message)
                 .at_file("state.md")
                 .hint("It may not have been asked yet."),
         );

@@ -76,7 +76,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         if slug.is_empty() {
             let message = format!("imports/{dir} is not named {{handle}}--{{slug}}");
             tree.issue(
-                Issue::note("import-name", message)
+                Issue::noted("import-name", message)
                     .at_file(format!("imports/{dir}"))
                     .hint("Its whole name is taken for the handle."),
             );

@@ -136,7 +136,7 @@ impl Source for Written {
     fn listed(&self) -> Vec<Issue> {
         let mut listed = self.source.listed();
         listed.push(
-            Issue::note(
+            Issue::noted(
                 "unfinished-write",
                 "a writer is in the middle of a change, or was killed there; it is shown as done",
             )

@@ -133,7 +133,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     }
     if tree.under("bindings/").next().is_some() {
         tree.issue(
-            Issue::note(
+            Issue::noted(
                 "bindings-beside-database",
                 "the folder holds binding files beside its database",
             )
@@ -186,7 +186,7 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
         role: Some("state file".to_owned()),
     }];
     run.issues.push(
-        Issue::note("state-file-alone", "only the state file was given")
+        Issue::noted("state-file-alone", "only the state file was given")
             .at_file(name)
             .hint("Its bindings and memories are named, but not here: give the whole run folder to see them."),
     );

@@ -52,7 +52,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     if own.is_none() && by_name.is_none() && others.len() > 1 {
         let names: Vec<&str> = others.iter().take(5).map(|f| tree.relative(f)).collect();
         let message = format!("the folder holds several programs: {}", names.join(", "));
-        let issue = Issue::note("several-programs", message).at_file(path);
+        let issue = Issue::noted("several-programs", message).at_file(path);
         tree.issue(issue.hint("None is called program.prose; the first is taken for the run's."));
     }
     let mut source = tree.text(file, MOST_BYTES);

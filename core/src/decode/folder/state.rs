@@ -126,7 +126,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
 }
 
 fn recognised(what: &str) -> Issue {
-    Issue::note("state-file-not-read", format!("the state file is {what}"))
+    Issue::noted("state-file-not-read", format!("the state file is {what}"))
         .hint("Its head is read and its text shown; what ran is told from the bindings.")
 }
 

@@ -196,7 +196,7 @@ impl<'a> Tree<'a> {
             }
         };
         self.issue(
-            Issue::note("encrypted-value", message)
+            Issue::noted("encrypted-value", message)
                 .at_file(place)
                 .hint("They are shown as they are; only their owner can open them."),
         );

@@ -184,7 +184,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     });
     if shortened > 0 {
         reader.notes.add(
-            Issue::note(
+            Issue::noted(
                 "long-text",
                 format!(
                     "the prompts and summaries of agents take over 16 MB; {shortened} are shown in their \

@@ -113,7 +113,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
     }
     // B11: reading accepts any name; these could be taken for something else.
     if let Some(why) = odd_name(name) {
-        let issue = Issue::note("odd-name", format!("the name “{name}” {why}"))
+        let issue = Issue::noted("odd-name", format!("the name “{name}” {why}"))
             .hint("It is shown as written; `prosescope` itself would refuse to write it.");
         cells.mark_odd("name", issue);
     }

@@ -72,13 +72,13 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
         Value::Text(bytes) => Some(text_from(bytes, at, notes)),
         Value::Integer(_) | Value::Real(_) => {
             let message = format!("{} is stored as a number", at.column);
-            let issue = Issue::note("number-in-text", message);
+            let issue = Issue::noted("number-in-text", message);
             at.mark_odd(notes, issue.hint("It is shown as text."));
             value.lossy().map(Cow::into_owned)
         }
         Value::Blob(bytes) => {
             let message = format!("{} is stored as a BLOB of {} bytes", at.column, bytes.len());
-            let issue = Issue::note("blob-in-text", message);
+            let issue = Issue::noted("blob-in-text", message);
             at.mark_odd(notes, issue.hint("It is shown as text."));
             Some(text_from(bytes, at, notes))
         }
@@ -158,7 +158,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
     }
     if let Some(ms) = text.trim().parse().ok().and_then(from_number) {
         let message = format!("{} is a number, read as a time", at.column);
-        let issue = Issue::note("numeric-time", message);
+        let issue = Issue::noted("numeric-time", message);
         at.mark_odd(
             notes,
             issue.hint("OpenProse writes YYYY-MM-DD HH:MM:SS in UTC."),

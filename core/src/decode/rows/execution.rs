@@ -48,7 +48,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     if !rows.is_empty() && !evidence.times {
         // X14: rows of the append-only document carry no times.
         reader.notes.add(
-            Issue::note("times-not-recorded", "no row of execution carries a time")
+            Issue::noted("times-not-recorded", "no row of execution carries a time")
                 .at_table(schema::EXECUTION)
                 .hint(
                     "The order is known, durations are not; the append-only form writes no times.",

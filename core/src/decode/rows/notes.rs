@@ -46,7 +46,7 @@ impl Notes {
         for ((table, column), forms) in std::mem::take(&mut self.forms) {
             if forms == 3 {
                 self.add(
-                    Issue::note(
+                    Issue::noted(
                         "mixed-times",
                         format!("{column} mixes two forms of time, with a blank and with a T"),
                     )

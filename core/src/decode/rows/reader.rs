@@ -298,7 +298,7 @@ impl<'a> Cells<'a> {
             bytes_in_words(cell.len),
             bytes_in_words(bytes.len() as u64)
         );
-        let issue = Issue::note("long-text", message);
+        let issue = Issue::noted("long-text", message);
         at.mark_odd(
             self.notes,
             issue.hint("The rest is read when the row is opened."),

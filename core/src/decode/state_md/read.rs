@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
                 None => unescape(name).into_owned(),
             };
             let what = format!("OpenProse has no section “{}”", short(name, SHOWN));
-            self.issue(Issue::note("extra-section", what).hint("It is kept and shown as text."));
+            self.issue(Issue::noted("extra-section", what).hint("It is kept and shown as text."));
             let at = self.kept_at(heading);
             self.section = Section::Extra(at, part);
         }
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
         if stands_for_many && !self.elided {
             self.elided = true;
             self.issue(
-                Issue::note("elided-trace", "the execution trace leaves lines out")
+                Issue::noted("elided-trace", "the execution trace leaves lines out")
                     .hint("Lines below it are tied to the program by their text."),
             );
         }
@@ -442,7 +442,7 @@ impl<'a> Reader<'a> {
         if !missing.is_empty() {
             let message = format!("the state file does not have {}", missing.join(", "));
             self.issues
-                .add(Issue::note("state-file-incomplete", message));
+                .add(Issue::noted("state-file-incomplete", message));
         }
         self.file.sections = std::mem::take(&mut self.kept)
             .into_iter()
@@ -470,7 +470,7 @@ impl<'a> Reader<'a> {
         if is_nothing(&text) {
             return;
         }
-        self.issue(Issue::note(
+        self.issue(Issue::noted(
             "unfenced-trace",
             "the execution trace stands without a fence",
         ));

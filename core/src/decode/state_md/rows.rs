@@ -28,7 +28,7 @@ impl Reader<'_> {
             && !headings.iter().any(framed)
         {
             let what = "the index of bindings has no column Execution ID";
-            let issue = Issue::note("index-without-frames", what);
+            let issue = Issue::noted("index-without-frames", what);
             self.issue(issue.hint("Frames are taken from the names of the files."));
         }
     }

@@ -54,7 +54,7 @@ pub(super) fn agreement(gate: &Gate, resolving: &[&AuditEvent]) -> Option<Issue>
     let (id, own) = (&gate.id, gate.status.word());
     let Some(last) = resolving.last() else {
         let what = format!("gate {id} is {own}, and the log does not say so");
-        let issue = Issue::note("gate-not-logged", what).at_table(GATES);
+        let issue = Issue::noted("gate-not-logged", what).at_table(GATES);
         let hint = "OpenProse's own commands decide without logging.";
         return gate.status.is_decided().then(|| issue.hint(hint));
     };

@@ -35,7 +35,7 @@ pub(super) fn check_agents(opened: &Opened, findings: &mut Findings) {
         let message =
             format!("agent {name} is kept in {store} and in {other}; this run uses {store}");
         findings.add(
-            Issue::note("agent-in-two-stores", message)
+            Issue::noted("agent-in-two-stores", message)
                 .hint("Each has a memory of its own. Move what is needed into one of them."),
         );
     }

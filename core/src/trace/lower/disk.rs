@@ -151,7 +151,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
                 )
             }
         };
-        Issue::note("", message)
+        Issue::noted("", message)
             .at_file(file)
             .hint("Their statements are shown as completed: nothing else writes a binding.")
     });
@@ -198,7 +198,7 @@ fn overrule(
     stale.overruled.push(format!("`{}`", statement.text));
     ledger.note(Severity::Warning, "marker-contradicts-disk", || {
         let message = format!("{} is marked {}, but {but}", statement.text, marker.word());
-        Issue::note("", message)
+        Issue::noted("", message)
             .at_file(teller(run).0)
             .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
     });
@@ -303,7 +303,7 @@ fn rounds<'r>(
                     0 => format!("the {teller} counts no round of a loop, but {name} is written"),
                     n => format!("the {teller} is at round {n} of a loop, but {name} is written"),
                 };
-                Issue::note("", message).at_file(file).hint(format!(
+                Issue::noted("", message).at_file(file).hint(format!(
                     "The disk is the newer evidence: the loop is shown in round {round}."
                 ))
             });

@@ -195,7 +195,7 @@ impl<'a> Facts<'a> {
         );
         if strays > 0 && !self.is_trace && !by_receipts {
             ledger.note(Severity::Note, "trace-beyond-program", || {
-                Issue::note("", format!("{strays} annotated lines of the state file are not in the program"))
+                Issue::noted("", format!("{strays} annotated lines of the state file are not in the program"))
                     .at_file("state.md")
                     .hint("The program may have been shortened or changed; they are shown without a line.")
             });

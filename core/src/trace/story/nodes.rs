@@ -127,7 +127,7 @@ impl Story {
                             "No row speaks of them.",
                         ),
                         None => {
-                            Issue::note("", "a parallel announces more branches than are listed")
+                            Issue::noted("", "a parallel announces more branches than are listed")
                                 .hint("No line speaks of them.")
                         }
                     });
@@ -154,7 +154,7 @@ fn note_rounds(own: &Happening, ledger: &mut Ledger) {
         ledger.note(Severity::Warning, "round-number", || {
             let message = format!("a loop counts {rounds} rounds, but its maximum is {max}");
             let hint = "Both are shown as recorded; one of them is wrong.";
-            Issue::note("", message).hint(hint)
+            Issue::noted("", message).hint(hint)
         });
     }
 }

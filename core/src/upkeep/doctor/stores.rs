@@ -216,7 +216,7 @@ mod tests {
                 Issue::warning("odd-key", "the primary key of bindings is (name)"),
                 Issue::error("database-damaged", "page 3 is not what it should be"),
                 Issue::error("orphan-parent", "row 7 names a parent that is not there"),
-                Issue::note("unknown-column", "agents has a column mood"),
+                Issue::noted("unknown-column", "agents has a column mood"),
             ],
             ..StoreFacts::default()
         };

@@ -234,7 +234,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     fn odd(&mut self, rule: &'static str, line: &LogLine, message: String, hint: &str) {
         let file = self.log.file.to_string();
         self.ledger.note(Severity::Note, rule, || {
-            Issue::note("", message)
+            Issue::noted("", message)
                 .at_file(file)
                 .at_line(line.line)
                 .hint(hint)
