@@ -134,8 +134,8 @@ fn what_only_a_database_can_say_is_told() {
     for (place, what) in [
         ("run other", "another run"),
         ("table notes", "its 2 rows are not carried"),
-        ("view seen", "of no document"),
-        ("column bindings.tokens", "of no document"),
+        ("view seen", "OpenProse does not know it"),
+        ("column bindings.tokens", "OpenProse does not know it"),
         ("binding A", "another has it"),
         ("binding b__5", "no file can go by its name"),
         ("binding ../c", "no file can go by its name"),
