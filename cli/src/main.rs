@@ -44,12 +44,14 @@ fn main() -> ExitCode {
             return code(Exit::Usage);
         }
     }
-    let given = std::env::args_os().collect();
-    let cli = match usage::parse(given) {
+    let (words, parsed) = usage::parse(std::env::args_os().collect());
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // It quotes arguments, and those may be names of files that a shell filled in: untrusted.
-            let args = std::env::args_os().map(|arg| escape(&arg.to_string_lossy(), false));
+            let args = words
+                .iter()
+                .map(|arg| escape(&arg.to_string_lossy(), false));
             let args: Vec<String> = args.collect();
             let error = args::parse(&args).err().unwrap_or(error);
             if !error.use_stderr() {

@@ -12,39 +12,49 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::args::{self, Cli};
 use crate::error::CliError;
 
-/// Parses a command line. A path where a command stands is a run to show.
-pub(crate) fn parse(mut words: Vec<OsString>) -> Result<Cli, clap::Error> {
+/// Parses a command line, and returns it as it was understood: a path where a command stands is a run to show.
+pub(crate) fn parse(mut words: Vec<OsString>) -> (Vec<OsString>, Result<Cli, clap::Error>) {
     let error = match args::parse(&words) {
-        Ok(cli) => return Ok(cli),
+        Ok(cli) => return (words, Ok(cli)),
         Err(error) => error,
     };
-    let is_path = |word: &OsString| {
-        let path = Path::new(word);
-        let is_program = path.extension().is_some_and(|end| end == "prose");
-        word.to_string_lossy().starts_with("postgres:") || (!is_program && path.exists())
-    };
     // What stands before it is the program's own name and global options.
-    let at = (1..words.len()).find(|at| words.get(*at).is_some_and(|word| is(&error, word)));
-    match at.filter(|at| words.get(*at).is_some_and(is_path)) {
+    let wrong = unknown_command(&error);
+    let at = words
+        .iter()
+        .skip(1)
+        .position(|word| wrong == Some(&*word.to_string_lossy()));
+    let is_run = |at: &usize| {
+        let postgres = wrong.is_some_and(|word| word.starts_with("postgres:"));
+        let program = wrong.is_some_and(is_program);
+        postgres || (!program && words.get(*at).is_some_and(|path| Path::new(path).exists()))
+    };
+    match at.map(|before| before + 1).filter(is_run) {
         Some(at) => {
             words.insert(at, "show".into());
-            args::parse(&words)
+            let parsed = args::parse(&words);
+            (words, parsed)
         }
-        None => Err(error),
+        None => (words, Err(error)),
     }
 }
 
-/// Whether this is the word that clap takes for a command and does not know.
-fn is(error: &clap::Error, word: &OsString) -> bool {
-    let wrong = error.get(ContextKind::InvalidSubcommand);
-    matches!(wrong, Some(ContextValue::String(wrong)) if **wrong == *word.to_string_lossy())
+/// The word that clap takes for a command and does not know.
+fn unknown_command(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
+fn is_program(word: &str) -> bool {
+    Path::new(word)
+        .extension()
+        .is_some_and(|end| end == "prose")
 }
 
 /// What to do instead of a command that people try, and that is none.
 fn instead(word: &str) -> Option<&'static str> {
-    let is_program = Path::new(word)
-        .extension()
-        .is_some_and(|end| end == "prose");
     Some(match word {
         "run" | "compile" => {
             "a program is run by a model in its own session, not by this command: `prosescope help vm` says how it records, \
@@ -53,7 +63,7 @@ fn instead(word: &str) -> Option<&'static str> {
         "export" => {
             "`prosescope share` writes a run into one file; `prosescope convert` copies it into another form"
         }
-        _ if is_program => {
+        _ if is_program(word) => {
             "this is a program: `prosescope init PROGRAM` creates a run of it, and `prosescope help vm` says how a model records one"
         }
         _ if word.contains('/') || word.ends_with(".db") => {
@@ -77,11 +87,7 @@ pub(crate) fn advised(mut error: clap::Error, words: &[String]) -> clap::Error {
     tips.retain(|tip| !tip.to_string().starts_with("to pass '"));
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            let word = match error.get(ContextKind::InvalidSubcommand) {
-                Some(ContextValue::String(word)) => word.clone(),
-                _ => String::new(),
-            };
-            if let Some(tip) = instead(&word) {
+            if let Some(tip) = unknown_command(&error).and_then(instead) {
                 tips = vec![tip.to_owned().into()];
                 error.remove(ContextKind::SuggestedSubcommand);
                 error.remove(ContextKind::Usage);

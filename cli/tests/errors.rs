@@ -466,6 +466,12 @@ fn what_people_type_instead_of_a_command_works_or_is_answered() {
     }
     let json: Value = serde_json::from_str(&printed(&["--json", &folder])).expect("JSON");
     assert_eq!(json["overview"]["run"], RUN);
+    // What is wrong behind a path is said of `show`.
+    let wrong = said(at, 2, &[&folder, "--size", "9"]);
+    assert!(
+        wrong.contains("invalid value '9' for '--size <KB>'"),
+        "{wrong}"
+    );
     for name in ["ls", "list"] {
         assert_eq!(printed(&[name]), printed(&["runs"]));
     }
