@@ -1,7 +1,7 @@
 import { filesOf } from './files.js';
 import { init } from './load.js';
-import { checked } from './options.js';
-import { LIST, listFiles, OPEN, openFiles } from './run.js';
+import { checked, LIST, OPEN } from './options.js';
+import { listFiles, openFiles } from './run.js';
 
 export * from './common.js';
 

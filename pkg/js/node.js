@@ -4,8 +4,9 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OpenError, UsageError } from './errors.js';
 import { inBlocks } from './files.js';
-import { checked } from './options.js';
-import { LIST, listFiles, OPEN, openFiles } from './run.js';
+import { raw } from './load.js';
+import { checked, LIST, OPEN } from './options.js';
+import { listFiles, openFiles } from './run.js';
 
 export * from './index.js';
 
@@ -29,10 +30,11 @@ function filesAt(path, { label }) {
   const at = path instanceof URL ? fileURLToPath(path) : resolve(path);
   const about = stat(at);
   const name = basename(at);
+  const leftOut = [];
   let files;
   if (about.isDirectory()) {
     const inside = join(at, '.prose');
-    files = existsSync(inside) ? below(inside, '.prose/') : below(at, '');
+    files = existsSync(inside) ? below(inside, '.prose/', leftOut) : below(at, '', leftOut);
   } else {
     const beside = ['', '-wal', '-journal'].map(end => [`${at}${end}`, `${name}${end}`]);
     files = beside.filter(([file]) => existsSync(file));
@@ -44,6 +46,7 @@ function filesAt(path, { label }) {
     bytes: entries.map(entry => entry.part),
     lengths: entries.map(entry => entry.size),
     modified: entries.map(entry => entry.modified),
+    leftOut,
   };
 }
 
@@ -55,12 +58,14 @@ function stat(path) {
   }
 }
 
-/** The files below a folder; links are not followed. */
-function below(folder, prefix) {
+/** The files below a folder, but for those of folders that no list of runs looks into; links are not followed. */
+function below(folder, prefix, leftOut) {
   return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
-    const file = join(folder, entry.name);
-    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : below(file, `${prefix}${entry.name}/`);
-    return entry.isFile() ? [[file, prefix + entry.name]] : [];
+    const [file, path] = [join(folder, entry.name), prefix + entry.name];
+    if (!entry.isDirectory()) return entry.isFile() ? [[file, path]] : [];
+    if (raw('isListed', path)) return below(file, `${path}/`, leftOut);
+    leftOut.push(path);
+    return [];
   });
 }
 

@@ -1,25 +1,8 @@
 import { Run as Opened } from './glue.js';
 import { UsageError } from './errors.js';
 import { call, now, raw } from './load.js';
-import * as kind from './options.js';
+import { checked, given, millis, number, ROWS, SEEN_FROM, STRETCH, VIEW, WHOLE, WINDOW } from './options.js';
 import { fileWishes, runWishes } from './wishes.js';
-
-const { checked, given } = kind;
-const WINDOW = { from: kind.number, len: kind.number };
-const CHOICE = {
-  text: kind.text,
-  status: kind.text,
-  kind: kind.oneOf('statement', 'parallel', 'branch', 'loop', 'round', 'frame', 'gate'),
-  atLeastMs: kind.number,
-  order: kind.oneOf('ran', 'longest', 'problems'),
-};
-const ROWS = { ...WINDOW, folded: kind.numbers, ...CHOICE };
-const SEEN_FROM = { frame: kind.frame };
-const VIEW = { ...SEEN_FROM, most: kind.number };
-const WHOLE = { whole: kind.flag };
-
-/** How many rows rows() asks for at a time. */
-const STRETCH = 500;
 
 /** Only this package makes runs. */
 const KEY = Symbol('opened');
@@ -35,20 +18,20 @@ export class Run {
     this.#instance = now();
   }
 
-  #ask(name, ...args) {
-    if (!this.#isOpen) throw new UsageError('freed', 'this run is not open any more', 'open it again');
-    return call(Opened.prototype[name], this.#opened, args);
-  }
-
   get #isOpen() {
     return this.#opened !== undefined && this.#instance === now();
   }
 
-  /** A function of the WebAssembly that takes the run. */
-  #of(name, ...args) {
-    if (!this.#isOpen) throw new UsageError('freed', 'this run is not open any more', 'open it again');
-    return raw(name, this.#opened, ...args);
+  get #alive() {
+    if (this.#isOpen) return this.#opened;
+    throw new UsageError('freed', 'this run is not open any more', 'open it again');
   }
+
+  /** A method of the run as the WebAssembly has it. */
+  #ask(name, ...args) { return call(Opened.prototype[name], this.#alive, args); }
+
+  /** A function of the WebAssembly that takes the run. */
+  #of(name, ...args) { return raw(name, this.#alive, ...args); }
 
   overview() { return this.#ask('overview'); }
   timeline() { return this.#ask('timeline'); }
@@ -91,7 +74,7 @@ export class Run {
     }
   }
 
-  node(node) { return this.#ask('node', given(node, 'the number of the node', kind.number)); }
+  node(node) { return this.#ask('node', given(node, 'the number of the node', number)); }
 
   value(of, options) { return this.#ask('value', of, checked(options, SEEN_FROM).frame); }
 
@@ -129,16 +112,7 @@ export class Run {
 if (Symbol.dispose) Run.prototype[Symbol.dispose] = Run.prototype.free;
 
 /** Opens a run of these files. */
-export function openFiles(files, { run, runId, now }) {
-  const time = now === undefined ? undefined : Number(now);
-  return new Run(KEY, raw('openRun', files, run, runId, time));
-}
+export const openFiles = (files, { run, runId, now }) => new Run(KEY, raw('openRun', files, run, runId, millis(now)));
 
 /** Lists the runs of these files. */
-export function listFiles(files, { now }) {
-  const time = now === undefined ? undefined : Number(now);
-  return raw('listRuns', files, time);
-}
-
-export const LIST = { now: kind.time, label: kind.text };
-export const OPEN = { ...LIST, run: kind.text, runId: kind.text, wal: kind.any };
+export const listFiles = (files, { now }) => raw('listRuns', files, millis(now));

@@ -1,7 +1,7 @@
 import { UsageError } from './errors.js';
 import { filesOf } from './files.js';
-import { checked } from './options.js';
-import { LIST, listFiles, OPEN, openFiles } from './run.js';
+import { checked, LIST, OPEN } from './options.js';
+import { listFiles, openFiles } from './run.js';
 
 export * from './common.js';
 export { initSync } from './load.js';

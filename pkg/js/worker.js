@@ -1,7 +1,6 @@
 import * as errors from './errors.js';
 import { filesOf } from './files.js';
-import { checked } from './options.js';
-import { LIST, OPEN } from './run.js';
+import { checked, LIST, millis, OPEN, ROWS, STRETCH } from './options.js';
 
 export * from './errors.js';
 
@@ -31,7 +30,7 @@ export async function list(input, options) {
 
 async function sent(input, { now, ...options }) {
   const files = await filesOf(input, options, blob => blob);
-  return { files, rest: { ...options, now: now === undefined ? undefined : Number(now) } };
+  return { files, rest: { ...options, now: millis(now) } };
 }
 
 function ask(what, args) {
@@ -82,9 +81,10 @@ class RemoteRun {
     }
   }
 
-  async * rows({ from = 0, len = Infinity, ...choice } = {}) {
+  async * rows(options) {
+    const { from = 0, len = Infinity, ...choice } = checked(options, ROWS);
     for (let at = from; at < from + len;) {
-      const { rows, total } = await this.trace({ ...choice, from: at, len: Math.min(500, from + len - at) });
+      const { rows, total } = await this.trace({ ...choice, from: at, len: Math.min(STRETCH, from + len - at) });
       yield * rows;
       at += rows.length;
       if (rows.length === 0 || at >= total) return;

@@ -3,6 +3,7 @@
 use prosescope_core::check::report;
 use prosescope_core::issue::Severity;
 use prosescope_core::session::pages;
+use prosescope_core::source;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::view::{CandidateView, CheckedRun, ResolutionView, RuleView, TimeoutView};
 use serde::Serialize;
@@ -55,6 +56,12 @@ pub fn check(run: &Run) -> Result<JsValue, JsValue> {
 #[wasm_bindgen(js_name = renderState)]
 pub fn render_state(run: &Run, whole: Option<bool>) -> String {
     pages::state_md(run.session(), whole.unwrap_or_default())
+}
+
+/// Whether a folder below the one that was named is looked into.
+#[wasm_bindgen(js_name = isListed)]
+pub fn is_listed(folder: &str) -> bool {
+    source::is_listed(folder)
 }
 
 /// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `DurationError` that says what is wrong, and

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use prosescope_core::session::{ChooseError, Options, Session, choose, list, survey};
-use prosescope_core::source::{FileEntry, Source};
+use prosescope_core::source::{FileEntry, Source, left_out};
 use prosescope_core::time::Stamp;
 use wasm_bindgen::prelude::*;
 
@@ -35,6 +35,10 @@ extern "C" {
     /// When each was changed: milliseconds since 1970 UTC, or NaN.
     #[wasm_bindgen(method, getter)]
     fn modified(this: &Given) -> Vec<f64>;
+
+    /// Folders that were not looked into.
+    #[wasm_bindgen(method, getter, js_name = leftOut)]
+    fn left_out(this: &Given) -> Option<Vec<String>>;
 }
 
 /// Opens a run of these files.
@@ -130,5 +134,6 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
     {
         return Ok(Rc::new(JsSource::new(label, files, issue)));
     }
-    Ok(Rc::new(JsSource::new(label, pairs, None)))
+    let issue = left_out(&given.left_out().unwrap_or_default());
+    Ok(Rc::new(JsSource::new(label, pairs, issue)))
 }

@@ -1,12 +1,13 @@
 // 'prosescope/node': runs by their paths, and ids that numbers of JavaScript do not tell apart.
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'node:test';
 import { listPath, openPath } from 'prosescope/node';
-import { openRun } from 'prosescope/sync';
+import { openRun, Run } from 'prosescope/sync';
+import * as worker from 'prosescope/worker';
 import initSqlJs from 'sql.js';
 import { example, examples, FAILED, FOLDER, NOW, RUNS, WAITING } from './support.mjs';
 
@@ -36,6 +37,38 @@ test('what is read in parts is what is read whole', async () => {
   const parts = await openPath(join(EXAMPLES, '.prose'), { run: FAILED, now: NOW });
   for (const page of ['trace', 'bindings', 'agents', 'program', 'imports']) assert.deepEqual(parts[page](), whole[page]());
   assert.equal(parts.value('style', { frame: 19 }), whole.value('style', { frame: 19 }));
+});
+
+test('folders that no list looks into are left out, and said to be', async () => {
+  const project = join(folder, 'project');
+  const runs = join(project, 'runs');
+  cpSync(join(EXAMPLES, '.prose', 'runs', FAILED), join(runs, FAILED), { recursive: true });
+  // A run that is being removed is none, and nobody looks for runs among packages.
+  cpSync(join(EXAMPLES, '.prose', 'runs', FOLDER), join(runs, `.trash-${FOLDER}`), { recursive: true });
+  mkdirSync(join(project, 'node_modules'));
+  const list = await listPath(project);
+  assert.deepEqual(list.runs.map(run => run.id), [FAILED]);
+  const issues = list.issues.filter(issue => issue.rule === 'folder-left-out');
+  assert.deepEqual(issues.map(issue => issue.message), ['the folder node_modules was not looked into']);
+});
+
+test('a run in a worker has the methods of a run', async () => {
+  const asked = [];
+  // A worker that answers with what it was asked.
+  const own = {
+    postMessage({ number, what, args }) {
+      asked.push(what);
+      queueMicrotask(() => own.onmessage({ data: { number, value: what === 'call' ? args : 7 } }));
+    },
+  };
+  await worker.init({ worker: own });
+  const run = await worker.open(example(`runs/${FAILED}/state.db`), { run: FAILED });
+  for (const name of Object.getOwnPropertyNames(Run.prototype)) {
+    if (['constructor', 'rows', 'toJSON'].includes(name)) continue;
+    assert.deepEqual(await run[name]('given'), [7, name, ['given']]);
+  }
+  await assert.rejects(async () => { for await (const row of run.rows({ statuss: 'failed' })) row; }, { code: 'bad-argument' });
+  assert.deepEqual(asked.slice(0, 3), ['init', 'open', 'call']);
 });
 
 test('what is not there, or changed, is said', async () => {
