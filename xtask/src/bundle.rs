@@ -63,6 +63,17 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Makes a folder that has nothing in it.
+///
+/// # Errors
+/// When it cannot be emptied or made.
+pub(crate) fn emptied(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
+}
+
 /// Writes a file unless it has this content already: cargo would build again whatever contains it.
 ///
 /// # Errors

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use crate::cargo::{self, cargo};
-use crate::dist::libraries::{self, Product};
 use crate::dist::{licenses, program};
 use crate::second_name::{is_ours, second_names};
 use crate::step::{run, step};
@@ -21,10 +20,7 @@ use crate::view::{VIEWER_HTML, bundle, target};
 /// When the build fails, or the second name is free and cannot be made.
 pub(crate) fn run_install(root: &Path) -> Result<()> {
     let viewer = bundle(root)?;
-    let licenses = target(root).join("licenses.txt.gz");
-    let host = cargo::host()?;
-    let products = [libraries::VIEWER, libraries::NPM, Product::program(&host)];
-    licenses::pack(&licenses::text(root, &products)?, &licenses)?;
+    let (_, licenses) = licenses::of_programs(root, &[&cargo::host()?])?;
     step("Installing prosescope (optimised build)", || {
         run(cargo(root)
             .args(["install", "--locked", "--force", "--path", "cli"])

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::bundle::emptied;
 use crate::dist::{libraries, licenses};
 use crate::setup;
 use crate::step::step;
@@ -47,10 +48,7 @@ fn build_into(root: &Path, dist: &Path) -> Result<()> {
             .reset_state_function(true);
         Ok(())
     })?;
-    if dist.exists() {
-        fs::remove_dir_all(dist).with_context(|| format!("emptying {}", dist.display()))?;
-    }
-    fs::create_dir_all(dist).with_context(|| format!("making {}", dist.display()))?;
+    emptied(dist)?;
     for entry in fs::read_dir(root.join("pkg/js"))? {
         let file = entry?.path();
         copy(&file, dist)?;

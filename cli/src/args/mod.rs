@@ -201,7 +201,7 @@ pub(crate) enum Command {
     /// Print a script by which a shell completes commands and run ids
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArgs),
-    /// Print the licences of the libraries in this program
+    /// Print the licenses of the libraries in this program
     ///
     /// They are those of the viewer and of the npm package, too.
     Licenses,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::devtools::DevTools;
 use super::process::Process;
+use super::truth;
 use crate::work::PATIENCE;
 
 /// A page in a Firefox of its own. Its methods panic when something goes wrong: they are for tests.
@@ -62,10 +63,10 @@ impl Firefox {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true; one that throws is not true yet.
+    /// Waits until an expression is true.
     pub fn wait(&mut self, js: &str) {
         let start = Instant::now();
-        let js = format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()");
+        let js = truth(js);
         while self.eval(&js) != json!(true) {
             if start.elapsed() > PATIENCE {
                 let shown = self.eval("location.href + '\\n' + document.body?.innerText");

@@ -56,6 +56,11 @@ impl Deref for Browser {
     }
 }
 
+/// Whether an expression is true. One that throws is not true yet: an element that it names may still be to come.
+fn truth(js: &str) -> String {
+    format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()")
+}
+
 impl Page {
     /// Opens an address in the browser that the tests of this program share.
     pub fn open(chromium: &Path, url: &str) -> Page {
@@ -182,8 +187,7 @@ impl Page {
     /// Waits until an expression is true, and returns how long it took.
     pub fn wait(&mut self, js: &str) -> Duration {
         let start = Instant::now();
-        // An expression that throws is not true yet: an element that it names may still be to come.
-        let js = format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()");
+        let js = truth(js);
         loop {
             let params = json!({"expression": js, "returnByValue": true});
             let session = self.session.clone();

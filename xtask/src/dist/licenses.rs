@@ -10,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use super::libraries::{self, Library, Product};
 use crate::bundle::write_if_new;
+use crate::view::target;
 
 /// The name of the text in archives and packages.
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
@@ -25,6 +26,20 @@ const OTHERS: [(&str, &str); 2] = [
     ),
     ("packaging/licenses/rust.txt", "Rust's standard library"),
 ];
+
+/// Collects the licenses of all that is built for these targets, and packs them for the programs to embed. Returns the text, and
+/// where it lies packed.
+///
+/// # Errors
+/// When a library's license cannot be found or read, or the packed text cannot be written.
+pub(crate) fn of_programs(root: &Path, targets: &[&str]) -> Result<(String, PathBuf)> {
+    let mut products = vec![libraries::VIEWER, libraries::NPM];
+    products.extend(targets.iter().map(|target| Product::program(target)));
+    let text = text(root, &products)?;
+    let packed = target(root).join("licenses.txt.gz");
+    pack(&text, &packed)?;
+    Ok((text, packed))
+}
 
 /// Returns the licenses of all libraries in these products, each text once, with the libraries that it covers.
 ///
@@ -142,11 +157,7 @@ fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Writes the text as gzip packs it, for the program to embed.
-///
-/// # Errors
-/// When the file cannot be written.
-pub(crate) fn pack(text: &str, into: &Path) -> Result<()> {
+fn pack(text: &str, into: &Path) -> Result<()> {
     let mut packed = Vec::new();
     let options = zopfli::Options {
         iteration_count: NonZeroU64::MIN,

@@ -23,6 +23,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
+use crate::bundle::emptied;
 use crate::step::{run, step};
 use crate::{pkg, view};
 use libraries::{NPM, Product, VIEWER};
@@ -63,19 +64,17 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
     let dist = view::target(root).join("dist");
     let new = dist.with_extension("new");
     emptied(&new)?;
-    let embedded = Embedded {
-        viewer: match &args.viewer {
-            Some(viewer) => fs::canonicalize(viewer)
-                .with_context(|| format!("looking for {}", viewer.display()))?,
-            None => view::bundle(root)?,
-        },
-        licenses: view::target(root).join("licenses.txt.gz"),
+    let viewer = match &args.viewer {
+        Some(viewer) => {
+            fs::canonicalize(viewer).with_context(|| format!("looking for {}", viewer.display()))?
+        }
+        None => view::bundle(root)?,
     };
     match &args.only {
-        Some(target) => archives(root, &[target], &embedded, &new)?,
+        Some(target) => archives(root, &[target], &viewer, &new)?,
         None => {
-            archives(root, &LINUX, &embedded, &new)?;
-            others(root, args.with.as_deref(), &embedded, &new)?;
+            archives(root, &LINUX, &viewer, &new)?;
+            others(root, args.with.as_deref(), &viewer, &new)?;
         }
     }
     replace(&new, &dist)?;
@@ -87,17 +86,17 @@ pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
 }
 
 /// Builds and packs the program for each target.
-fn archives(root: &Path, targets: &[&str], embedded: &Embedded, new: &Path) -> Result<()> {
-    let mut products = vec![VIEWER, NPM];
-    products.extend(targets.iter().map(|target| Product::program(target)));
-    let text = step("Collecting licenses", || {
-        let text = licenses::text(root, &products)?;
-        licenses::pack(&text, &embedded.licenses)?;
-        Ok(text)
+fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<()> {
+    let (text, licenses) = step("Collecting licenses", || {
+        licenses::of_programs(root, targets)
     })?;
+    let embedded = Embedded {
+        viewer: viewer.to_owned(),
+        licenses,
+    };
     let mut programs = Vec::new();
     for target in targets {
-        programs.push((target, program::build(root, target, embedded)?));
+        programs.push((target, program::build(root, target, &embedded)?));
     }
     let beside = tempfile::tempdir()?;
     for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
@@ -128,7 +127,7 @@ fn runs_here(target: &str) -> bool {
 }
 
 /// Makes everything but the archives.
-fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> Result<()> {
+fn others(root: &Path, with: Option<&Path>, viewer: &Path, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {
             if archive::target(&name).is_some_and(|target| ELSEWHERE.contains(&target)) {
@@ -136,7 +135,7 @@ fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> 
             }
         }
     }
-    fs::copy(&embedded.viewer, new.join("viewer.html"))?;
+    fs::copy(viewer, new.join("viewer.html"))?;
     let package = pkg::build(root)?;
     for name in files::names(&package)? {
         program::names_no_folder(root, &package.join(name))?;
@@ -168,13 +167,6 @@ fn others(root: &Path, with: Option<&Path>, embedded: &Embedded, new: &Path) -> 
         }
         files::sums(new)
     })
-}
-
-fn emptied(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
-    }
-    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
 }
 
 /// Puts a finished folder in the place of the one before it.
