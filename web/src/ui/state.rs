@@ -104,6 +104,14 @@ pub(crate) enum Desk {
 }
 
 impl Desk {
+    /// The run of a place, where it is in the list that is open.
+    pub(crate) fn run(&self, place: &str) -> Option<&RunSummary> {
+        match self {
+            Desk::Open(list) => list.runs.iter().find(|run| run.place == place),
+            _ => None,
+        }
+    }
+
     /// Whether something is open; `None` while that is on its way, or nobody wants it.
     pub(crate) fn is_open(&self) -> Option<bool> {
         match self {
@@ -591,20 +599,17 @@ impl App {
     /// Compares the two runs that are marked; whether there are two.
     pub(crate) fn compare(self) -> bool {
         let paired = self.paired.get_untracked();
-        let ([first, second], Desk::Open(list)) = (paired.as_slice(), &*self.desk.read_untracked())
-        else {
+        let desk = self.desk.read_untracked();
+        let ([first, second], Desk::Open(list)) = (paired.as_slice(), &*desk) else {
             self.say("Mark two runs of one program first (x)");
             return false;
         };
         let known = |place: &String| {
-            let run = list.runs.iter().find(|run| run.place == *place);
+            let run = desk.run(place);
             run.map_or_else(|| place.clone(), |run| key(list, run))
         };
         // The earlier one is A, whichever was marked first.
-        let begun = |place: &String| {
-            let run = list.runs.iter().find(|run| run.place == *place);
-            run.and_then(prosescope_core::session::began)
-        };
+        let begun = |place: &String| desk.run(place).and_then(prosescope_core::session::began);
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),
             false => (first, second),
@@ -850,10 +855,7 @@ impl Run {
     /// What the list of runs says of it: known before the run is read.
     pub(crate) fn line(self) -> Option<RunSummary> {
         let place = self.place.get();
-        App::get().desk.with(|desk| match desk {
-            Desk::Open(list) => list.runs.iter().find(|run| run.place == place).cloned(),
-            _ => None,
-        })
+        App::get().desk.with(|desk| desk.run(&place).cloned())
     }
 
     /// The place, untracked: a run's pages are made anew when it changes. What still runs when its page was left asks for no

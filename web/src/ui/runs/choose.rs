@@ -12,7 +12,7 @@ use crate::ui::choice::Choice;
 use crate::ui::keys::focus;
 use crate::ui::parts::{Empty, live};
 use crate::ui::shell::name_of;
-use crate::ui::state::{App, Desk};
+use crate::ui::state::App;
 
 /// How runs stand, those first that ask for somebody.
 const FIRST: [&str; 6] = [
@@ -167,17 +167,7 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
 /// What to do with the runs that are marked.
 fn pairing(app: App) -> Option<AnyView> {
     let paired = app.paired.get();
-    let program = |place: &String| {
-        app.desk.with(|desk| match desk {
-            Desk::Open(list) => list
-                .runs
-                .iter()
-                .find(|run| run.place == *place)?
-                .program
-                .clone(),
-            _ => None,
-        })
-    };
+    let program = |place: &String| app.desk.with(|desk| desk.run(place)?.program.clone());
     let names: Vec<String> = paired
         .iter()
         .filter_map(program)
