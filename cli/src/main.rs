@@ -4,6 +4,18 @@
 //! core's session for a page, and prints it (`print/`). A command that records opens the run's store instead
 //! (`record.rs`) and hands it one of the core's records.
 
+// A build without a feature keeps the code that only the feature calls; the compiler sees that it never runs.
+#![cfg_attr(
+    not(all(feature = "postgres", feature = "serve")),
+    allow(
+        dead_code,
+        unreachable_code,
+        unused_imports,
+        unused_variables,
+        clippy::redundant_clone
+    )
+)]
+
 mod args;
 mod commands;
 mod error;
@@ -12,6 +24,9 @@ mod input;
 mod locate;
 mod near;
 mod out;
+#[cfg(not(feature = "postgres"))]
+#[path = "without_postgres.rs"]
+mod postgres;
 mod print;
 mod progress;
 mod record;
@@ -25,6 +40,8 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use prosescope_core::render::text::escape;
+#[cfg(feature = "postgres")]
+use prosescope_postgres as postgres;
 
 use crate::exit::Exit;
 use crate::out::Out;

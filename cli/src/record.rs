@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use crate::postgres::{Address, Keeper, PostgresStore};
 use prosescope_core::model::AgentScope;
 use prosescope_core::schema::postgres_location;
 use prosescope_core::write::{At, Fault, NextView, Record, RunStore, next, record};
-use prosescope_postgres::{Address, Keeper, PostgresStore};
 use prosescope_store::{FolderStore, SqliteStore};
 
 use crate::error::CliError;

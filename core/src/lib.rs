@@ -31,6 +31,7 @@ pub mod check;
 pub mod database;
 pub mod decode;
 pub mod gate;
+pub mod host;
 pub mod issue;
 pub mod model;
 pub mod program;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use governor::clock::DefaultClock;
 use governor::state::keyed::DefaultKeyedStateStore;
 use governor::{Quota, RateLimiter};
+use prosescope_core::host::named_host;
 use subtle::ConstantTimeEq;
 
 use crate::metrics::{Metrics, Route};
@@ -106,7 +107,9 @@ impl Guard {
     /// Who asks; refused where that is nobody who may.
     fn caller(&self, request: &Request) -> Result<Caller, Problem> {
         let headers = request.headers();
-        let Some(host) = named_host(headers, request.uri()) else {
+        let hosts = headers.get_all(header::HOST).iter();
+        let authority = request.uri().authority().map(Authority::as_str);
+        let Some(host) = named_host(hosts.map(|host| host.to_str().ok()), authority) else {
             return Err(
                 Problem::bad("the request names no host, or more than one").hint("send one Host")
             );
@@ -188,17 +191,6 @@ fn is_cross_site(headers: &HeaderMap) -> bool {
         said(headers, &SEC_FETCH_SITE),
         Some("cross-site" | "same-site")
     )
-}
-
-/// The host that a request names, with its port; `None` where it names none, or several: in two `Host` headers, or in an
-/// absolute address beside another `Host`. Of these programs choose each another one, so that one is checked and another one
-/// is meant.
-pub fn named_host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
-    let mut hosts = headers.get_all(header::HOST).iter();
-    let host = hosts.next()?.to_str().ok()?;
-    let is_one = hosts.next().is_none();
-    let absolute = uri.authority().map(Authority::as_str);
-    (is_one && absolute.is_none_or(|absolute| absolute.eq_ignore_ascii_case(host))).then_some(host)
 }
 
 /// The name of a host without its port.

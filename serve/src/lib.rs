@@ -37,7 +37,7 @@ use std::time::Duration;
 use prosescope_core::write::Fault;
 use prosescope_workflow::Tables;
 
-pub use guard::{Access, named_host};
+pub use guard::Access;
 pub use listen::{Limits, Server};
 
 /// Where workflows are kept. All of it blocks, and is called on threads of its own.

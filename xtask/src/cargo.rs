@@ -1,8 +1,8 @@
 //! Calling cargo: one selection of packages for everything native, one profile for everything wasm.
 //!
 //! Cargo unifies features over the packages that a call selects, so two calls with different selections compile
-//! the same dependency twice, SQLite's C among them. All native calls therefore select the same packages, and
-//! all wasm calls use the profile `wasm`, clippy included.
+//! the same dependency twice. All native calls therefore select the same packages (but `view`, which builds the least),
+//! and all wasm calls use the profile `wasm`, clippy included.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,9 @@ pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 /// Every package that builds natively: all but the purity check's cdylib. Of the viewer that is what its unit tests
 /// test; the rest of it exists in a browser only.
 pub(crate) const NATIVE: &[&str] = &["--workspace", "--exclude", "prosescope-purity"];
+
+/// The program alone, without PostgreSQL and `serve`: what the viewer of files needs. The first `cargo xtask view` waits for it.
+pub(crate) const SMALL: &[&str] = &["--package", "prosescope-cli", "--no-default-features"];
 
 /// Cargo at the root of the checkout.
 pub(crate) fn cargo(root: &Path) -> Command {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
+use crate::cargo::{NATIVE, SMALL, WASM, cargo, cargo_wasm};
 use crate::setup;
 use crate::step::{run, step};
 use crate::view::WASM_PROFILE;
@@ -26,6 +26,12 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
             "--deny",
             "warnings",
         ]))
+    })?;
+    step("Clippy, the program that `cargo xtask view` builds", || {
+        run(cargo(root)
+            .arg("clippy")
+            .args(SMALL)
+            .args(["--", "--deny", "warnings"]))
     })?;
     for (name, package) in [
         ("the core alone", "prosescope-purity"),

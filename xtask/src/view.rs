@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
 use crate::bundle;
-use crate::cargo::{NATIVE, cargo};
+use crate::cargo::{NATIVE, SMALL, cargo};
 use crate::setup;
 use crate::step::{run, step};
 
@@ -31,19 +31,55 @@ pub(crate) struct Args {
     view: Vec<OsString>,
 }
 
-/// Builds everything, then becomes `prosescope view`, which prints its address and ends on Ctrl-C.
+/// Builds the viewer and the program side by side, then becomes `prosescope view`, which prints its address and ends on
+/// Ctrl-C. Where the viewer cannot be built, lists the runs in the terminal.
 ///
 /// # Errors
-/// When something cannot be installed, built or started.
+/// When something cannot be installed, built or started; after the list, what the viewer needs.
 pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
-    let prose = prose(root, &bundle(root)?)?;
-    let mut view = Command::new(prose);
-    view.arg("view");
-    if args.view.is_empty() {
-        view.arg(root.join(EXAMPLES));
+    let selection = selection(&args.view);
+    let opened = match args.view.is_empty() {
+        true => vec![root.join(EXAMPLES).into_os_string()],
+        false => args.view.clone(),
+    };
+    if let Err(missing) = setup::wasm() {
+        let mut list = Command::new(build(root, selection, None)?);
+        let is_folder = opened.first().is_some_and(|path| Path::new(path).is_dir());
+        list.arg(if is_folder { "runs" } else { "show" });
+        run(list.args(opened.first()))?;
+        return Err(
+            missing.context("the viewer was not built; the terminal shows what it would open")
+        );
     }
-    view.args(&args.view);
+    let viewer = step(
+        "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
+        || {
+            std::thread::scope(|both| {
+                // Only what contains the viewer is left to compile then.
+                let program = both.spawn(|| build(root, selection, None));
+                let viewer = bundle::build(root, WASM_PROFILE)?;
+                program
+                    .join()
+                    .map_err(|_| anyhow!("building prosescope panicked"))??;
+                Ok(viewer)
+            })
+        },
+    )?;
+    let prose = step("Putting the viewer into prosescope", || {
+        build(root, selection, Some(&viewer))
+    })?;
+    let mut view = Command::new(prose);
+    view.arg("view").args(opened);
     become_it(view)
+}
+
+/// Returns the packages and features to build for these arguments of `view`: runs in PostgreSQL need all features.
+fn selection(view: &[OsString]) -> &'static [&'static str] {
+    let on_server = |arg: &OsString| arg.to_string_lossy().starts_with("postgres:");
+    match view.iter().any(on_server) {
+        true => NATIVE,
+        false => SMALL,
+    }
 }
 
 /// Builds the viewer: one HTML file.
@@ -58,21 +94,28 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
     )
 }
 
-/// Builds `prosescope` with this viewer inside, for trying and testing: the profile that the tests use.
+/// Builds `prosescope` with this viewer inside, for testing: the selection and profile that the tests use.
 ///
 /// # Errors
 /// When the build fails.
 pub(crate) fn prose(root: &Path, viewer: &Path) -> Result<PathBuf> {
     step(
         "Building prosescope (1 to 2 minutes the first time)",
-        || {
-            run(cargo(root)
-                .arg("build")
-                .args(NATIVE)
-                .args(["--bin", "prosescope"])
-                .env(VIEWER_HTML, viewer))
-        },
-    )?;
+        || build(root, NATIVE, Some(viewer)),
+    )
+}
+
+fn build(root: &Path, selection: &[&str], viewer: Option<&Path>) -> Result<PathBuf> {
+    let mut command = cargo(root);
+    command
+        .arg("build")
+        .args(selection)
+        .args(["--bin", "prosescope"]);
+    match viewer {
+        Some(viewer) => command.env(VIEWER_HTML, viewer),
+        None => command.env_remove(VIEWER_HTML),
+    };
+    run(&mut command)?;
     let prose = target(root)
         .join("debug")
         .join("prosescope")

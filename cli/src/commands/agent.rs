@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
+use crate::postgres::{Address, Keeper};
 use prosescope_core::model::{AgentScope, Text};
 use prosescope_core::render::text::escape;
 use prosescope_core::session::OneAgent;
 use prosescope_core::view::{AgentWritten, SegmentText};
 use prosescope_core::write::{AddSegment, Record, Remember};
-use prosescope_postgres::{Address, Keeper};
 
 use super::unread;
 use crate::args::record::{AgentArgs, AgentCommand, MemoryCommand, Scope, SegmentCommand};

@@ -49,10 +49,10 @@ fn on_server(args: &DeleteAgentArgs, out: &Out) -> Result<Exit, CliError> {
         LastingScope::User => locate::users(&address)?,
     };
     let place = address.to_string();
-    let kept = prosescope_postgres::kept_rows(&address, &keeper, &args.name)?;
+    let kept = crate::postgres::kept_rows(&address, &keeper, &args.name)?;
     let kept = kept.ok_or_else(|| none(args, &place))?;
     if args.yes {
-        prosescope_postgres::delete_agent(&address, &keeper, &args.name)?;
+        crate::postgres::delete_agent(&address, &keeper, &args.name)?;
         out::recorded();
     }
     let whose = match kept.everybodys {

@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 
+use crate::postgres::Address;
 use prosescope_core::session::Filter;
 use prosescope_core::timeout::Timeout;
 use prosescope_core::upkeep::clean::{Entry, Request, plan};
 use prosescope_core::view::RunsCleaned;
 use prosescope_core::write::Fault;
-use prosescope_postgres::Address;
 use prosescope_store::{remove_leftover, remove_run, run_entries};
 
 use crate::args::upkeep::CleanArgs;
@@ -143,7 +143,7 @@ impl Place {
             Store::Files(prose) => Ok(remove_run(prose, entry)?),
             Store::Server(address) => {
                 let id = locate::id_on_server(&entry.name).unwrap_or(&entry.name);
-                prosescope_postgres::remove_run(address, id)?;
+                crate::postgres::remove_run(address, id)?;
                 Ok(None)
             }
         }

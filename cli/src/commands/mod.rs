@@ -31,12 +31,14 @@ mod man;
 mod narrate;
 mod next;
 mod parallel;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod put;
 mod query;
 mod resume;
 mod runs;
 mod search;
+#[cfg(feature = "serve")]
 mod serve;
 mod server_copy;
 mod share;
@@ -100,12 +102,22 @@ pub(crate) fn run(command: Command, out: &Out) -> Result<Exit, CliError> {
         Command::Convert(args) => convert::run(&args, out),
         Command::Share(args) => share::run(&args, out),
         Command::Pull(args) => server_copy::pull(&args, out),
+        #[cfg(feature = "postgres")]
         Command::Postgres(command) => postgres::run(&command, out),
+        #[cfg(not(feature = "postgres"))]
+        Command::Postgres(_) => Err(crate::postgres::missing().into()),
         Command::Push(args) => server_copy::push(&args, out),
         Command::Doctor(args) => doctor::run(&args, out),
         Command::Workflow(command) => workflow::run(command, out),
         Command::Events(command) => events::run(command, out),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(&args, out),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => Err(CliError::new(
+            Exit::Io,
+            "this prosescope was built without `serve`",
+        )
+        .hint("use a released prosescope, or build one with `cargo xtask install`")),
         Command::View(args) => view::run(&args, out),
         Command::Next(args) => next::run(&args, out),
         Command::Completions(args) => completions::run(&args, out),

@@ -5,12 +5,12 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use crate::postgres::{PostgresSource, import_run};
 use prosescope_core::model::{FolderForm, Form};
 use prosescope_core::session::{Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::view::RunConverted;
 use prosescope_core::write::WriteError;
-use prosescope_postgres::{PostgresSource, import_run};
 use prosescope_store::{Conversion, Origin, convert};
 use tempfile::TempDir;
 

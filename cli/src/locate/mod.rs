@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::postgres::PostgresSource;
 use prosescope_core::database::{DEADLINE, Limits};
 use prosescope_core::model::AgentScope;
 use prosescope_core::session::{Around, DatabaseAt, Lookup, Options, Session};
 use prosescope_core::source::Source;
 use prosescope_core::time::Stamp;
-use prosescope_postgres::PostgresSource;
 use prosescope_store::{Disk, StoreError, home_prose};
 
 use crate::args::run::run_name;

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
+use crate::postgres::{
+    Address, Keeper, PostgresSource, Which, all_runs, find_run, run_sizes, server_facts,
+    waiting_runs,
+};
 use prosescope_core::model::AgentScope;
 use prosescope_core::run_id::RunId;
 use prosescope_core::schema::POSTGRES_PREFIX;
@@ -16,10 +20,6 @@ use prosescope_core::text::is_plain_path;
 use prosescope_core::upkeep::doctor::server::{RunSize, ServerFacts};
 use prosescope_core::view::{RunList, RunSummary};
 use prosescope_core::write::Fault;
-use prosescope_postgres::{
-    Address, Keeper, PostgresSource, Which, all_runs, find_run, run_sizes, server_facts,
-    waiting_runs,
-};
 
 use prosescope_store::Disk;
 
@@ -396,6 +396,10 @@ fn own_address() -> Result<Option<Address>, CliError> {
 
 /// The database that the project, or the environment, names.
 pub(crate) fn address() -> Result<Address, CliError> {
+    if !cfg!(feature = "postgres") {
+        // The error of a build without PostgreSQL helps more than advice to name a database.
+        Address::parse("", &environment)?;
+    }
     // A file that is not trusted is no reason to use another application's database.
     let named = named(URL)?.or_else(|| environment("DATABASE_URL"));
     let named = named.ok_or_else(|| {

@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::postgres::Address;
 use prosescope_core::decode::dotenv;
 use prosescope_core::upkeep::doctor::server::Trusted;
-use prosescope_postgres::Address;
 use sha2::{Digest, Sha256};
 
 use super::find::{home, project};

@@ -23,6 +23,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response, Sse, sse};
@@ -31,8 +32,8 @@ use futures_util::stream;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use prosescope_core::host::named_host;
 use prosescope_desk::protocol::Trouble;
-use prosescope_serve::named_host;
 
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -229,7 +230,9 @@ fn served_page(viewer: &str) -> String {
 
 /// Lets a request through only with the token, to this machine by its own name, and never from another page.
 async fn guard(State(site): State<Arc<Site>>, request: Request, next: Next) -> Response {
-    let host = named_host(request.headers(), request.uri()).unwrap_or_default();
+    let hosts = request.headers().get_all(header::HOST).iter();
+    let authority = request.uri().authority().map(Authority::as_str);
+    let host = named_host(hosts.map(|host| host.to_str().ok()), authority).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
     let token = request
         .uri()

@@ -1,0 +1,31 @@
+//! Which host an HTTP request names: the same answer for the server of workflows and for that of the viewer.
+
+/// Returns the host of a request, with its port, from the values of its `Host` headers (`None`: one that is not text) and
+/// the authority of an absolute address. Returns `None` if the request names no host, or more than one: programs differ in
+/// which of several they take, so the host that is checked could differ from the one that is meant.
+pub fn named_host<'a>(
+    hosts: impl IntoIterator<Item = Option<&'a str>>,
+    authority: Option<&str>,
+) -> Option<&'a str> {
+    let mut hosts = hosts.into_iter();
+    let host = hosts.next()??;
+    let is_one = hosts.next().is_none();
+    (is_one && authority.is_none_or(|named| named.eq_ignore_ascii_case(host))).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_names_two_hosts_names_none() {
+        let one = "localhost:80";
+        assert_eq!(named_host([Some(one)], None), Some(one));
+        assert_eq!(named_host([Some(one)], Some("LOCALHOST:80")), Some(one));
+        assert_eq!(named_host([Some(one)], Some("example.com")), None);
+        assert_eq!(named_host([Some(one), Some(one)], None), None);
+        assert_eq!(named_host([Some(one), None], None), None);
+        assert_eq!(named_host([None], None), None);
+        assert_eq!(named_host([], Some(one)), None);
+    }
+}
