@@ -67,8 +67,24 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
         }
         // A handler comes next, where there is one.
         let handler = || facts.listing?.handler(facts.statement(last)?);
-        return handler().is_none().then_some(last);
+        return handler().is_none().then(|| cause_of(facts, last));
     }
+}
+
+/// Returns the first cause of the run's failure if it lies inside of a failed node, else that node. A run that was taken up
+/// again so continues where it would have continued before.
+fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
+    let Some(cause) = facts.trace.first_cause else {
+        return failed;
+    };
+    let mut around = Some(cause);
+    while let Some(at) = around {
+        if at == failed {
+            return cause;
+        }
+        around = facts.node(at).and_then(|node| node.parent);
+    }
+    failed
 }
 
 /// Where the run stands, and why there.

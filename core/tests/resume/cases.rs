@@ -483,6 +483,20 @@ fn a_failed_run_begins_again_at_its_first_cause() {
 }
 
 #[test]
+fn a_failed_run_that_was_taken_up_again_stands_at_its_first_cause() {
+    let program = "block translate(text):\n  session \"Translate {text}\"\ndo translate(\"a\")\n";
+    let rows = "INSERT INTO execution (id, statement_index, statement_text, status, error_message, parent_id) VALUES
+           (1, 3, 'do translate(\"a\")', 'failed', 'translate failed', NULL),
+           (2, 2, 'session \"Translate {text}\"', 'failed', 'cut off', 1);";
+    // Not only in a run whose row still has its failed end.
+    for status in ["failed", "running"] {
+        let view = pages::resume(&database(program, status, rows), Some(NOW));
+        let stands = told(&view);
+        assert!(stands.contains("failed 2 in #1 next 2"), "{status}: {stands}");
+    }
+}
+
+#[test]
 fn runs_that_need_no_more_or_tell_no_more() {
     check(
         "completed",
