@@ -43,17 +43,15 @@ const STYLES: [&str; 9] = [
     "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
 ];
 
-/// Builds the viewer of the workspace at `root` with this profile and returns the page's path,
-/// `target/viewer/viewer.html`.
+/// Builds the viewer of the workspace at `root` with this profile and returns its path, `target/viewer/viewer.html`.
 ///
 /// # Errors
 /// When cargo fails, or a part of the page is not what the policy expects.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let wasm = wasm::compile(root, "prosescope-web", "prosescope-web.wasm", profile)?;
-    let out = target(root).join("viewer");
-    let (glue, wasm) = bind(&wasm, &out)?;
+    let path = file(root);
+    let (glue, wasm) = bind(&wasm, path.parent().unwrap_or(root))?;
     let html = page(root, &glue, &wasm)?;
-    let path = out.join("viewer.html");
     write_if_new(&path, html.as_bytes())?;
     eprintln!(
         "    {} KB of wasm, {} KB as one page",
@@ -61,6 +59,11 @@ pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
         html.len() / 1024
     );
     Ok(path)
+}
+
+/// Returns the path of the viewer, built or not.
+pub(crate) fn file(root: &Path) -> PathBuf {
+    target(root).join("viewer").join("viewer.html")
 }
 
 /// Makes a folder that has nothing in it.

@@ -15,6 +15,22 @@ pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     result
 }
 
+/// Runs two things at once, so that neither core is idle while one of them links. `aside` prints errors only.
+///
+/// # Errors
+/// The error of `f`, else that of `aside`; both run to their ends first.
+pub(crate) fn beside<T>(
+    aside: impl FnOnce() -> Result<()> + Send,
+    f: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    std::thread::scope(|both| {
+        let aside = both.spawn(aside);
+        let done = f();
+        let other = aside.join().unwrap_or_else(|_| bail!("it panicked"));
+        done.and_then(|done| other.map(|()| done))
+    })
+}
+
 /// Runs a command to its end, its output going through.
 ///
 /// # Errors
@@ -65,6 +81,13 @@ mod tests {
         ] {
             assert_eq!(elapsed(Duration::from_millis(millis)), said);
         }
+    }
+
+    #[test]
+    fn of_two_things_at_once_either_can_fail() {
+        assert_eq!(beside(|| Ok(()), || Ok(1)).unwrap(), 1);
+        assert!(beside(|| bail!("aside"), || Ok(1)).is_err());
+        assert!(beside(|| Ok(()), || -> Result<()> { bail!("f") }).is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::cargo::{NATIVE, WASM, cargo, cargo_wasm};
 use crate::pkg;
 use crate::setup;
-use crate::step::{run, step};
+use crate::step::{beside, run, step};
 use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
 
 /// Tells the tests that nothing may be skipped: this command has set up all that they need.
@@ -58,9 +58,15 @@ pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
 /// `cargo test` on a machine that lacks nothing, with everything built that the tests look at.
 fn prepared(root: &Path) -> Result<Command> {
     setup::tests(root)?;
-    let viewer = view::bundle(root)?;
-    let package = pkg::build(root)?;
-    let purity = purity(root)?;
+    // All that compiles before the viewer is there.
+    let libraries = || {
+        run(cargo(root)
+            .args(["test", "--no-run", "--quiet", "--lib"])
+            .args(NATIVE))
+    };
+    let (viewer, package, purity) = beside(libraries, || {
+        Ok((view::bundle(root)?, pkg::build(root)?, purity(root)?))
+    })?;
     let prose = view::prose(root, &viewer)?;
     let mut test = cargo(root);
     test.args(["test", "--no-fail-fast"])

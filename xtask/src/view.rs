@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::bundle;
 use crate::cargo::{NATIVE, SMALL, cargo};
 use crate::setup;
-use crate::step::{run, step};
+use crate::step::{beside, run, step};
 
 /// The profile of everything that becomes WebAssembly.
 pub(crate) const WASM_PROFILE: &str = "wasm";
@@ -43,7 +43,7 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
         false => args.view.clone(),
     };
     if let Err(missing) = setup::wasm() {
-        let mut list = Command::new(build(root, selection, None)?);
+        let mut list = Command::new(build(root, selection, None, &[])?);
         let is_folder = opened.first().is_some_and(|path| Path::new(path).is_dir());
         list.arg(if is_folder { "runs" } else { "show" });
         run(list.args(opened.first()))?;
@@ -54,19 +54,15 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
-            std::thread::scope(|both| {
-                // Only what contains the viewer is left to compile then.
-                let program = both.spawn(|| build(root, selection, None));
-                let viewer = bundle::build(root, WASM_PROFILE)?;
-                program
-                    .join()
-                    .map_err(|_| anyhow!("building prosescope panicked"))??;
-                Ok(viewer)
-            })
+            // With the viewer of the last time: only if that has changed is something left to compile.
+            let before = bundle::file(root);
+            let before = before.is_file().then_some(&*before);
+            let program = || build(root, selection, before, &["--quiet"]).map(drop);
+            beside(program, || bundle::build(root, WASM_PROFILE))
         },
     )?;
     let prose = step("Putting the viewer into prosescope", || {
-        build(root, selection, Some(&viewer))
+        build(root, selection, Some(&viewer), &[])
     })?;
     let mut view = Command::new(prose);
     view.arg("view").args(opened);
@@ -101,16 +97,22 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
 pub(crate) fn prose(root: &Path, viewer: &Path) -> Result<PathBuf> {
     step(
         "Building prosescope (1 to 2 minutes the first time)",
-        || build(root, NATIVE, Some(viewer)),
+        || build(root, NATIVE, Some(viewer), &[]),
     )
 }
 
-fn build(root: &Path, selection: &[&str], viewer: Option<&Path>) -> Result<PathBuf> {
+fn build(
+    root: &Path,
+    selection: &[&str],
+    viewer: Option<&Path>,
+    flags: &[&str],
+) -> Result<PathBuf> {
     let mut command = cargo(root);
     command
         .arg("build")
+        .args(["--bin", "prosescope"])
         .args(selection)
-        .args(["--bin", "prosescope"]);
+        .args(flags);
     match viewer {
         Some(viewer) => command.env(VIEWER_HTML, viewer),
         None => command.env_remove(VIEWER_HTML),
