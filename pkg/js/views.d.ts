@@ -894,7 +894,7 @@ export type RowView = {
 export type RuleView = {
   /** Its name. */
   name: string;
-  /** The heading that it stands under in docs/reference/checks.md. */
+  /** The title of its page in docs/reference/checks. */
   area: string;
   /** The severities that its issues may have, the usual one first. */
   severities: Array<Severity>;

@@ -70,7 +70,7 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Counts the lines of code, per crate and module.
     Lines,
-    /// Writes docs/reference/commands.md, docs/reference/json.md and pkg/js/views.d.ts anew.
+    /// Writes the generated pages of docs/reference and pkg/js/views.d.ts anew.
     Docs,
     /// Takes the README's screenshot and those of every page (target/screenshots).
     Screenshots,

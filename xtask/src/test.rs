@@ -102,19 +102,20 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes docs/reference/commands.md, docs/reference/json.md, pkg/js/views.d.ts and what the pages' sessions print anew: their
-/// own tests do it when asked to.
+/// Writes the generated pages of docs/reference, pkg/js/views.d.ts and what the pages' sessions print anew: their own tests do it
+/// when asked to.
 ///
 /// # Errors
 /// When the test does not build or fails.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
     step(
-        "Writing docs/reference/commands.md, docs/reference/json.md and pkg/js/views.d.ts",
+        "Writing the generated pages of docs/reference and pkg/js/views.d.ts",
         || {
             run(cargo(root)
                 .arg("test")
                 .args(NATIVE)
                 .args(["--test", "cli_reference", "--test", "docs", "--test", "e2e"])
+                .args(["--test", "checks"])
                 .args(["--", "reference", "json::", "pkg::types::"])
                 .arg("the_commands_of_every_page")
                 .env(WRITE_DOCS, "1"))

@@ -161,18 +161,6 @@ fn no_page_names_a_document_that_its_reader_does_not_have() {
 }
 
 #[test]
-fn the_page_of_rules_begins_with_a_link_to_each() {
-    let page = std::fs::read_to_string(needs::root().join("docs/reference/checks.md"));
-    let page = page.expect("the page");
-    let (index, rules) = page.split_once("\n## ").expect("a first area");
-    let names = prose(rules).filter_map(|line| line.strip_prefix("### "));
-    let missing: Vec<&str> = names
-        .filter(|name| !index.contains(&format!("](#{name})")))
-        .collect();
-    assert_eq!(missing, [] as [&str; 0]);
-}
-
-#[test]
 fn headings_are_linked_by_their_names() {
     let page = "# A page: `x_y`, of 2\n```sh\n# none\n```\n## Again\n## Again\n";
     let expected = ["a-page-x_y-of-2", "again", "again-1"].map(str::to_owned);

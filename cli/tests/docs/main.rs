@@ -35,9 +35,9 @@ const ADDRESS: &str = "postgresql://me@host/prose?sslmode=verify-full";
 /// Stands for the address of the project until there is one.
 const PROJECT: &str = "https://PROJECT-ADDRESS";
 
-/// Pages that are written from the program itself, and the page of rules, whose blocks are inputs.
+/// The beginnings of the paths of pages that are written from the program itself.
 const GENERATED: &[&str] = &[
-    "docs/reference/checks.md",
+    "docs/reference/checks/",
     "docs/reference/commands.md",
     "docs/reference/json.md",
 ];
@@ -48,7 +48,7 @@ const AT_ONCE: usize = 4;
 #[test]
 fn the_commands_of_every_page_run() {
     let mut pages = blocks::pages();
-    pages.retain(|page| !GENERATED.contains(&page.as_str()));
+    pages.retain(|page| !GENERATED.iter().any(|start| page.starts_with(start)));
     let (left, wrong) = (Mutex::new(pages), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {

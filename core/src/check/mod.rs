@@ -1,11 +1,11 @@
 //! The rules that issues go by: what each means, what to do, and an input that yields it.
 //!
 //! An [`Issue`](crate::issue::Issue) carries the name of its rule, what was found, and what to do about that one. What the rule
-//! means in general stands once, on the page docs/reference/checks.md: a person reads it there, and it is read here for
-//! `prosescope check --explain`, SARIF and the viewer. A new rule is an entry of that page.
+//! means in general stands once, in the pages of the folder `rules`, one for each area. They are read here for `prosescope check --explain`,
+//! SARIF and the viewer; `cargo xtask docs` copies them to docs/reference/checks/. A new rule is an entry of one of them.
 //!
 //! Tests hold that every rule that the sources use is there and every rule there is used
-//! (`tests/tests/e2e/rules.rs`), and that each example yields its rule (`core/tests/checks.rs`).
+//! (`tests/tests/e2e/rules.rs`), and that each example yields its rule (`core/tests/checks`).
 
 pub mod look;
 mod report;
@@ -19,10 +19,27 @@ use crate::view::{ExamplePart, RuleView};
 pub use report::report;
 pub use sarif::sarif;
 
-static RULES: LazyLock<Vec<RuleView>> =
-    LazyLock::new(|| read(include_str!("../../../docs/reference/checks.md")));
+/// The pages of rules, in the order in which areas are listed.
+const PAGES: [&str; 13] = [
+    include_str!("rules/databases.md"),
+    include_str!("rules/schema.md"),
+    include_str!("rules/values.md"),
+    include_str!("rules/bindings.md"),
+    include_str!("rules/agents.md"),
+    include_str!("rules/folders.md"),
+    include_str!("rules/state-files.md"),
+    include_str!("rules/logs.md"),
+    include_str!("rules/program.md"),
+    include_str!("rules/trace.md"),
+    include_str!("rules/gates.md"),
+    include_str!("rules/gate-records.md"),
+    include_str!("rules/audit.md"),
+];
 
-/// Every rule, in the order of the page.
+static RULES: LazyLock<Vec<RuleView>> =
+    LazyLock::new(|| PAGES.iter().flat_map(|page| read(page)).collect());
+
+/// Every rule, in the order of the pages.
 pub fn rules() -> &'static [RuleView] {
     &RULES
 }
@@ -32,19 +49,19 @@ pub fn rule(name: &str) -> Option<&'static RuleView> {
     rules().iter().find(|rule| rule.name == name)
 }
 
-/// Reads the page of rules: a heading, a line of severities and source, the meaning, what to do, and the parts of an example.
+/// Reads a page of rules. Its title is the area; each rule has a heading, a line of severities and source, the meaning, what to do, and the parts of an example.
 fn read(page: &str) -> Vec<RuleView> {
     let mut rules: Vec<RuleView> = Vec::new();
     let (mut area, mut title) = ("", "");
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
-        if let Some(name) = line.strip_prefix("### ") {
+        if let Some(name) = line.strip_prefix("## ") {
             rules.push(RuleView {
                 name: name.to_owned(),
                 area: area.to_owned(),
                 ..RuleView::default()
             });
-        } else if let Some(heading) = line.strip_prefix("## ") {
+        } else if let Some(heading) = line.strip_prefix("# ") {
             area = heading;
         }
         let Some(rule) = rules.last_mut().filter(|_| !line.starts_with('#')) else {
@@ -62,7 +79,7 @@ fn read(page: &str) -> Vec<RuleView> {
             }
         } else if rule.meaning.is_empty() {
             line.clone_into(&mut rule.meaning);
-        } else if let Some(fix) = line.strip_prefix("What to do: ") {
+        } else if let Some(fix) = line.strip_prefix("**What to do:** ") {
             fix.clone_into(&mut rule.fix);
         } else if let Some(words) = line.strip_prefix("Example: ") {
             rule.example.push(part("", "", words));

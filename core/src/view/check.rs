@@ -67,7 +67,7 @@ impl CheckedRun {
 pub struct RuleView {
     /// Its name.
     pub name: String,
-    /// The heading that it stands under in docs/reference/checks.md.
+    /// The title of its page in docs/reference/checks.
     pub area: String,
     /// The severities that its issues may have, the usual one first.
     pub severities: Vec<Severity>,

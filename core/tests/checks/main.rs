@@ -1,6 +1,8 @@
 //! Each rule's example yields the rule, at a severity that the rule has.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
+mod pages;
+
 use std::path::Path;
 use std::rc::Rc;
 
@@ -8,7 +10,7 @@ use prosescope_core::check::{report, rules, sarif};
 use prosescope_core::issue::{Issue, Severity};
 use prosescope_core::resume::prompt;
 use prosescope_core::schema::STATE_SQL;
-use prosescope_core::session::{Options, Session, pages};
+use prosescope_core::session::{Options, Session, pages as views};
 use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::{CheckedRun, RuleView};
@@ -45,7 +47,7 @@ fn each_example_yields_its_rule() {
     }
     assert!(
         wrong.is_empty(),
-        "these rules of docs/reference/checks.md have an example that does not show them:\n  {}",
+        "these rules of core/src/check/rules have an example that does not show them:\n  {}",
         wrong.join("\n  ")
     );
 }
@@ -80,7 +82,7 @@ fn damage_that_reading_does_not_see_is_looked_for() {
     let rules = |bytes: &[u8]| -> Vec<String> {
         let source = MemorySource::new("damaged", [(path.clone(), bytes.to_vec())]);
         let session = Session::open(Rc::new(source), "", &Options::default()).unwrap();
-        pages::check(&session, None)
+        views::check(&session, None)
             .into_iter()
             .map(|i| i.rule)
             .collect()
@@ -126,8 +128,8 @@ fn damage_breaks_neither_check_nor_plan() {
             }
             if let Ok(session) = session(files, &place) {
                 opened += 1;
-                pages::check(&session, Some(NOW));
-                let _ = prompt(&pages::resume(&session, Some(NOW)));
+                views::check(&session, Some(NOW));
+                let _ = prompt(&views::resume(&session, Some(NOW)));
             }
         }
     }
@@ -140,7 +142,7 @@ fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
     for rule in rules() {
         if let Ok(Some(session)) = opened(rule) {
-            runs.push(pages::check_page(&session, Some(NOW), "runs/an example"));
+            runs.push(views::check_page(&session, Some(NOW), "runs/an example"));
         }
     }
     runs.push(CheckedRun {
@@ -197,8 +199,9 @@ fn sarif_of_every_rule_is_whole() {
 #[test]
 fn what_shows_a_rule_speaks_of_it() {
     let mut name = "";
-    for line in include_str!("../../docs/reference/checks.md").lines() {
-        name = line.strip_prefix("### ").unwrap_or(name);
+    let sources: String = pages::sources().into_values().collect();
+    for line in sources.lines() {
+        name = line.strip_prefix("## ").unwrap_or(name);
         let place = line.strip_prefix("<!-- shown by ");
         let Some(place) = place.and_then(|place| place.strip_suffix(" -->")) else {
             continue;
@@ -218,9 +221,9 @@ fn yielded(rule: &RuleView) -> Result<Option<Vec<Issue>>, String> {
     let Some(session) = opened(rule)? else {
         return Ok(None);
     };
-    let mut issues = pages::check(&session, Some(NOW));
+    let mut issues = views::check(&session, Some(NOW));
     if let Some((name, from)) = example_of(rule).and_then(|example| example.asked) {
-        issues.extend(pages::resolve(&session, &name, from).issues);
+        issues.extend(views::resolve(&session, &name, from).issues);
     }
     Ok(Some(issues))
 }
