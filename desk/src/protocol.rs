@@ -693,6 +693,7 @@ impl From<prosescope_core::session::OpenError> for Trouble {
 
         match error {
             OpenError::Source(error) => error.into(),
+            OpenError::Run(error) => Trouble::new(format!("{error}."), "Give the run's id."),
             OpenError::NoRun { place, found, next } => Trouble {
                 file: Some(place),
                 found,

@@ -6,7 +6,7 @@ const isText = value => typeof value === 'string';
 /** What an option may be: whether a value is one, and what to give. */
 export const text = [isText, 'give a text'];
 export const flag = [value => typeof value === 'boolean', 'give true or false'];
-export const number = [whole, 'give a whole number from 0'];
+export const number = [whole, 'give a whole number from 0 to 4,294,967,294'];
 const numbers = [value => isList(value) && Array.from(value).every(whole), 'give a list of whole numbers'];
 const time = [
   value => (typeof value === 'number' || kind(value) === 'Date') && Number.isFinite(Number(value)),

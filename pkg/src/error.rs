@@ -93,6 +93,18 @@ impl From<OpenError> for Problem {
         let message = error.to_string();
         match error {
             OpenError::Source(error) => error.into(),
+            OpenError::Run(ChooseError::Unknown { some, runs, .. }) => {
+                let more = match runs.saturating_sub(some.len()) {
+                    0 => String::new(),
+                    more => format!(" and {more} more (overview().other_runs)"),
+                };
+                let hint = match some.as_slice() {
+                    [] => "no run in it has an id: leave out runId".to_owned(),
+                    some => format!("there are {}{more}", some.join(", ")),
+                };
+                Problem::not_found(message, hint)
+            }
+            OpenError::Run(error) => error.into(),
             OpenError::NoRun { place, next, .. } => Problem::open("no-run", message, next, place),
         }
     }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::error::Problem;
-use crate::run::{Run, execution, json, text};
+use crate::run::{Run, json, text};
 
 /// What a check found.
 #[derive(Serialize)]
@@ -31,7 +31,7 @@ struct Resolution {
 /// What a name means in a frame (an execution id; without it at the root), and why: every candidate, the winner first.
 #[wasm_bindgen]
 pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
-    let view = pages::resolve(run.session(), &text(name)?, execution(frame)?);
+    let view = pages::resolve(run.session(), &text(name)?, run.frame(frame)?);
     json(&Resolution {
         winner: view.winner().cloned(),
         view,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use js_sys::Reflect;
+use prosescope_core::model::Binding;
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::session::{Options, Session, ValueOf, pages};
 use prosescope_core::source::SourceError;
@@ -209,7 +210,7 @@ impl Run {
         frame: &JsValue,
     ) -> Result<(Option<Session>, ValueOf), Problem> {
         if let Some(name) = of.as_string() {
-            return self.visible(&name, execution(frame)?);
+            return self.visible(&name, self.frame(frame)?);
         }
         let get = |key: &str| Reflect::get(of, &key.into()).ok();
         let index = |key: &str| {
@@ -230,6 +231,25 @@ impl Run {
                 )
             })?;
         Ok((None, of))
+    }
+
+    /// The execution from which a name is looked up; `None` for the root. An id that the run does not have is an error: it
+    /// must not read as the root.
+    pub(crate) fn frame(&self, frame: &JsValue) -> Result<Option<i64>, Problem> {
+        let Some(id) = execution(frame)? else {
+            return Ok(None);
+        };
+        let session = &self.session;
+        let has_id = |binding: &Binding| binding.execution_id == Some(id);
+        if session.node_of_row(id).is_some() || session.run().bindings.iter().any(has_id) {
+            return Ok(Some(id));
+        }
+        let hint = match session.trace().by_row.is_empty() {
+            true => "this run records no ids of executions: leave out frame",
+            false => "trace() lists the executions with their ids",
+        };
+        let message = format!("there is no execution {id} in run {}", session.run().id);
+        Err(Problem::not_found(message, hint))
     }
 
     /// Why the run could not give what was asked for.
@@ -349,7 +369,7 @@ pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
 }
 
 /// An execution's id: a whole number; beyond 2^53 as a `BigInt`, or as the text that the pages have.
-pub(crate) fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
+fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
     if frame.is_undefined() || frame.is_null() {
         return Ok(None);
     }

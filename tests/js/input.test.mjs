@@ -140,6 +140,9 @@ test('what cannot be done is an error of ours', () => {
     ['UsageError', 'bad-argument', () => run.value('draft', { frame: 1.5 })],
     ['UsageError', 'bad-argument', () => run.value('draft', { frame: NaN })],
     ['NotFoundError', 'not-found', () => run.value('draft', { frame: 999n })],
+    // What is not there has no way to the root.
+    ['NotFoundError', 'not-found', () => run.value('style', { frame: 999 })],
+    ['NotFoundError', 'not-found', () => run.resolve('style', { frame: 999 })],
     ['UsageError', 'bad-argument', () => run.value('draft', { fram: 19 })],
     ['UsageError', 'bad-argument', () => run.value('draft', 19)],
     ['UsageError', 'bad-argument', () => run.trace({ from: Symbol('x') })],

@@ -85,6 +85,35 @@ test('what is not there, or changed, is said', async () => {
   assert.throws(() => { for (let at = 0; at < 99; at++) opened.value({ binding: at }); }, error => error.name !== 'DefectError');
 });
 
+test('one of several runs of a database is chosen by its id, by the beginning of it, or is the latest', () => {
+  const db = new SQL.Database(example(`runs/${FAILED}/state.db`));
+  for (const [id, started] of [['20260301-101010-aaaaaa', '2026-03-01'], ['20260302-101010-bbbbbb', '2026-03-02']]) {
+    db.run(`INSERT INTO run (id, program_path, status, started_at) VALUES ('${id}', 'a.prose', 'completed', '${started} 10:10:10')`);
+  }
+  const bytes = db.export();
+  for (const [runId, id] of [
+    [FAILED, FAILED],
+    ['20260301', '20260301-101010-aaaaaa'],
+    ['latest', '20260302-101010-bbbbbb'],
+    [undefined, '20260302-101010-bbbbbb'],
+  ]) {
+    const run = openRun(bytes, { runId });
+    assert.equal(run.overview().run, id, `${runId}`);
+    run.free();
+  }
+  // In the folder of a run, that run is meant; the others are asked for.
+  const files = { [`runs/${FAILED}/state.db`]: bytes };
+  assert.equal(openRun(files).overview().run, FAILED);
+  assert.equal(openRun(files, { runId: 'latest' }).overview().run, '20260302-101010-bbbbbb');
+  const hint = `there are 20260302-101010-bbbbbb, 20260301-101010-aaaaaa, ${FAILED}`;
+  assert.throws(() => openRun(bytes, { runId: 'nosuch' }), { name: 'NotFoundError', code: 'not-found', hint });
+  assert.throws(() => openRun(bytes, { runId: '202603' }), { name: 'UsageError', code: 'ambiguous' });
+  // Files are those of one run.
+  const folder = { 'runs/a/state.md': '# Execution State' };
+  assert.equal(openRun(folder, { runId: 'a' }).overview().run, 'a');
+  assert.throws(() => openRun(folder, { runId: 'b' }), { code: 'not-found', hint: 'there are a' });
+});
+
 test('ids beyond 2^53 are told apart', () => {
   const db = new SQL.Database(example(`runs/${FAILED}/state.db`));
   const ids = ['9007199254740992', '9007199254740993'];

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::list::Lists;
@@ -72,6 +73,39 @@ pub fn choose(
             name: name.to_owned(),
             runs: many.len(),
             some: many.iter().take(5).map(|f| f.name.clone()).collect(),
+        }),
+    }
+}
+
+/// The id that `name` means among those of a database's runs: that id, or the only one that begins so.
+///
+/// # Errors
+/// When it means none, or more than one.
+pub(super) fn among(
+    ids: &BTreeSet<&str>,
+    name: &str,
+    label: impl FnOnce() -> String,
+) -> Result<String, ChooseError> {
+    // A row without an id is a run that no name means.
+    let ids: Vec<&str> = ids.iter().copied().filter(|id| !id.is_empty()).collect();
+    let begin_so = ids.iter().copied().filter(|id| id.starts_with(name));
+    let matching: Vec<&str> = match ids.contains(&name) {
+        true => vec![name],
+        false => begin_so.collect(),
+    };
+    let names = |ids: &mut dyn Iterator<Item = &str>| ids.take(5).map(str::to_owned).collect();
+    match matching.as_slice() {
+        [one] => Ok((*one).to_owned()),
+        [] => Err(ChooseError::Unknown {
+            name: name.to_owned(),
+            label: label(),
+            runs: ids.len(),
+            some: names(&mut ids.iter().rev().copied()),
+        }),
+        many => Err(ChooseError::Several {
+            name: name.to_owned(),
+            runs: many.len(),
+            some: names(&mut many.iter().copied()),
         }),
     }
 }
@@ -176,6 +210,22 @@ mod tests {
             let error = choose(&source, name, &Options::default()).unwrap_err();
             assert_eq!(error.to_string(), message);
         }
+    }
+
+    #[test]
+    fn a_run_of_a_database_is_named_by_its_id_or_a_beginning_of_it() {
+        let ids = BTreeSet::from(["", "a", "ab", "b1", "b2"]);
+        let chosen = |name: &str| among(&ids, name, || "state.db".to_owned());
+        assert_eq!(chosen("a").as_deref(), Ok("a"));
+        assert_eq!(chosen("b2").as_deref(), Ok("b2"));
+        for (name, message) in [
+            ("b", "b begins 2 runs: b1, b2"),
+            ("c", "there is no run c in state.db"),
+        ] {
+            assert_eq!(chosen(name).unwrap_err().to_string(), message);
+        }
+        let none = among(&BTreeSet::from([""]), "c", || "state.db".to_owned());
+        assert!(matches!(none, Err(ChooseError::Unknown { runs: 0, some, .. }) if some.is_empty()));
     }
 
     #[test]

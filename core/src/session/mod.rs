@@ -102,7 +102,8 @@ pub struct Options {
     pub now: Option<i64>,
     /// Where agents of wider scopes live.
     pub around: Vec<Around>,
-    /// Which run of a database that holds several; the latest without it.
+    /// Which run of a database that holds several: `latest`, its id or a unique beginning of it; without it the run of
+    /// the database's folder, else the latest.
     pub run_id: Option<String>,
     /// What commands call the run, where its own name does not find it: a path.
     pub called: Option<String>,

@@ -1,12 +1,15 @@
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::around::Parts;
+use super::choose::{ChooseError, among};
 use super::pages::{NodeIndex, gates};
 use super::stray::{has_stray_database, kept_in_files};
 use super::summary::{folder_name, last_part};
 use super::survey::{join, split};
 use super::values::Store;
 use super::{Opened, Options, Session};
+use crate::decode::rows::RunEntry;
 use crate::decode::sqlite_header;
 use crate::decode::{folder, rows, state_md};
 use crate::issue::Issue;
@@ -22,6 +25,9 @@ pub enum OpenError {
     /// The source could not give a file or a database.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// [`Options::run_id`] means none of the runs that are there, or more than one.
+    #[error(transparent)]
+    Run(#[from] ChooseError),
     /// There is no run in this place.
     #[error("{place}: {found}")]
     NoRun {
@@ -43,7 +49,7 @@ impl OpenError {
             OpenError::Source(SourceError::Unreadable { .. }) => {
                 "check that you may read it; where a program writes it, wait until that is done; then repeat the command"
             }
-            OpenError::Source(SourceError::NotFound(_)) => "",
+            OpenError::Source(SourceError::NotFound(_)) | OpenError::Run(_) => "",
             OpenError::NoRun { next, .. } => next,
         }
     }
@@ -70,7 +76,10 @@ impl OpenError {
 
     /// Whether nothing was there, rather than something unreadable.
     pub fn is_not_found(&self) -> bool {
-        matches!(self, OpenError::Source(SourceError::NotFound(_)))
+        matches!(
+            self,
+            OpenError::Source(SourceError::NotFound(_)) | OpenError::Run(_)
+        )
     }
 }
 
@@ -114,6 +123,13 @@ impl Session {
         if run.id.is_empty() && run.form != Form::Agents {
             let name = split(root.trim_end_matches('/')).1;
             run.id = last_part(&source.label(), name).into();
+        }
+        // Files are those of one run.
+        if let (None, Some(name)) = (
+            &values.db,
+            options.run_id.as_deref().filter(|id| *id != "latest"),
+        ) {
+            among(&BTreeSet::from([&*run.id]), name, || source.label())?;
         }
         let earlier = match &values.db {
             Some(db) => rows::version_counts(db.db.as_ref()).unwrap_or_default(),
@@ -197,8 +213,16 @@ fn open_database(
         _ => name.to_owned(),
     };
     let folder = folder_name(source.as_ref(), &root);
-    let decoded = rows::decode_in(db.as_ref(), &name, &folder, options.run_id.as_deref())
-        .map_err(|error| SourceError::of_database(path, &error))?;
+    let refused = |error| SourceError::of_database(path, &error);
+    let wanted = match &options.run_id {
+        Some(run) => {
+            let runs = rows::runs(db.as_ref(), &name).map_err(refused)?;
+            wanted(&runs, run, || path.to_owned())?
+        }
+        None => None,
+    };
+    let decoded =
+        rows::decode_in(db.as_ref(), &name, &folder, wanted.as_deref()).map_err(refused)?;
     let mut run = decoded.run;
     run.issues.extend(source.notes(path));
     if run.form != Form::Agents {
@@ -211,6 +235,21 @@ fn open_database(
         other_runs: decoded.other_runs,
         ..Parts::new(run, Rc::clone(source), root, Some(Store { name, db }))
     })
+}
+
+/// The id of the run that is meant among those of a database; `None` where that one has none.
+fn wanted(
+    runs: &[RunEntry],
+    name: &str,
+    label: impl FnOnce() -> String,
+) -> Result<Option<String>, ChooseError> {
+    if name == "latest" {
+        let entries = runs.iter().map(|run| (run.id.as_deref(), run.started));
+        let latest = rows::which_run(entries, "").and_then(|at| runs.get(at));
+        return Ok(latest.and_then(|run| run.id.as_deref().map(str::to_owned)));
+    }
+    let ids = runs.iter().filter_map(|run| run.id.as_deref()).collect();
+    among(&ids, name, label).map(Some)
 }
 
 fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<Parts, OpenError> {
@@ -228,6 +267,7 @@ fn open_folder(source: Rc<dyn Source>, dir: &str, options: &Options) -> Result<P
     if source.file(&database).is_some() {
         match open_database(&source, &database, options) {
             Ok(parts) => return Ok(parts),
+            Err(error @ OpenError::Run(_)) => return Err(error),
             // Without files of a run beside it, the database is all there was of the run.
             Err(error) if !kept_in_files(source.as_ref(), &root) => return Err(error),
             Err(error) => refused = Some(error),

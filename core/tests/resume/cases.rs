@@ -492,7 +492,10 @@ fn a_failed_run_that_was_taken_up_again_stands_at_its_first_cause() {
     for status in ["failed", "running"] {
         let view = pages::resume(&database(program, status, rows), Some(NOW));
         let stands = told(&view);
-        assert!(stands.contains("failed 2 in #1 next 2"), "{status}: {stands}");
+        assert!(
+            stands.contains("failed 2 in #1 next 2"),
+            "{status}: {stands}"
+        );
     }
 }
 

@@ -29,7 +29,7 @@ pub use history::{Version, Versions, all_binding_versions, all_memory_versions, 
 pub use meta::meta_of;
 pub use named::{Named, bindings_named, has_execution};
 pub use page::{execution_row, row, table_rows};
-pub use run::which_run;
+pub use run::{RunEntry, runs, which_run};
 
 use crate::database::Found;
 use crate::database::{CellAt, Database, DecodeError, Snapshot};

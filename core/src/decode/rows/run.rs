@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::execution::malformed;
 use super::gates::not_json;
 use super::reader::{Reader, not_read, whole_characters};
-use crate::database::{CellAt, DecodeError};
+use crate::database::{CellAt, Database, DecodeError};
 use crate::decode::fields::{self, Fields as _};
 use crate::decode::room::bytes_of_program;
 use crate::issue::Issue;
@@ -45,6 +45,30 @@ pub fn which_run<'a>(
             .max_by_key(|(_, (id, started))| (has_id(*id), *started));
         latest.map(|(at, _)| at)
     })
+}
+
+/// A run of a database that may hold several.
+pub struct RunEntry {
+    /// Its id.
+    pub id: Option<Text>,
+    /// When it started; milliseconds since 1970 UTC.
+    pub started: Option<i64>,
+}
+
+/// The runs of a database, in the table's order.
+///
+/// # Errors
+/// When it cannot be read at all, or holds none of the documents' tables.
+pub fn runs(db: &dyn Database, name: &str) -> Result<Vec<RunEntry>, DecodeError> {
+    let (mut reader, _) = super::begin(db, name)?;
+    let mut runs = Vec::new();
+    reader.scan(schema::RUN, |cells| {
+        runs.push(RunEntry {
+            id: cells.text("id"),
+            started: cells.stamp("started_at").and_then(|at| at.millis()),
+        });
+    });
+    Ok(runs)
 }
 
 /// Fills in what the `run` row says: that of the run which was asked for, else of the one of [`which_run`].
