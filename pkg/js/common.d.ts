@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" />
 import type {
-  AgentsView, BindingsPage, CandidateView, CheckedRun, FilesView, GatesView, ImportsView, IssuesView, NodeDetail, Overview,
-  ProgramView, ResolutionView, RuleView, RunShared, SecretFound, StateMdView, TableRows, Timeline, TimeoutView, TracePage, TreeRow,
-  ValueView,
+  AgentsView, BindingsPage, CandidateView, CheckedRun, FilesView, GatesView, ImportsView, IssuesView, NodeDetail, NodeKind,
+  Overview, ProgramView, ResolutionView, RuleView, RunShared, SecretFound, StatementStatus, StateMdView, TableRows, Timeline,
+  TimeoutView, TracePage, TreeRow, ValueView,
 } from './views.js';
 
 export type * from './views.js';
@@ -47,7 +47,10 @@ export interface OpenOptions extends ListOptions {
    * Which run: its id, a unique beginning of it, its `place` as lists and `imports()` give it, or `latest`, which it is without.
    */
   run?: string;
-  /** Which run of a database that holds several: its whole id; the latest without it. */
+  /**
+   * Which run of a database that holds several: its id, a unique beginning of it, or `latest`. Without it the run that the
+   * database's folder is named after, else the latest.
+   */
   runId?: string;
   /** The `-wal` beside a database that is given as bytes. */
   wal?: Bytes;
@@ -81,8 +84,8 @@ export interface TraceChoice {
   /** A text of the statement or of its error, in any case. */
   text?: string;
   /** A status, in the words of the rows. */
-  status?: string;
-  kind?: 'statement' | 'parallel' | 'branch' | 'loop' | 'round' | 'frame' | 'gate';
+  status?: StatementStatus;
+  kind?: NodeKind;
   /** Rows that took at least so many milliseconds. Rows whose times are not recorded are left out. */
   atLeastMs?: number;
   /** As they ran; the longest first; what failed by itself first, then what failed with it, then what is open. */

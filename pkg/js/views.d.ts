@@ -16,10 +16,13 @@ export type AgentOfTask = {
   /** Its name. */
   name: string;
   /** How long its memory lives: `execution`, `project`, `user` or `custom`. */
-  scope: string;
+  scope: AgentScope;
   /** The path of its memory, if the program declares one (scope `custom`). */
   path: string | null;
 };
+
+/** How long an agent's memory lives. A row may record a word unknown to OpenProse. */
+export type AgentScope = "execution" | "project" | "user" | "custom" | (string & {});
 
 /** An agent. */
 export type AgentView = {
@@ -28,7 +31,7 @@ export type AgentView = {
   /** Its name. */
   name: string;
   /** Its scope. */
-  scope: string;
+  scope: AgentScope;
   /** Which store it was read from. */
   store: string;
   /** Another store of the same scope has an agent of this name, and the run uses that one. */
@@ -86,7 +89,7 @@ export type AttemptView = {
   /** The row that tells of it first. */
   id: number;
   /** Its status in words. */
-  status: string;
+  status: StatementStatus;
   /** When it began; `null`: not recorded. */
   started: Stamp | null;
   /** When it ended; `null`: not recorded. */
@@ -94,6 +97,9 @@ export type AttemptView = {
   /** Its error, cut at 400 characters. */
   error: string | null;
 };
+
+/** What happened to a gate. A row may record a word unknown to OpenProse. */
+export type AuditEventKind = "created" | "viewed" | "approved" | "rejected" | "timeout" | "resumed" | "overridden" | "forced" | (string & {});
 
 /** A row of the audit log. */
 export type AuditRow = {
@@ -104,7 +110,7 @@ export type AuditRow = {
   /** The run. */
   run: string;
   /** What happened. */
-  event: string;
+  event: AuditEventKind;
   /** Who, as claimed. */
   principal: string | null;
   /** Context or reason. */
@@ -122,7 +128,7 @@ export type AuditView = {
   /** Its rows, by id. */
   rows: Array<AuditRow>;
   /** `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`, `empty`, `gone` (the run shows that there was a log). */
-  chain: string;
+  chain: ChainState;
   /** The same in one sentence, with the first bad row: never "proof". */
   chain_reason: string;
   /** The last sealed row, as a decision prints it; absent where the log is of several runs. */
@@ -147,6 +153,9 @@ export type Bar = {
 
 /** What is known of the end of a bar. */
 export type BarEnd = "recorded" | "inner" | "open" | "unknown";
+
+/** How a name was bound. A row may record a word unknown to OpenProse. */
+export type BindingKind = "input" | "output" | "let" | "const" | (string & {});
 
 /** A binding as a link. */
 export type BindingRef = {
@@ -175,11 +184,11 @@ export type BindingRow = {
   /** The node of its frame in the trace, where it is there. */
   frame_node: number | null;
   /** The kind as written. */
-  kind: string;
+  kind: BindingKind;
   /** Bytes; `null`: NULL, or missing. */
   len: number | null;
   /** How it is stored: `text`, `blob`, `null`, `file`, `missing` … */
-  stored: string;
+  stored: StoredAs;
   /** The beginning of the value on one line, at most 160 characters. */
   preview: string;
   /** The statement that made it. */
@@ -233,7 +242,7 @@ export type CandidateView = {
 /** A cell: how it is stored, its beginning, and its length. */
 export type Cell = {
   /** `null`, `integer`, `real`, `text`, `blob`. */
-  type: string;
+  type: CellType;
   /** Its text, cut; bytes of a blob as hex. */
   text: string;
   /** Bytes in all. */
@@ -241,6 +250,12 @@ export type Cell = {
   /** Whether `text` is not all of it. */
   cut: boolean;
 };
+
+/** The type with which a cell is stored. */
+export type CellType = "null" | "integer" | "real" | "text" | "blob";
+
+/** What the verification of an audit log says. */
+export type ChainState = "empty" | "gone" | "consistent" | "partly sealed" | "unsealed" | "contradicted" | "broken";
 
 /** What a check of runs found. */
 export type CheckReport = {
@@ -259,7 +274,7 @@ export type CheckedRun = {
   /** The program's name. */
   program: string | null;
   /** What is believed of its status. */
-  status: string;
+  status: RunStatus;
   /** The folder that its files are named from, as the shell would write it. */
   folder: string;
   /** The file in it that issues without a file speak of: the database, else the state file. */
@@ -368,6 +383,9 @@ export type Gap = {
   len: string;
 };
 
+/** How a gate stands. A row may record a word unknown to OpenProse. */
+export type GateStatus = "pending" | "approved" | "rejected" | "timeout" | (string & {});
+
 /** A gate. */
 export type GateView = {
   /** The run it belongs to. */
@@ -377,7 +395,7 @@ export type GateView = {
   /** Its id. */
   id: string;
   /** Its status as recorded. */
-  status: string;
+  status: GateStatus;
   /** Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`. */
   standing: string;
   /** What the approver is asked. */
@@ -610,6 +628,9 @@ export type NodeDetail = {
   issues: Array<Issue>;
 };
 
+/** What a row of the trace is. */
+export type NodeKind = "statement" | "parallel" | "branch" | "loop" | "round" | "frame" | "gate";
+
 /** A node of the trace as a link. */
 export type NodeRef = {
   /** Index into the trace: what a shell passes back. */
@@ -617,11 +638,11 @@ export type NodeRef = {
   /** The id of its first row, where it has one. */
   id: number | null;
   /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
-  kind: string;
+  kind: NodeKind;
   /** Its statement. */
   text: string;
   /** Its status in words. */
-  status: string;
+  status: StatementStatus;
   /** What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root. */
   path: string;
   /** Line in the program. */
@@ -668,11 +689,11 @@ export type Overview = {
   /** The program's name or path. */
   program: string | null;
   /** What it was read as, in words: `SQLite, append-only`. */
-  form: string;
+  form: RunForm;
   /** What was opened, in words: a path, a dropped folder. */
   label: string;
   /** What is believed of its status. */
-  status: string;
+  status: RunStatus;
   /** Who says so. */
   status_source: string;
   /** Why, in one sentence. */
@@ -773,11 +794,11 @@ export type ProgramLine = {
   /** The kind of the statement that begins here, kebab-case; empty elsewhere. */
   kind: string;
   /** `statement`, `property`, `continuation`, `comment`, `blank`. */
-  role: string;
+  role: "statement" | "property" | "continuation" | "comment" | "blank" | "text";
   /** What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line: `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run), `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run. */
   annotation: string;
   /** The status to colour it by, in words; empty where `annotation` is. */
-  status: string;
+  status: StatementStatus;
   /** Nodes of the trace that are tied to this line (the first 50). */
   nodes: Array<number>;
   /** How many there are in all. */
@@ -815,7 +836,7 @@ export type PropertyView = {
   /** What it says, without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`. */
   text: string;
   /** `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the name. */
-  kind: string;
+  kind: "text" | "condition" | "number" | "flag" | "duration" | "list" | "word" | "raw" | "";
   /** Its line in the program. */
   line: number;
 };
@@ -908,6 +929,9 @@ export type RuleView = {
   example: Array<ExamplePart>;
 };
 
+/** What a run was read as, in words. Another version may know more. */
+export type RunForm = "SQLite, append-only" | "SQLite, in place" | "SQLite, both dialects" | "SQLite" | "PostgreSQL" | "folder, state.md" | "folder, compact log" | "folder, vm.log.md" | "folder, receipts" | "folder, unknown state file" | "folder, no state file" | "agents" | "unknown" | (string & {});
+
 /** The runs of a source, newest first. */
 export type RunList = {
   /** What was looked through, in words. */
@@ -929,7 +953,7 @@ export type RunShared = {
   /** The key that it is signed with, by its fingerprint: `SHA256:…`; absent where it is not signed. */
   signed?: string;
   /** `html`, `zip`, `db` or `text`. */
-  format: string;
+  format: "html" | "zip" | "db" | "text";
   /** Bytes of the file that was written, or of the runs' parts together. */
   bytes: number;
   /** Whether nothing was replaced. */
@@ -946,6 +970,9 @@ export type RunShared = {
   sealed_anew: Array<LogSealedAnew>;
 };
 
+/** How a run stands. `unknown`: nothing in it records that; `agents`: it is a store of agents. A run may record a word unknown to OpenProse. */
+export type RunStatus = "running" | "completed" | "failed" | "interrupted" | "waiting" | "unknown" | "agents" | (string & {});
+
 /** One run in a list. */
 export type RunSummary = {
   /** Its id, else its folder's name. */
@@ -957,7 +984,7 @@ export type RunSummary = {
   /** The program's name. */
   program: string | null;
   /** What is believed of its status. */
-  status: string;
+  status: RunStatus;
   /** Running, but a day without a sign of life. */
   stale: boolean;
   /** Why, in one sentence. */
@@ -967,7 +994,7 @@ export type RunSummary = {
   /** Of a completed run its first output at the root, with its size, and how many more there are: `verdict, 477 B`; `null` where there is none or it was not looked at. */
   wrote?: string;
   /** `SQLite, append-only`, `folder, state.md` … */
-  form: string;
+  form: RunForm;
   /** When it started. */
   started: Stamp | null;
   /** What that was read from where nothing records a start: `the run's id, which names no time zone`. */
@@ -1001,7 +1028,7 @@ export type SecretFound = {
   /** The rule. */
   rule: string;
   /** `secret` or `personal`. */
-  kind: string;
+  kind: "secret" | "personal";
   /** The kind of place: `bindings.value`. */
   place: string;
   /** The row or file, and the line in it. */
@@ -1017,7 +1044,7 @@ export type SecretsReplaced = {
   /** The rule. */
   rule: string;
   /** `secret` or `personal`. */
-  kind: string;
+  kind: "secret" | "personal";
   /** The kind of place. */
   place: string;
   /** How often. */
@@ -1073,7 +1100,7 @@ export type Stamp = string;
 /** A line of the comparison. */
 export type StateLine = {
   /** `=` in both, `+` only rendered, `-` only in the file. */
-  mark: string;
+  mark: "=" | "+" | "-";
   /** The text. */
   text: string;
 };
@@ -1092,13 +1119,19 @@ export type StateMdView = {
   note: string | null;
 };
 
+/** How a statement stands. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived; a row may record a word unknown to OpenProse. */
+export type StatementStatus = "pending" | "executing" | "started" | "waiting" | "iteration" | "retry" | "completed" | "failed" | "skipped" | "approved" | "rejected" | "timeout" | "abandoned" | "cut off" | "unknown" | "recovered" | "was executing" | "was waiting" | "joined" | "exited" | (string & {});
+
 /** How many statements have a status. */
 export type StatusCount = {
   /** The status in words. */
-  status: string;
+  status: StatementStatus;
   /** How many. */
   count: number;
 };
+
+/** How a value is stored: as a cell of which type, as a file, or not at all. */
+export type StoredAs = "null" | "integer" | "real" | "text" | "blob" | "file" | "missing";
 
 /** A question with a name. */
 export type StoredQuestion = {
@@ -1115,7 +1148,7 @@ export type TableInfo = {
   /** Its name. */
   name: string;
   /** `table`, `view`, `virtual` or `shadow`. */
-  kind: string;
+  kind: "table" | "view" | "virtual" | "shadow" | (string & {});
   /** Rows; `null` where counting would read a view or run too long. */
   rows: number | null;
   /** Whether a document defines it; all others are extensions (`x_…`) or foreign. */
@@ -1209,7 +1242,7 @@ export type TreeRow = {
   /** Whether its children are hidden by a fold. */
   folded: boolean;
   /** `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`. */
-  kind: string;
+  kind: NodeKind;
   /** Its statement, cut at 400 characters. */
   text: string;
   /** What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`. */
@@ -1217,7 +1250,7 @@ export type TreeRow = {
   /** Lines of the log after it that record no statement, as they stand there. */
   remarks?: Array<string>;
   /** Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was waiting` of what was under way when the run was interrupted or went silent. */
-  status: string;
+  status: StatementStatus;
   /** Attempts, 1 without a retry. */
   attempts: number;
   /** The most attempts or rounds. */

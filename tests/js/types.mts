@@ -3,7 +3,8 @@ import {
   init, list, open, parseTimeout, redactText,
   NotFoundError, OpenError, ProsescopeError, Run, ShareError, DurationError, UsageError, DefectError,
   type BindingRow, type BrowserFile, type ErrorCode, type Issue, type Overview, type Resolution, type RunList, type RunShared,
-  type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type TextWishes, type TreeRow,
+  type RunStatus, type SecretFound, type ShareOptions, type SharedFile, type ShareWishes, type StatementStatus, type TextWishes,
+  type TreeRow,
 } from 'prosescope';
 import { initSync, listRuns, openRun } from 'prosescope/sync';
 import { listPath, openPath } from 'prosescope/node';
@@ -26,6 +27,10 @@ const winner: BindingRow | undefined = resolution.winner?.row;
 const issues: Issue[] = run.check().issues;
 const rules: string[] = run.check().rules.map(rule => rule.meaning);
 const severity: 'note' | 'warning' | 'error' = issues[0].severity;
+const kind: 'statement' | 'parallel' | 'branch' | 'loop' | 'round' | 'frame' | 'gate' = rows[0].kind;
+const chain: 'empty' | 'gone' | 'consistent' | 'partly sealed' | 'unsealed' | 'contradicted' | 'broken' = run.gates().audit.chain;
+// A run may record a word of its own.
+const own: RunStatus | StatementStatus = 'paused by hand';
 const state: string = run.stateText({ whole: true });
 const seconds: number = parseTimeout('2h30m').seconds;
 const runs: RunList = listRuns([{ path: 'runs/a/state.db', bytes, modified: 5 }]);
@@ -74,6 +79,8 @@ openRun(bytes, { nwo: 5 });
 openRun(file);
 // @ts-expect-error no such field
 overview.state;
+// @ts-expect-error no row is of that kind
+rows[0].kind === 'session';
 // @ts-expect-error an index is a number
 run.value({ binding: 'draft' });
 // @ts-expect-error no such kind of row

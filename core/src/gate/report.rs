@@ -27,6 +27,18 @@ pub enum ChainState {
 }
 
 impl ChainState {
+    /// Each of them.
+    #[cfg(feature = "typescript")]
+    pub(crate) const ALL: [ChainState; 7] = [
+        ChainState::Empty,
+        ChainState::Gone,
+        ChainState::Consistent,
+        ChainState::Partly,
+        ChainState::Unsealed,
+        ChainState::Contradicted,
+        ChainState::Broken,
+    ];
+
     /// The word for people.
     pub fn word(self) -> &'static str {
         match self {

@@ -7,6 +7,10 @@ pub struct TableInfo {
     /// Its name.
     pub name: String,
     /// `table`, `view`, `virtual` or `shadow`.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "\"table\" | \"view\" | \"virtual\" | \"shadow\" | (string & {})")
+    )]
     pub kind: String,
     /// Rows; `None` where counting would read a view or run too long.
     pub rows: Option<u64>,
@@ -66,6 +70,7 @@ pub struct TableRows {
 pub struct Cell {
     /// `null`, `integer`, `real`, `text`, `blob`.
     #[serde(rename = "type")]
+    #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::CellType"))]
     pub stored: String,
     /// Its text, cut; bytes of a blob as hex.
     pub text: String,

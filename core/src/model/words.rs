@@ -17,6 +17,10 @@ macro_rules! words {
         }
 
         impl $name {
+            /// Those that are known.
+            #[cfg(feature = "typescript")]
+            pub const WORDS: &'static [&'static str] = &[$($word),*];
+
             /// The word, as the documents write it.
             pub fn word(&self) -> &str {
                 match self {

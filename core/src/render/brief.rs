@@ -105,6 +105,7 @@ pub struct AgentOfTask {
     /// Its name.
     pub name: String,
     /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::AgentScope"))]
     pub scope: String,
     /// The path of its memory, if the program declares one (scope `custom`).
     pub path: Option<String>,

@@ -27,6 +27,7 @@ pub struct AuditCheck {
     /// The head that was expected, and whether the chain has it.
     pub expected: Option<ExpectedHead>,
     /// As [`AuditView::chain`].
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
     /// As [`AuditView::chain_reason`].
     pub chain_reason: String,
@@ -69,6 +70,7 @@ pub struct AuditTimeout {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditStat {
     /// What happened.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]
     pub event: String,
     /// How many rows say so.
     pub count: u32,
@@ -85,6 +87,7 @@ pub struct GateWait {
     /// The gate.
     pub gate: String,
     /// How it was decided: `approved`, `rejected` or `timeout`.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
     pub status: String,
     /// Who decided: a claim.
     pub resolved_by: Option<String>,

@@ -34,10 +34,12 @@ pub struct BindingRow {
     /// The node of its frame in the trace, where it is there.
     pub frame_node: Option<u32>,
     /// The kind as written.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::BindingKind"))]
     pub kind: String,
     /// Bytes; `None`: NULL, or missing.
     pub len: Option<u64>,
     /// How it is stored: `text`, `blob`, `null`, `file`, `missing` …
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StoredAs"))]
     pub stored: String,
     /// The beginning of the value on one line, at most 160 characters.
     pub preview: String,
@@ -168,6 +170,7 @@ pub struct AgentView {
     /// Its name.
     pub name: String,
     /// Its scope.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::AgentScope"))]
     pub scope: String,
     /// Which store it was read from.
     pub store: String,

@@ -24,6 +24,7 @@ pub struct CheckedRun {
     /// The program's name.
     pub program: Option<String>,
     /// What is believed of its status.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// The folder that its files are named from, as the shell would write it.
     pub folder: String,

@@ -60,6 +60,7 @@ pub struct StateMdView {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateLine {
     /// `=` in both, `+` only rendered, `-` only in the file.
+    #[cfg_attr(feature = "typescript", ts(type = "\"=\" | \"+\" | \"-\""))]
     pub mark: char,
     /// The text.
     pub text: String,

@@ -35,6 +35,7 @@ pub struct GateView {
     /// Its id.
     pub id: String,
     /// Its status as recorded.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
     pub status: String,
     /// Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`.
     pub standing: String,
@@ -97,6 +98,7 @@ pub struct AuditView {
     pub rows: Vec<AuditRow>,
     /// `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`,
     /// `empty`, `gone` (the run shows that there was a log).
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
     /// The same in one sentence, with the first bad row: never "proof".
     pub chain_reason: String,
@@ -117,6 +119,7 @@ pub struct AuditRow {
     /// The run.
     pub run: String,
     /// What happened.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]
     pub event: String,
     /// Who, as claimed.
     pub principal: Option<String>,

@@ -39,6 +39,8 @@ mod compare;
 mod files;
 mod for_model;
 mod gates;
+#[cfg(feature = "typescript")]
+pub(crate) mod known;
 mod nodes;
 mod overview;
 mod query;

@@ -12,10 +12,12 @@ pub struct NodeRef {
     /// The id of its first row, where it has one.
     pub id: Option<i64>,
     /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::NodeKind"))]
     pub kind: String,
     /// Its statement.
     pub text: String,
     /// Its status in words.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root.
     pub path: String,
@@ -113,6 +115,7 @@ pub struct TreeRow {
     /// Whether its children are hidden by a fold.
     pub folded: bool,
     /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::NodeKind"))]
     pub kind: String,
     /// Its statement, cut at 400 characters.
     pub text: String,
@@ -123,6 +126,7 @@ pub struct TreeRow {
     pub remarks: Vec<String>,
     /// Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was
     /// waiting` of what was under way when the run was interrupted or went silent.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// Attempts, 1 without a retry.
     pub attempts: u32,
@@ -241,12 +245,19 @@ pub struct ProgramLine {
     /// The kind of the statement that begins here, kebab-case; empty elsewhere.
     pub kind: String,
     /// `statement`, `property`, `continuation`, `comment`, `blank`.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(
+            type = "\"statement\" | \"property\" | \"continuation\" | \"comment\" | \"blank\" | \"text\""
+        )
+    )]
     pub role: String,
     /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line:
     /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run),
     /// `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run.
     pub annotation: String,
     /// The status to colour it by, in words; empty where `annotation` is.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// Nodes of the trace that are tied to this line (the first 50).
     pub nodes: Vec<u32>,
@@ -272,6 +283,12 @@ pub struct PropertyView {
     pub text: String,
     /// `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the
     /// name.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(
+            type = "\"text\" | \"condition\" | \"number\" | \"flag\" | \"duration\" | \"list\" | \"word\" | \"raw\" | \"\""
+        )
+    )]
     pub kind: String,
     /// Its line in the program.
     pub line: u32,

@@ -12,10 +12,12 @@ pub struct Overview {
     /// The program's name or path.
     pub program: Option<String>,
     /// What it was read as, in words: `SQLite, append-only`.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
     /// What was opened, in words: a path, a dropped folder.
     pub label: String,
     /// What is believed of its status.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// Who says so.
     pub status_source: String,
@@ -159,6 +161,7 @@ impl Overview {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatusCount {
     /// The status in words.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// How many.
     pub count: u32,

@@ -44,6 +44,7 @@ pub struct RunSummary {
     /// The program's name.
     pub program: Option<String>,
     /// What is believed of its status.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
     /// Running, but a day without a sign of life.
     #[serde(default)]
@@ -60,6 +61,7 @@ pub struct RunSummary {
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,
     /// `SQLite, append-only`, `folder, state.md` …
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
     /// When it started.
     pub started: Option<Stamp>,

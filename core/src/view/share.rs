@@ -17,6 +17,10 @@ pub struct RunShared {
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub signed: Option<String>,
     /// `html`, `zip`, `db` or `text`.
+    #[cfg_attr(
+        feature = "typescript",
+        ts(type = "\"html\" | \"zip\" | \"db\" | \"text\"")
+    )]
     pub format: String,
     /// Bytes of the file that was written, or of the runs' parts together.
     pub bytes: u64,
@@ -43,6 +47,7 @@ pub struct SecretFound {
     /// The rule.
     pub rule: String,
     /// `secret` or `personal`.
+    #[cfg_attr(feature = "typescript", ts(type = "\"secret\" | \"personal\""))]
     pub kind: String,
     /// The kind of place: `bindings.value`.
     pub place: String,
@@ -61,6 +66,7 @@ pub struct SecretsReplaced {
     /// The rule.
     pub rule: String,
     /// `secret` or `personal`.
+    #[cfg_attr(feature = "typescript", ts(type = "\"secret\" | \"personal\""))]
     pub kind: String,
     /// The kind of place.
     pub place: String,

@@ -121,6 +121,7 @@ pub struct AttemptView {
     /// The row that tells of it first.
     pub id: i64,
     /// Its status in words.
+    #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
     /// When it began; `None`: not recorded.
     pub started: Option<Stamp>,

@@ -287,7 +287,7 @@ fn recorded_facts(run: &Run) -> Vec<(String, String)> {
 }
 
 /// `SQLite, append-only`; `folder, state.md`.
-pub(in crate::session) fn form_words(form: &Form) -> String {
+pub(crate) fn form_words(form: &Form) -> String {
     match form {
         Form::Sqlite { dialect } => match dialect {
             Dialect::AppendOnly => "SQLite, append-only",

@@ -227,6 +227,10 @@ pub(super) const WAS_EXECUTING: &str = "was executing";
 /// What waited then for something else of the run reads as. A gate still waits: somebody may decide it.
 pub(super) const WAS_WAITING: &str = "was waiting";
 
+/// The words of statements that no row has.
+#[cfg(feature = "typescript")]
+pub(crate) const DERIVED: [&str; 3] = [RECOVERED, WAS_EXECUTING, WAS_WAITING];
+
 /// The word a person reads.
 pub(super) fn status_word<'o>(opened: &Opened, node: &'o Node) -> &'o str {
     // A gate still waits: somebody may decide it.

@@ -1,0 +1,150 @@
+//! What TypeScript calls the words that fields of views hold as texts: each set is what our own enums write. Where a run
+//! may record another word, any text is in the set, too.
+
+use std::path::PathBuf;
+
+use ts_rs::{Config, TS};
+
+use crate::gate::audit;
+use crate::model::{self, Dialect, FolderForm, Form, Stored};
+use crate::session::pages::{DERIVED, form_words};
+use crate::trace::{self, NodeStatus};
+
+/// Makes a type of a set of words; `or any` lets any other text in.
+macro_rules! sets {
+    ($($(#[doc = $doc:literal])* $name:ident = $words:expr, $other:literal;)*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct $name;
+
+        impl TS for $name {
+            type WithoutGenerics = Self;
+            type OptionInnerType = Self;
+
+            fn docs() -> Option<String> {
+                Some(concat!("/**\n", $(" *", $doc, "\n",)* " */\n").to_owned())
+            }
+
+            fn name(_: &Config) -> String {
+                stringify!($name).to_owned()
+            }
+
+            fn inline(_: &Config) -> String {
+                let words = $words.into_iter().map(|word| format!("{word:?}"));
+                let other = Some("(string & {})".to_owned()).filter(|_| $other == "or any");
+                words.chain(other).collect::<Vec<_>>().join(" | ")
+            }
+
+            fn decl(config: &Config) -> String {
+                format!("type {} = {};", Self::name(config), Self::inline(config))
+            }
+
+            fn decl_concrete(config: &Config) -> String {
+                Self::decl(config)
+            }
+
+            fn output_path() -> Option<PathBuf> {
+                Some(concat!(stringify!($name), ".ts").into())
+            }
+        }
+    )*};
+}
+
+sets! {
+    /// How a run stands. `unknown`: nothing in it records that; `agents`: it is a store of agents. A run may record a word unknown
+    /// to OpenProse.
+    RunStatus = [model::RunStatus::WORDS, &["unknown", "agents"]].concat(), "or any";
+
+    /// What a run was read as, in words. Another version may know more.
+    RunForm = forms(), "or any";
+
+    /// How a statement stands. `recovered`, `was executing`, `was waiting`, `abandoned`, `cut off` and `unknown` are derived;
+    /// a row may record a word unknown to OpenProse.
+    StatementStatus = statements(), "or any";
+
+    /// What a row of the trace is.
+    NodeKind = kinds(), "only";
+
+    /// How a name was bound. A row may record a word unknown to OpenProse.
+    BindingKind = model::BindingKind::WORDS.to_vec(), "or any";
+
+    /// How a value is stored: as a cell of which type, as a file, or not at all.
+    StoredAs = [stored(), vec!["file", "missing"]].concat(), "only";
+
+    /// How a gate stands. A row may record a word unknown to OpenProse.
+    GateStatus = model::GateStatus::WORDS.to_vec(), "or any";
+
+    /// What happened to a gate. A row may record a word unknown to OpenProse.
+    AuditEventKind = model::AuditKind::WORDS.to_vec(), "or any";
+
+    /// How long an agent's memory lives. A row may record a word unknown to OpenProse.
+    AgentScope = model::AgentScope::WORDS.to_vec(), "or any";
+
+    /// What the verification of an audit log says.
+    ChainState = audit::ChainState::ALL.map(audit::ChainState::word), "only";
+
+    /// The type with which a cell is stored.
+    CellType = stored(), "only";
+}
+
+fn statements() -> Vec<&'static str> {
+    static KNOWN: [NodeStatus; 15] = NodeStatus::KNOWN;
+    let mut words: Vec<&str> = KNOWN.iter().map(NodeStatus::word).collect();
+    words.extend(DERIVED);
+    // Attempts have the words of their rows.
+    let of_rows = model::Status::WORDS.iter().copied();
+    words.extend(of_rows.filter(|word| KNOWN.iter().all(|known| known.word() != *word)));
+    words
+}
+
+fn kinds() -> [&'static str; 7] {
+    let none = model::Text::default;
+    [
+        trace::NodeKind::Statement,
+        trace::NodeKind::Parallel,
+        trace::NodeKind::Branch { branch: none() },
+        trace::NodeKind::Loop,
+        trace::NodeKind::Round { n: 0 },
+        trace::NodeKind::Frame {
+            block: none(),
+            depth: 0,
+        },
+        trace::NodeKind::Gate { gate: none() },
+    ]
+    .map(|kind| kind.word())
+}
+
+fn stored() -> Vec<&'static str> {
+    let all = [
+        Stored::Null,
+        Stored::Integer,
+        Stored::Real,
+        Stored::Text,
+        Stored::Blob,
+    ];
+    all.map(Stored::word).to_vec()
+}
+
+fn forms() -> Vec<String> {
+    let dialects = [
+        Dialect::AppendOnly,
+        Dialect::InPlace,
+        Dialect::Mixed,
+        Dialect::Undecided,
+    ];
+    let files = [
+        FolderForm::StateMd,
+        FolderForm::CompactLog,
+        FolderForm::VmLog,
+        FolderForm::Receipts,
+        FolderForm::Foreign,
+        FolderForm::Bare,
+    ];
+    let forms = dialects.map(|dialect| Form::Sqlite { dialect }).into_iter();
+    let forms = forms.chain([Form::Postgres]);
+    let forms = forms.chain(files.map(|form| Form::Folder { form }));
+    forms
+        .chain([Form::Agents, Form::Unknown])
+        .map(|form| form_words(&form))
+        .collect()
+}
