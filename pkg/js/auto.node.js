@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { initSync } from './load.js';
+import { initSync, notBeside } from './load.js';
 
 let wasm;
 try {
   wasm = readFileSync(new URL('./prosescope.wasm', import.meta.url));
-} catch {
-  // Bundled without its WebAssembly beside it: whoever bundles calls init() with the bytes.
+} catch (cause) {
+  // Bundled without it: whoever bundles calls init() with the bytes.
+  notBeside(cause);
 }
 if (wasm) initSync(wasm);

@@ -4,9 +4,18 @@ import { DefectError, OpenError, ProsescopeError, UsageError } from './errors.js
 let ready = false;
 let loading;
 
+/** Why it is not beside this file, where Node looked for it on import. */
+let missed;
+
+/** Notes that: whoever calls without giving it is told. */
+export function notBeside(cause) {
+  missed = cause;
+}
+
 /** Loads the WebAssembly: from beside this file, or from what is given. */
 export function init(source) {
   if (ready) return Promise.resolve();
+  if (source === undefined && missed) return Promise.reject(notLoaded(missed));
   loading ??= load(source).finally(() => { loading = undefined; });
   return loading;
 }
@@ -32,8 +41,9 @@ async function load(source) {
 }
 
 function notLoaded(cause) {
-  const hint = 'give init() the URL or the bytes of prosescope.wasm; the README says how for each bundler '
-    + '(Vite before 8 wants optimizeDeps.exclude)';
+  const hint = missed ? 'copy prosescope.wasm beside the bundle, or give init() its bytes'
+    : 'give init() the URL or the bytes of prosescope.wasm; the README says how for each bundler '
+      + '(Vite before 8 wants optimizeDeps.exclude)';
   const message = `the WebAssembly could not be loaded: ${cause?.message ?? cause}`;
   return new OpenError('init-failed', message, hint, { cause });
 }
@@ -47,6 +57,7 @@ let broken = false;
 /** Calls the WebAssembly; what goes wrong below becomes an error of this package. */
 export function call(function_, self, args) {
   if (!ready) {
+    if (missed) throw notLoaded(missed);
     throw new UsageError('not-initialised', 'the WebAssembly is not loaded', 'await init() first');
   }
   if (broken) {
