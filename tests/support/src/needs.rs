@@ -101,7 +101,7 @@ pub fn package() -> Option<PathBuf> {
 
 /// Node, and the npm packages of tests/js.
 pub fn node() -> Option<PathBuf> {
-    let installed = root().join("tests/js/node_modules/sql.js").is_dir();
+    let installed = root().join("tests/js/node_modules/vite8").is_dir();
     have(
         "Node and the npm packages of tests/js",
         on_path("node").filter(|_| installed),

@@ -1,9 +1,11 @@
-//! The JavaScript package, built into pkg/dist: in Node, bundled in Chromium, beside npm's sql.js, and its types.
+//! The JavaScript package, built into pkg/dist: in Node, bundled in Chromium, beside npm's sql.js, as npm gets it, and its types.
 //!
 //! The scripts are those of tests/js. They run in a folder where the package is installed as npm would install it.
 
-mod browser;
 mod node;
+mod published;
+mod rows;
+mod server;
 mod types;
 
 use std::fs;
@@ -12,6 +14,20 @@ use std::process::{Command, Output};
 
 use prosescope_tests::needs;
 use tempfile::TempDir;
+
+/// What the package is tested with.
+const TOOLS: [&str; 10] = [
+    "@arethetypeswrong",
+    "esbuild",
+    "publint",
+    "sql.js",
+    "typescript",
+    "typescript7",
+    "vite6",
+    "vite7",
+    "vite8",
+    "webpack",
+];
 
 /// A folder with the scripts of tests/js, the package, and what it is tested with in `node_modules`.
 struct Project {
@@ -25,7 +41,7 @@ impl Project {
         let (node, package) = (needs::node()?, needs::package()?);
         let folder = tempfile::tempdir().unwrap();
         let scripts = needs::root().join("tests/js");
-        for file in files(&scripts) {
+        for file in [files(&scripts), files(&scripts.join("consumers"))].concat() {
             fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
         }
         let modules = folder.path().join("node_modules");
@@ -34,7 +50,7 @@ impl Project {
         for file in files(&package) {
             fs::copy(&file, ours.join(file.file_name().unwrap())).unwrap();
         }
-        for name in ["esbuild", "sql.js", "typescript"] {
+        for name in TOOLS {
             let installed = scripts.join("node_modules").join(name);
             #[cfg(unix)]
             std::os::unix::fs::symlink(installed, modules.join(name)).unwrap();
@@ -46,6 +62,19 @@ impl Project {
 
     fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Whether Node is new enough for a tool; a Debian's own may not be, and then that is said.
+    fn has_node(&self, least: [u32; 2], tool: &str) -> bool {
+        let version = self.must(&["--version"]);
+        let numbers = version.trim().trim_start_matches('v').split('.');
+        let numbers: Vec<u32> = numbers.filter_map(|part| part.parse().ok()).collect();
+        let is_new = numbers >= least.to_vec();
+        if !is_new {
+            let [major, minor] = least;
+            needs::skip(&format!("needs Node {major}.{minor} for {tool}"));
+        }
+        is_new
     }
 
     /// Runs a script to its end.

@@ -1,4 +1,4 @@
-//! In Node: every call on good and bad input, what sql.js makes of the same databases, the README, the types.
+//! In Node: every call on good and bad input, what sql.js makes of the same databases, the README.
 
 use std::fs;
 
@@ -109,19 +109,6 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     fs::write(project.path().join("sharing.mjs"), readme("Sharing", "js")).unwrap();
     assert_eq!(project.must(&["sharing.mjs"]), readme("Sharing", "text"));
     assert!(project.path().join("run.html").is_file());
-}
-
-#[test]
-fn its_types_compile() {
-    let Some(project) = Project::new() else {
-        return;
-    };
-    fs::write(project.path().join("readme.mts"), readme("In Node", "js")).unwrap();
-    fs::write(project.path().join("sharing.mts"), readme("Sharing", "js")).unwrap();
-    for settings in ["tsconfig.json", "tsconfig.node.json"] {
-        let tsc = "node_modules/typescript/bin/tsc";
-        assert_eq!(project.must(&[tsc, "--project", settings]), "");
-    }
 }
 
 /// It is handed on: nothing in it tells where it was built, and what its manifest names is there.
