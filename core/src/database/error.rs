@@ -1,73 +1,73 @@
-/// Why a database could not be read at all. What is odd in a part of it is an [`crate::issue::Issue`].
+/// Why a whole database could not be read. A defect in one part of a database is an [`crate::issue::Issue`] instead.
 ///
-/// The message says what was found and why; [`DecodeError::next_step`] what to do.
+/// The message names the fault and its cause; [`DecodeError::next_step`] names the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// A file of no bytes.
+    /// The file has 0 bytes.
     #[error("the file is empty (0 bytes)")]
     Empty,
-    /// Something else than a database.
+    /// The file is not a SQLite database.
     #[error("this is not a SQLite database: {what}")]
     NotSqlite {
-        /// How much of it there is, and what it probably is, or how it begins: `12 KB, a PNG picture`.
+        /// The file's size, and its probable type or its first bytes: `12 KB, a PNG picture`.
         what: String,
     },
-    /// Noise where a header should be: an encrypted database, or not one.
+    /// Random-looking bytes where the header should be: an encrypted database, or not a database.
     #[error(
         "this is not a readable SQLite database: {size} that look random, beginning with {head}; \
          it is probably encrypted"
     )]
     Encrypted {
-        /// How much of it there is.
+        /// The file's size, in words.
         size: String,
         /// The first bytes.
         head: String,
     },
-    /// The header announces more pages than there are bytes.
+    /// The header announces more pages than the file contains.
     #[error("the database is cut off: its header says {expected}, the file has {found}")]
     Truncated {
-        /// Bytes that the header announces.
+        /// Size that the header announces, in words.
         expected: String,
-        /// Bytes that are there.
+        /// Size of the file, in words.
         found: String,
     },
-    /// A header that contradicts itself.
+    /// The header contradicts itself.
     #[error("the database's header is damaged: {0}")]
     BadHeader(String),
-    /// A database of somebody else.
+    /// A database of another program: it has none of the tables of a run or of agents.
     #[error("no run and no agents are in this database: {0}")]
     NoTables(String),
-    /// SQLite says that the file is malformed.
+    /// SQLite reports that the file is malformed.
     #[error("the database is damaged: {0}")]
     Damaged(String),
-    /// Somebody holds a lock.
+    /// Another process holds a lock.
     #[error("the database is locked by the program that writes it")]
     Locked,
-    /// The file could not be read, or is not the one that was opened.
+    /// The file could not be read, or is not the file that was opened.
     #[error("reading the database's file failed ({0}); it may have changed since it was opened")]
     Io(String),
-    /// Reading was stopped by the deadline or by a person.
+    /// The deadline or the user stopped the reading.
     #[error("reading was stopped because it took too long")]
     Stopped,
-    /// A value or a statement beyond the limits, or no memory for it.
+    /// A value or a statement exceeds the limits, or its memory could not be allocated.
     #[error("the database asks for more memory than is allowed: {0}")]
     TooBig(String),
-    /// The guard refused what the file asks for.
+    /// The guard ([`crate::sqlite`]) refused an action that the file's schema demands.
     #[error("the database asks for something that reading never needs: {0}")]
     Refused(String),
-    /// There is no such table, row or column.
+    /// The table, row or column does not exist.
     #[error("there is no {0}")]
     NotFound(String),
-    /// A database server does not answer, or refuses; the message names it, without a password.
+    /// A database server does not answer, or refuses. The message names the server, without a password.
     #[error("{0}")]
     Server(String),
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("SQLite cannot read the database: {0}")]
     Sqlite(String),
 }
 
 impl DecodeError {
-    /// What to do next, in one sentence.
+    /// Returns what the user can do next, in one or two sentences.
     pub fn next_step(&self) -> &'static str {
         match self {
             DecodeError::Empty => {
@@ -107,7 +107,7 @@ impl DecodeError {
         }
     }
 
-    /// Whether reading failed, so that another try may succeed; else what is there cannot be read.
+    /// Whether reading itself failed, so that another attempt may succeed; otherwise the content is unreadable.
     pub fn is_failed(&self) -> bool {
         matches!(
             self,
@@ -118,13 +118,13 @@ impl DecodeError {
         )
     }
 
-    /// Whether reading was stopped by the deadline or by a person.
+    /// Whether the deadline or the user stopped the reading.
     pub fn is_stopped(&self) -> bool {
         matches!(self, DecodeError::Stopped)
     }
 }
 
-/// `1 byte`, `12 bytes`, `3.4 MB`: for messages.
+/// Returns a number of bytes in words, for messages: `1 byte`, `12 bytes`, `3.4 MB`.
 pub(crate) fn bytes_in_words(n: u64) -> String {
     match n {
         1 => "1 byte".into(),

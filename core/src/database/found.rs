@@ -1,28 +1,30 @@
 use crate::model::TableInfo;
 
-/// A table as it was found in a database: what [`TableInfo`] shows, and what reading it needs to know.
+/// A table of a database: its description for users ([`TableInfo`]), and what a store needs to read its rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// Name, kind, columns.
     pub info: TableInfo,
-    /// Columns of the primary key, in the key's order; empty when there is none.
+    /// Columns of the primary key, in the key's order; empty without a primary key.
     pub key: Vec<String>,
-    /// Whether it was made `WITHOUT ROWID`: rows are then stored in the key's order, key columns first.
+    /// Whether the table was created `WITHOUT ROWID`: it then stores rows in the key's order, key columns first.
     pub without_rowid: bool,
-    /// Columns computed on reading (`GENERATED … VIRTUAL`): never read, their expression is the file's.
+    /// Columns computed on reading (`GENERATED … VIRTUAL`). They are never read, because their expression comes from
+    /// the file and is not trusted.
     pub computed: Vec<String>,
     /// Columns that cannot be written: those of `computed`, and those computed on writing (`GENERATED … STORED`).
     pub generated: Vec<String>,
 }
 
 impl Found {
-    /// Whether rows can be read from it: an ordinary table, not a view or a virtual table.
+    /// Whether the table has rows to read: an ordinary table, not a view or a virtual table.
     pub fn is_table(&self) -> bool {
-        // A shadow table is the ordinary table in which a virtual one keeps its rows.
+        // A shadow table is the ordinary table in which a virtual table stores its rows.
         self.info.kind == "table" || self.info.kind == "shadow"
     }
 
-    /// The name of a column as the table spells it, when it is there and stored (not computed).
+    /// Returns a column's name as the table spells it; `None` if the table lacks the column or computes it on
+    /// reading.
     pub fn column(&self, name: &str) -> Option<&str> {
         self.info
             .columns
@@ -32,7 +34,7 @@ impl Found {
             .filter(|c| !self.computed.iter().any(|g| g == c))
     }
 
-    /// The columns that can be read, in the table's own order.
+    /// Returns the columns that can be read, in the table's order.
     pub fn read_columns(&self) -> Vec<&str> {
         let columns = self.info.columns.iter().map(|c| c.name.as_str());
         columns
@@ -40,7 +42,8 @@ impl Found {
             .collect()
     }
 
-    /// The columns in the order in which a row stores them. Reading one means walking over those before it.
+    /// Returns the columns in the order in which a row stores them. To read one, SQLite walks over all columns before
+    /// it.
     pub fn stored_order(&self) -> Vec<&str> {
         let stored = self
             .info
@@ -57,7 +60,7 @@ impl Found {
         order
     }
 
-    /// A name by which this table's rowid can be asked for: the first of SQLite's three that no column takes.
+    /// Returns a name for this table's rowid: the first of SQLite's three names that is not also a column's name.
     pub fn rowid_name(&self) -> Option<&'static str> {
         if self.without_rowid || !self.is_table() {
             return None;

@@ -1,18 +1,19 @@
-//! Reading rows from any store: the one door through which decoding and sessions read a database.
+//! The interface through which decoding and sessions read rows from any store: SQLite, PostgreSQL or memory.
 //!
 //! ```text
 //! SQLite file ──► sqlite ─┐
 //! PostgreSQL, memory … ───┴─► Database: tables, rows, bytes of a cell ──► decode::rows ──► Run
 //! ```
 //!
-//! A store says which tables and columns there are, hands out rows, and streams the bytes of a cell. It knows nothing of
-//! runs; [`crate::decode::rows`] knows nothing of SQL. What a store promises:
+//! A store lists its tables and columns, returns rows, and streams the bytes of a cell. Stores do not depend on the
+//! meaning of a run; [`crate::decode::rows`] does not depend on SQL. What a store guarantees:
 //!
 //! - **One snapshot for all tables** between [`Database::begin`] and [`Database::end`].
-//! - **Only what is asked for**: [`Want`] names the columns of a scan and cuts each cell, so that a list touches no large
-//!   value, and [`Rows`] names the rows, so that one run touches no rows of others.
-//! - **A stated order** ([`Rows`]), and an address for each row by which the store finds it again ([`Row::at`]).
-//! - **One call a scan**: rows go to a callback. A question to a server costs a round trip, so none is asked for a cell.
+//! - **Only the requested data**: [`Want`] names the columns of a scan and limits each cell, so that a list reads no
+//!   large value. [`Rows`] selects the rows, so that reading one run does not touch the rows of others.
+//! - **A defined order** ([`Rows`]), and an address for each row by which the store finds the row again
+//!   ([`Row::at`]).
+//! - **One call per scan**: rows go to a callback. A query to a server costs a round trip, so none is made per cell.
 //! - **Everything is bounded** by the [`Limits`] with which the store was opened.
 
 mod error;
@@ -31,60 +32,62 @@ pub use found::Found;
 use crate::issue::Issue;
 use crate::model::Stored;
 
-/// A question that a store asks while it reads: `true` stops it.
+/// A callback that a store polls while it reads; `true` stops the reading.
 pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
 
-/// How long a shell lets reading take before its `stop` says so, for a command or a question: long enough for
-/// gigabytes, and an end for a hostile file.
+/// How long one command or one query may read before a shell's `stop` returns `true`: enough for gigabytes, and an
+/// end for a hostile file.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How far reading may go.
+/// The limits on reading.
 #[derive(Clone, Default)]
 pub struct Limits {
-    /// Asked now and then; `true` stops the reading with [`DecodeError::Stopped`]. A shell's clock, or its cancel button.
+    /// Polled during reading; `true` stops it with [`DecodeError::Stopped`]. A shell's clock, or its cancel button.
     pub stop: Option<Stop>,
-    /// Bytes that the store may hold in the whole process; its own default without it.
+    /// Bytes that the store may allocate in the whole process; `None` means the store's own default.
     pub heap: Option<u64>,
 }
 
-/// A store of tables that is read.
+/// A readable store of tables.
 pub trait Database: Send {
-    /// Begins a snapshot: what is read until [`Database::end`] is of one moment.
+    /// Begins a snapshot: all reads until [`Database::end`] see the state of one moment.
     ///
     /// # Errors
-    /// When the store refuses, or a snapshot has begun already.
+    /// If the store refuses, or if a snapshot has begun already.
     fn begin(&self) -> Result<(), DecodeError>;
 
     /// Ends the snapshot.
     fn end(&self);
 
-    /// All tables, in order of name. `info.rows` is given where a table is known to be empty, and may be given elsewhere.
+    /// Returns all tables, ordered by name. `info.rows` is set for a table that is known to be empty; for others it
+    /// may be.
     ///
     /// # Errors
-    /// When the store cannot be read; so for all questions.
+    /// If the store cannot be read. The same holds for every method below.
     fn tables(&self) -> Result<Vec<Found>, DecodeError>;
 
-    /// The table of this name.
+    /// Returns the table of this name.
     ///
     /// # Errors
-    /// [`DecodeError::NotFound`] without one.
+    /// [`DecodeError::NotFound`] if the store lacks the table.
     fn table(&self, name: &str) -> Result<Found, DecodeError>;
 
-    /// Gives rows to `each`, in the order of [`Rows`], until it returns `false`.
+    /// Passes rows to `each`, in the order of [`Rows`], until `each` returns `false`.
     fn scan(
         &self,
         scan: &Scan<'_>,
         each: &mut dyn FnMut(&dyn Row) -> bool,
     ) -> Result<(), DecodeError>;
 
-    /// How many rows a table has; `None` where counting takes too long: with more than `most` rows, or sooner.
+    /// Returns a table's number of rows; `None` if counting takes too long: beyond `most` rows, or earlier.
     fn count(&self, table: &Found, most: u64) -> Option<u64>;
 
-    /// About how many rows a table has, without looking at them; 0 where that is not known.
+    /// Returns an estimate of a table's number of rows without reading them; 0 without an estimate.
     fn about(&self, table: &Found) -> u64;
 
-    /// Gives the bytes of a cell in `range` to `each`, in pieces, from first to last, until it returns `false`: text as
-    /// UTF-8, numbers as text, none for NULL. Holds no more than a piece, and walks to the place once.
+    /// Passes the bytes of a cell in `range` to `each`, piece by piece in order, until `each` returns `false`. Text
+    /// is UTF-8, numbers are text, NULL has no bytes. Only one piece is in memory at a time, and the store seeks
+    /// once.
     fn pieces(
         &self,
         cell: &CellAt<'_>,
@@ -92,11 +95,11 @@ pub trait Database: Send {
         each: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<(), DecodeError>;
 
-    /// Hands on the texts of a column of the rows between two addresses, all by one question. A store where a question costs
-    /// nothing hands on none: whoever misses a text asks for its pieces.
+    /// Passes the texts of one column, for all rows between two addresses, to the callback with a single query. A
+    /// store whose queries are cheap need not implement this: callers read a missing text with [`Database::pieces`].
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn texts_between(
         &self,
         _table: &str,
@@ -107,24 +110,25 @@ pub trait Database: Send {
         Ok(())
     }
 
-    /// Whether rows of many runs share the tables, each with its `run_id`: a run is then read by its id, and no row of
-    /// another run is looked at. A file of one run, into which somebody put others, is no such store.
+    /// Whether the tables hold rows of many runs, each with its `run_id`. A run is then read by its id, without
+    /// touching the rows of other runs. A file made for one run that contains rows of others by accident returns
+    /// `false`.
     fn holds_many_runs(&self) -> bool {
         false
     }
 
-    /// What a person should know of the store itself.
+    /// Returns notes for the user about the store itself.
     fn notes(&self) -> Vec<Issue> {
         Vec::new()
     }
 
-    /// Names of what should keep the audit log from being changed, and is gone.
+    /// Returns the names of missing triggers that should protect the audit log from changes.
     fn unguarded(&self) -> Result<Vec<&'static str>, DecodeError> {
         Ok(Vec::new())
     }
 
-    /// Answers a question in SQL ([`query`]). `None`: the store has no SQL of this dialect. What the question puts beside the
-    /// tables stays there, so that the store is opened for this question alone.
+    /// Answers an SQL query ([`query`]); `None` if the store does not support this SQL dialect. The tables that the
+    /// query adds stay in the store, so open a store for one query only.
     fn query(
         &self,
         _question: &query::Question<'_>,
@@ -132,13 +136,13 @@ pub trait Database: Send {
         None
     }
 
-    /// What the store, which people know by this name, finds wrong with itself when all of it is looked at.
+    /// Checks the whole store and returns its defects; `_name` is the store's name for the user.
     fn look_through(&self, _name: &str) -> Vec<Issue> {
         Vec::new()
     }
 }
 
-/// A snapshot that ends when it goes out of scope. Inside of another one it does nothing.
+/// A snapshot that ends when this value is dropped. Does nothing if another snapshot is active.
 pub(crate) struct Snapshot<'d>(Option<&'d dyn Database>);
 
 impl<'d> Snapshot<'d> {
@@ -155,34 +159,34 @@ impl Drop for Snapshot<'_> {
     }
 }
 
-/// Which cells a scan hands out.
+/// The cells that a scan returns.
 #[derive(Debug, Clone, Copy)]
 pub struct Scan<'a> {
     /// The table.
     pub table: &'a Found,
-    /// The columns, which [`Row`] numbers in this order.
+    /// The columns. [`Row`] numbers its cells in this order.
     pub wants: &'a [Want<'a>],
     /// The rows.
     pub rows: Rows<'a>,
 }
 
-/// Which rows a scan hands out, and in which order.
+/// Which rows a scan returns, and in which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows<'a> {
-    /// All rows, in the table's order: that of its rowids, else of its key.
+    /// All rows, ordered by rowid, or by primary key in a table without rowids.
     All,
-    /// Of these those whose `run_id` is this one or NULL; all of a table without such a column.
+    /// The rows of `All` whose `run_id` equals this id or is NULL; every row of a table without that column.
     OfRun(&'a str),
-    /// Of these those whose column holds this, found by an index where there is one. More rows may be given where the
-    /// store compares in its own way, never fewer.
+    /// The rows of `All` whose column equals this key, found by an index where there is one. A store that compares by
+    /// its own rules may return extra rows, but never omits one.
     Holding(&'a str, Key<'a>),
-    /// The row of this address.
+    /// The row at this address.
     At(i64),
-    /// So many rows, from the n-th on.
+    /// A page: the index of the first row, and the number of rows.
     Page(u64, u32),
 }
 
-/// What a row is found by.
+/// The value that [`Rows::Holding`] looks up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key<'a> {
     /// A number.
@@ -191,30 +195,30 @@ pub enum Key<'a> {
     Text(&'a str),
 }
 
-/// A column that is wanted of a table. One that the table does not have is NULL in every row.
+/// A column that a scan requests. A column that the table lacks is NULL in every row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Want<'a> {
     /// Its name.
     pub column: &'a str,
-    /// The longest text that is read whole; of a longer one the beginning is.
+    /// Maximum length in bytes of a text; a longer text is cut to its beginning.
     pub most: u32,
-    /// Read only where the columns stored before it take at most so many bytes, so that no large value is walked over.
-    /// Without [`Want::sized`], a text longer than `most` is left out, too.
+    /// If set, the cell is read only if the columns stored before it take at most this many bytes, so that a scan
+    /// does not walk over large values. Unless [`Want::sized`] is set, a text longer than `most` is left out as well.
     pub within: Option<u32>,
-    /// Whether [`Row::size`] is asked for.
+    /// Whether the caller needs [`Row::size`].
     pub sized: bool,
 }
 
-/// Longest statement, message, metadata …; the rest of a longer one is read when somebody opens the row.
+/// Maximum length of a statement, message or metadata text in bytes; the rest is read when the user opens the row.
 pub(crate) const LONG_TEXT: u32 = 64 << 10;
-/// Longest name, kind, status, time.
+/// Maximum length of a name, kind, status or time in bytes.
 pub(crate) const SHORT_TEXT: u32 = 4 << 10;
 
-/// A list shows what lies behind no more than so many bytes in its row.
+/// In lists, a cell is read only if at most this many bytes precede it in its row ([`Want::within`]).
 pub const NEAR: u32 = 2048;
 
 impl<'a> Want<'a> {
-    /// A column, cut at `most` bytes.
+    /// Requests a column, cut at `most` bytes.
     pub const fn of(column: &'a str, most: u32) -> Want<'a> {
         Want {
             column,
@@ -224,22 +228,22 @@ impl<'a> Want<'a> {
         }
     }
 
-    /// A name, kind, status or time.
+    /// Requests a name, kind, status or time.
     pub(crate) const fn short(column: &'a str) -> Want<'a> {
         Want::of(column, SHORT_TEXT)
     }
 
-    /// A statement, a message, metadata.
+    /// Requests a statement, a message or metadata.
     pub(crate) const fn long(column: &'a str) -> Want<'a> {
         Want::of(column, LONG_TEXT)
     }
 
-    /// How a column is stored and how long it is, and nothing of it.
+    /// Requests only a column's storage type and length, without its content.
     pub const fn size(column: &'a str) -> Want<'a> {
         Want::of(column, 0).sized()
     }
 
-    /// The same with [`Want::within`].
+    /// Returns the request with [`Want::within`] set.
     pub const fn within(self, bytes: u32) -> Want<'a> {
         Want {
             within: Some(bytes),
@@ -247,7 +251,7 @@ impl<'a> Want<'a> {
         }
     }
 
-    /// The same with [`Want::sized`].
+    /// Returns the request with [`Want::sized`] set.
     pub const fn sized(self) -> Want<'a> {
         Want {
             sized: true,
@@ -258,29 +262,30 @@ impl<'a> Want<'a> {
 
 /// A row of a scan.
 pub trait Row {
-    /// The row's address: a number by which the store finds it again, for as long as nobody writes. A rowid, or the row's
-    /// place in the table's order.
+    /// Returns the row's address, by which the store finds the row again as long as nothing is written: a rowid, or
+    /// the row's place in the table's order.
     fn at(&self) -> i64;
 
-    /// The i-th wanted cell.
+    /// Returns the i-th requested cell.
     ///
     /// # Errors
-    /// When a cell that is cut cannot be read.
+    /// If a cell that is cut cannot be read.
     fn cell(&self, i: usize) -> Result<Cell<'_>, DecodeError>;
 
-    /// How the i-th wanted cell is stored, and its bytes as [`Database::pieces`] gives them; known from the row's header.
+    /// Returns the storage type of the i-th requested cell and its length in bytes as [`Database::pieces`] counts
+    /// them. Both come from the row's header, without reading the cell.
     fn size(&self, i: usize) -> (Stored, Option<u64>);
 
-    /// Whether every column that is wanted [`Want::within`] some bytes was near enough.
+    /// Whether every cell with a limit [`Want::within`] was within its limit, and so was read.
     fn reached(&self) -> bool;
 }
 
-/// A cell, cut as it was wanted.
+/// A cell, cut to the requested length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell<'a> {
-    /// What is stored there; NULL as well where it was not to be read.
+    /// The stored value; NULL also for a cell that was not read.
     pub value: Value<'a>,
-    /// Bytes of the whole text, of which `value` may be the beginning.
+    /// Length of the whole text in bytes; `value` may be only its beginning.
     pub len: u64,
 }
 
@@ -292,40 +297,40 @@ pub enum Value<'a> {
     Null,
     /// A whole number.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
-    /// A text, as UTF-8; a file may hold anything.
+    /// A text. Should be UTF-8, but a file may contain any bytes.
     Text(Cow<'a, [u8]>),
     /// Bytes.
     Blob(Cow<'a, [u8]>),
 }
 
 impl<'a> Cell<'a> {
-    /// NULL, or what is not read.
+    /// NULL, or a cell that was not read.
     pub const NULL: Cell<'static> = Cell {
         value: Value::Null,
         len: 0,
     };
 
-    /// A whole cell.
+    /// Returns a cell that is not cut.
     pub fn whole(value: Value<'a>) -> Cell<'a> {
         let len = value.bytes().len() as u64;
         Cell { value, len }
     }
 
-    /// Whether there is more of it.
+    /// Whether `value` is only the beginning of the text.
     pub fn is_cut(&self) -> bool {
         self.len > self.value.bytes().len() as u64
     }
 }
 
 impl Value<'_> {
-    /// A text.
+    /// Returns a text value.
     pub fn text(text: &str) -> Value<'static> {
         Value::Text(text.as_bytes().to_vec().into())
     }
 
-    /// The text, when it is one.
+    /// Returns the text; `None` for another type or invalid UTF-8.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(bytes) => std::str::from_utf8(bytes).ok(),
@@ -333,7 +338,7 @@ impl Value<'_> {
         }
     }
 
-    /// The whole number, when it is one.
+    /// Returns the whole number; `None` for another type.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Value::Integer(n) => Some(*n),
@@ -341,12 +346,12 @@ impl Value<'_> {
         }
     }
 
-    /// Whether it is NULL.
+    /// Whether the value is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
     }
 
-    /// The bytes that [`Database::pieces`] gives of it.
+    /// Returns the same bytes that [`Database::pieces`] passes on for this value.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Value::Text(bytes) | Value::Blob(bytes) => bytes.into_owned(),
@@ -354,7 +359,7 @@ impl Value<'_> {
         }
     }
 
-    /// The same, held by itself.
+    /// Returns a copy that owns its bytes.
     pub fn into_owned(self) -> Value<'static> {
         match self {
             Value::Null => Value::Null,
@@ -365,18 +370,18 @@ impl Value<'_> {
         }
     }
 
-    /// Any value as text, with replacement characters for what is none; `None` for NULL.
+    /// Returns any value as text, with replacement characters for invalid UTF-8; `None` for NULL.
     pub fn lossy(&self) -> Option<Cow<'_, str>> {
         Some(match self {
             Value::Null => return None,
             Value::Integer(n) => n.to_string().into(),
-            // As SQLite's `CAST … AS TEXT` writes it, near enough to be recognised: `3.0`, not `3`.
+            // Close to SQLite's `CAST … AS TEXT`: `3.0`, not `3`.
             Value::Real(x) => format!("{x:?}").into(),
             Value::Text(bytes) | Value::Blob(bytes) => String::from_utf8_lossy(bytes),
         })
     }
 
-    /// The bytes of a text or a BLOB; none of a number.
+    /// Returns the bytes of a text or a BLOB; an empty slice for other types.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Value::Text(bytes) | Value::Blob(bytes) => bytes,
@@ -385,7 +390,7 @@ impl Value<'_> {
     }
 }
 
-/// Where a cell lies.
+/// The position of a cell in a store.
 #[derive(Debug, Clone, Copy)]
 pub struct CellAt<'a> {
     /// The table.
@@ -394,6 +399,6 @@ pub struct CellAt<'a> {
     pub column: &'a str,
     /// The row's address.
     pub at: i64,
-    /// How it is stored, where that is known.
+    /// The storage type, if known.
     pub stored: Option<Stored>,
 }

@@ -6,46 +6,46 @@ words! { parse
     /// How long an agent's memory lives (filesystem.md, "Memory Scoping for Persistent Agents").
     #[derive(Default)]
     pub enum AgentScope {
-        /// Dies with the run.
+        /// The memory lasts as long as the run.
         #[default]
         Execution = "execution",
-        /// Survives runs in the project: `.prose/agents/`, `.prose/agents.db`.
+        /// The memory lasts across the runs of a project: `.prose/agents/`, `.prose/agents.db`.
         Project = "project",
-        /// Survives across projects: `~/.prose`.
+        /// The memory lasts across projects: `~/.prose`.
         User = "user",
-        /// A path that the user named.
+        /// At a path that the user chose.
         Custom = "custom",
     }
 }
 
-/// A persistent agent: its memory's place and its invocations.
+/// A persistent agent: the location of its memory, and its invocations.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agent {
     /// The agent's name.
     pub name: Text,
-    /// How long its memory lives. Scopes live in stores of their own (errata A1).
+    /// How long its memory lasts. Agents of different scopes are in different stores (errata A1).
     pub scope: AgentScope,
-    /// Where its memory lies; [`ValueAt::Missing`] when it has none.
+    /// Location of its memory; [`ValueAt::Missing`] without a memory.
     pub memory: ValueAt,
     /// When it was first written.
     pub created: Option<Stamp>,
     /// When its memory was last written.
     pub updated: Option<Stamp>,
-    /// Its invocations, by segment number.
+    /// Its invocations, in order of segment number.
     pub segments: Vec<Segment>,
-    /// Which store it was read from: a path inside the source, such as `state.db` or `agents/captain/`.
+    /// The store that it was read from: a path inside the source, such as `state.db` or `agents/captain/`.
     pub store: Text,
 }
 
 /// One invocation of an agent (filesystem.md, "Segments").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// Its number, from 1; more than three digits past 999.
+    /// Segment number, from 1; in file names it has more than three digits from 1000 on.
     pub number: i64,
     /// When it was recorded.
     pub timestamp: Option<Stamp>,
     /// What the agent was asked.
     pub prompt: Option<Text>,
-    /// What it did; in a folder everything below the header.
+    /// What the agent did; in a folder, the whole text after the header.
     pub summary: Option<Text>,
 }

@@ -3,7 +3,7 @@ use super::words::words;
 use crate::time::Stamp;
 
 words! { parse
-    /// What kind of name a binding is (filesystem.md, "The `kind` field distinguishes").
+    /// The kind of a binding (filesystem.md, "The `kind` field distinguishes").
     pub enum BindingKind {
         /// Received from the caller.
         Input = "input",
@@ -22,19 +22,19 @@ impl Default for BindingKind {
     }
 }
 
-/// A named value: what is known without reading the value itself.
+/// A binding's record, without the value itself, which is read on demand.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Binding {
-    /// The name as recorded; any text (errata B11).
+    /// The name as recorded; may be any text (errata B11).
     pub name: Text,
-    /// The frame it belongs to, by the id in its own store; `None` is the root (errata B4).
+    /// The frame that the binding belongs to, by its id in its own store; `None` is the root (errata B4).
     pub execution_id: Option<i64>,
-    /// Input, output, let, const, or what was written.
+    /// Input, output, let, const, or another word as written.
     pub kind: BindingKind,
-    /// Where the value lies and how long it is.
+    /// The value's location and length.
     pub value: ValueAt,
-    /// The statement that made it. `None`: not recorded, or behind a large value and not read
-    /// (see [`Binding::tail_known`]).
+    /// The statement that wrote the binding. `None`: not recorded, or not read because a large value precedes it in
+    /// the row (see [`Binding::tail_known`]).
     pub source: Option<Text>,
     /// When it was first written.
     pub created: Option<Stamp>,
@@ -42,64 +42,64 @@ pub struct Binding {
     pub updated: Option<Stamp>,
     /// `attachment_path` as recorded: not checked, not trusted.
     pub attachment: Option<Text>,
-    /// Fields of a file's header that no document knows (`agent`, `exit_code`, `stderr`), in order.
+    /// Header fields of a file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in order.
     pub fields: Box<[(Text, Text)]>,
-    /// Whether `source`, the times and `attachment` were read. They lie behind the value in a row, so a list
-    /// leaves them for the row that is opened (errata R8); `Session` fills them in.
+    /// Whether `source`, the times and `attachment` were read. A row stores them after the value, so a list skips
+    /// them after a large value (errata R8); `Session` reads them when the row is opened.
     pub tail_known: bool,
     /// `parent_execution_id:` of a scoped binding's header in a folder (errata F2).
     pub parent_execution_id: Option<i64>,
-    /// Set on the earlier one of two rows that claim the same name and frame (errata S2).
+    /// Set on the earlier one of two rows with the same name and frame (errata S2).
     pub superseded: bool,
 }
 
 impl Binding {
-    /// Whether its value is there, and no later version of it took its place.
+    /// Whether the value exists and is not replaced by a later version.
     pub fn is_written(&self) -> bool {
         matches!(self.value, ValueAt::File { .. } | ValueAt::Row { .. }) && !self.superseded
     }
 
-    /// The first line of the source that its header quotes.
+    /// Returns the first line of the source that the header quotes.
     pub fn first_line(&self) -> Option<&str> {
         let first = self.source.as_deref()?.trim().lines().next()?.trim_end();
         (!first.is_empty()).then_some(first)
     }
 }
 
-/// Where a value lies.
+/// The location of a value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum ValueAt {
     /// A row of `bindings`, by rowid (or its place in key order where the table has no rowid).
     Row {
-        /// The row's rowid, or what its store finds it by.
+        /// The row's rowid, or its address in a store without rowids.
         rowid: i64,
-        /// Bytes; `None` when the value is NULL.
+        /// Length in bytes; `None` if the value is NULL.
         len: Option<u64>,
-        /// How it is stored.
+        /// The storage type.
         stored: Stored,
     },
     /// A part of a file of the run: from `start` to the end.
     File {
         /// Path inside the source that the run was read from.
         path: Text,
-        /// Where the value begins, in bytes.
+        /// Offset of the value's first byte.
         start: u64,
         /// Bytes from there to the end of the file.
         len: u64,
     },
-    /// Named in an index (state.md), but there is no such row or file.
+    /// An index (state.md) names the value, but its row or file does not exist.
     #[default]
     Missing,
 }
 
-/// The type with which a cell is stored, whatever its column declares.
+/// The storage type of a cell, which may differ from its column's declared type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// NULL.
     Null,
     /// A whole number.
     Integer,
-    /// A number.
+    /// A floating-point number.
     Real,
     /// A text.
     Text,
@@ -108,7 +108,7 @@ pub enum Stored {
 }
 
 impl Stored {
-    /// Its name, as SQLite's `typeof` has it.
+    /// Returns the type's name as SQLite's `typeof` returns it.
     pub fn word(self) -> &'static str {
         match self {
             Stored::Null => "null",
@@ -121,7 +121,7 @@ impl Stored {
 }
 
 impl ValueAt {
-    /// A whole file, by its path inside the source.
+    /// Returns the location of a whole file, by its path inside the source.
     pub(crate) fn file(path: &str, len: u64) -> ValueAt {
         ValueAt::File {
             path: path.into(),
@@ -130,7 +130,7 @@ impl ValueAt {
         }
     }
 
-    /// The value's length in bytes, when there is a value.
+    /// Returns the value's length in bytes; `None` without a value.
     pub fn len(&self) -> Option<u64> {
         match self {
             ValueAt::Row { len, .. } => *len,
@@ -139,7 +139,7 @@ impl ValueAt {
         }
     }
 
-    /// Whether there is no value at all (NULL, missing), or one of no bytes.
+    /// Whether the value is absent (NULL, missing) or has 0 bytes.
     pub fn is_empty(&self) -> bool {
         self.len().unwrap_or(0) == 0
     }

@@ -1,29 +1,30 @@
 use super::{GateStatus, RunStatus, Status, Text};
 use crate::time::Stamp;
 
-/// A decoded compact log: one event a line, in the order written (docs/reference/formats.md).
+/// A decoded compact log: one event per line, in the order written (docs/reference/formats.md).
 ///
-/// Order is that of the lines. Numbers are statement numbers as the writer counted them: they repeat and skip.
-/// Times stand in trailers alone, and their `Z` is often local time: no durations are made of them.
+/// Only the order of the lines counts. Statement numbers are as the writer counted them: they repeat and skip. Only
+/// trailers have times, and their `Z` is often local time, so durations are not computed from them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompactLog {
     /// The file's name in the run folder: `state.md`, `vm.log.md`.
     pub file: Text,
-    /// What its head says.
+    /// The facts in the file's head.
     pub head: RunHead,
-    /// An encrypted envelope stands before the lines: what happened before them is told in there.
+    /// Whether an encrypted envelope precedes the lines and hides the earlier events.
     pub sealed: bool,
-    /// What the last trailer says of the run, else the head; `None`: neither does, or the log goes on after its end.
+    /// The run's status in the last trailer, else in the head. `None`: neither gives one, or the log continues after
+    /// its trailer.
     pub status: Option<RunStatus>,
-    /// When that trailer was written, else the end that the head gives.
+    /// Time of that trailer, else the end time in the head.
     pub ended: Option<Stamp>,
     /// Index into [`CompactLog::lines`] of that trailer.
     pub trailer: Option<u32>,
-    /// Every line that is not the header, a fence or blank.
+    /// All lines except the header, fences and blank lines.
     pub lines: Vec<LogLine>,
 }
 
-/// What a head or a record says of a run, whichever form has it.
+/// Facts about a run in the head of a state file or in a record, in any form.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunHead {
     /// Its id: `# run:{id} {program}`, `run_id`.
@@ -34,16 +35,16 @@ pub struct RunHead {
     pub mode: Option<Text>,
     /// When it started.
     pub started: Option<Stamp>,
-    /// When it was updated, else when it ended.
+    /// When it was last updated, or else when it ended.
     pub ended: Option<Stamp>,
-    /// How it stands: `status: failed` in front matter, `- outcome: complete`.
+    /// The run's status: `status: failed` in front matter, `- outcome: complete`.
     pub status: Option<RunStatus>,
-    /// Other keys, and their values; also `root`, and `upstream`, the ids of runs that this one read from.
+    /// Other keys and their values; also `root`, and `upstream`, the ids of the runs whose results this run used.
     pub facts: Vec<(Text, Text)>,
 }
 
 impl CompactLog {
-    /// Returns whether some line records a statement, or the end of the run.
+    /// Returns whether a line records a statement or the end of the run.
     pub fn has_events(&self) -> bool {
         self.lines.iter().any(|line| {
             let named = matches!(
@@ -62,27 +63,27 @@ pub struct LogLine {
     pub line: u32,
     /// The statement's number: 3 of `3a→`.
     pub number: Option<u32>,
-    /// What stands between number and arrow: `a` of `3a→`.
+    /// The text between number and arrow: `a` of `3a→`.
     pub branch: Option<Text>,
-    /// The frame that it speaks of: 1 of `5→ #1 impl ✓`.
+    /// The frame that the line belongs to: 1 of `5→ #1 impl ✓`.
     pub frame: Option<i64>,
-    /// Whether a condition held, where the line records that: false of `if(false) skip`, `if: false (n is 4)` and
-    /// `else not executed`, true of `if: true`. The event is then a statement, skipped or completed, whose text is the
-    /// condition, and the note is the reason.
+    /// Whether a condition held, if the line records that: false for `if(false) skip`, `if: false (n is 4)` and `else
+    /// not executed`, true for `if: true`. The event is then a statement, skipped or completed, with the condition as
+    /// its text and the reason as the note.
     pub held: Option<bool>,
-    /// The statement was put off, not ended (`⊘ deferred (no key)`): its status is skipped, and a later line under its
+    /// The statement was postponed (`⊘ deferred (no key)`): its status is skipped, and a later line with the same
     /// number or name continues it.
     pub deferred: bool,
-    /// What it tells.
+    /// The event that the line records.
     pub event: LogEvent,
-    /// What stands behind the marker: an error, a reason, a remark.
+    /// The text after the marker: an error, a reason, a remark.
     pub note: Option<Text>,
     /// The whole line, trimmed.
     pub raw: Text,
 }
 
 impl LogLine {
-    /// The word in brackets before the name of a statement: `input` of `1→ [input] topic ✓`.
+    /// Returns the word in brackets before a statement's name: `input` of `1→ [input] topic ✓`.
     pub fn tag(&self) -> Option<&str> {
         let LogEvent::Statement { .. } = &self.event else {
             return None;
@@ -94,8 +95,7 @@ impl LogLine {
         Some(tag.trim())
     }
 
-    /// Whether it tells of what was there or was looked at before the first statement ran: an input, a check of the
-    /// surroundings.
+    /// Whether the line records something from before the first statement: an input, or a check of the environment.
     pub fn is_given(&self) -> bool {
         let is = |tag: &str| {
             let tag = tag.to_ascii_lowercase().replace('-', "");
@@ -105,22 +105,22 @@ impl LogLine {
     }
 }
 
-/// What a line of a compact log tells.
+/// The event that a line of a compact log records.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LogEvent {
     /// `research ✓`, `✗ timeout`, `exec .version ✓`, `if(false) skip`, `⊘ deferred (…)`.
     Statement {
-        /// Its name or words; empty when it is anonymous.
+        /// Its name or words; empty for an anonymous statement.
         text: Text,
-        /// How it stands; `None`: nothing but its text is there.
+        /// Its status; `None` if the line contains only its text.
         status: Option<Status>,
     },
-    /// `∥start a,b`: a parallel begins.
+    /// `∥start a,b`: a parallel block begins.
     Fork {
-        /// The branches that it announces.
+        /// The branches that the line announces.
         branches: Vec<Text>,
     },
-    /// `∥done`: its branches came together.
+    /// `∥done`: the branches of a parallel block joined.
     Join {
         /// Completed, or failed.
         status: Status,
@@ -129,56 +129,56 @@ pub enum LogEvent {
     Round {
         /// The round's number.
         n: Option<u32>,
-        /// The most rounds.
+        /// Maximum number of rounds.
         max: Option<u32>,
-        /// The round is over: `loop:2/5 ✓`.
+        /// Whether the round ended: `loop:2/5 ✓`.
         over: bool,
-        /// The loop was left; the note says why.
+        /// Whether the loop was left; the note gives the reason.
         exit: bool,
     },
-    /// `block:implement#1 TASK-001`: a block is entered.
+    /// `block:implement#1 TASK-001`: a frame of a block begins.
     Enter {
         /// The block.
         block: Text,
         /// The frame's id, the scope of its bindings.
         id: Option<i64>,
-        /// `block:implement#1 ✓`: it is over as well.
+        /// Set if the same line also ends the frame: `block:implement#1 ✓`.
         status: Option<Status>,
     },
-    /// `#1 done`: a frame is over.
+    /// `#1 done`: a frame ends.
     Leave {
         /// Completed, or failed.
         status: Status,
     },
     /// `gate:fast_tests ✓ approved`.
     Gate {
-        /// Its id; empty where the line says no more than `gate`.
+        /// The gate's id; empty if the line contains only the word `gate`.
         gate: Text,
-        /// Where it stands.
+        /// The gate's status.
         status: GateStatus,
     },
     /// `retry:2/3`: another attempt begins.
     Retry {
-        /// What is tried again; empty: the statement of that number.
+        /// The statement that is retried; if empty, the statement with the line's number.
         text: Text,
         /// The attempt; the first try is attempt 1.
         attempt: Option<u32>,
-        /// The most attempts.
+        /// Maximum number of attempts.
         max: Option<u32>,
     },
     /// `---end TS`, `---error TS message`, `---resume TS (note)`.
     Trailer {
-        /// What it says of the run: running for a `---resume`.
+        /// The run's status; a `---resume` means running.
         status: RunStatus,
         /// When it was written.
         at: Option<Stamp>,
     },
-    /// Text that tells of no statement: `[outage] …`, `[input] question ✓`, anything else.
+    /// Text that does not record a statement: `[outage] …`, `[input] question ✓`, anything else.
     Note,
 }
 
 impl LogEvent {
-    /// How a statement stands.
+    /// Returns a statement event.
     pub(crate) fn statement(text: &str, status: Option<Status>) -> LogEvent {
         LogEvent::Statement {
             text: text.into(),
@@ -186,7 +186,7 @@ impl LogEvent {
         }
     }
 
-    /// Whether it is a statement or a gate that has a name.
+    /// Whether the event is a statement or a gate with a name.
     pub(crate) fn names_something(&self) -> bool {
         match self {
             LogEvent::Statement { text: name, .. } | LogEvent::Gate { gate: name, .. } => {
@@ -196,7 +196,7 @@ impl LogEvent {
         }
     }
 
-    /// Whether it is a statement that was passed over.
+    /// Whether the event is a skipped statement.
     pub(crate) fn is_skipped(&self) -> bool {
         matches!(self, LogEvent::Statement { status: Some(status), .. } if *status == Status::Skipped)
     }

@@ -5,14 +5,14 @@ use crate::time::Stamp;
 
 /// One row of the `execution` table, or one event of a folder, in the order written.
 ///
-/// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Either dialect; which rows speak of the same thing
-/// is decided by [`crate::trace`]. Columns unknown to OpenProse stay in the store and are shown by
-/// [`crate::session::pages::node_detail`].
+/// Source: sqlite.md and sqlite-earlier.md, "Core Schema". Both dialects; [`crate::trace`] decides which rows belong
+/// to the same execution. Columns that OpenProse does not define stay in the store;
+/// [`crate::session::pages::node_detail`] shows them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
     /// The row's id in its own store (errata B4).
     pub id: i64,
-    /// `statement_index`: the documents count statements or lines, so it is a hint, not a line number.
+    /// `statement_index`: OpenProse counts statements in one place and lines in another, so it is only a hint.
     pub index: Option<i64>,
     /// `statement_text`, often shortened by its writer.
     pub text: Text,
@@ -20,31 +20,31 @@ pub struct Execution {
     pub status: Status,
     /// `parent_id` as written: may be a statement index, an orphan, or part of a cycle (errata X2).
     pub parent: Option<i64>,
-    /// When it began; rows of the append-only dialect carry none (errata X14).
+    /// When it began; rows of the append-only dialect have no start time (errata X14).
     pub started: Option<Stamp>,
     /// When it ended.
     pub completed: Option<Stamp>,
     /// `error_message`.
     pub error: Option<Text>,
-    /// The keys of `metadata` that the documents know. `None`: empty, absent or malformed (errata X13).
+    /// The known keys of `metadata`. `None`: empty, absent or malformed (errata X13).
     pub meta: Option<Arc<Meta>>,
 }
 
-/// The keys of `execution.metadata` that the documents and [`crate::trace`] know, both spellings read
-/// (errata F7). Identical metadata of many rows is held once.
+/// The keys of `execution.metadata` that OpenProse or Prosescope defines, in both spellings (errata F7). Rows with
+/// identical metadata share one instance.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meta {
-    /// Names the parallel block that a row speaks of.
+    /// Id of the row's parallel block.
     pub parallel_id: Option<Text>,
     /// The branch's name.
     pub branch: Option<Text>,
-    /// Branches that a parallel announced.
+    /// Branches that a parallel block announced.
     pub branches: Vec<Text>,
     /// `all`, `first`, `any`.
     pub strategy: Option<Text>,
-    /// How many branches `any` waits for.
+    /// Number of branches that `any` waits for.
     pub count: Option<i64>,
-    /// Names the loop that a row speaks of.
+    /// Id of the row's loop.
     pub loop_id: Option<Text>,
     /// `iteration`, or `current_iteration` of the in-place dialect.
     pub iteration: Option<i64>,
@@ -54,38 +54,39 @@ pub struct Meta {
     pub condition: Option<Text>,
     /// `attempt` or `retry_attempt`; the first try is attempt 1.
     pub attempt: Option<i64>,
-    /// The gate that a row waits at.
+    /// Id of the gate at which the row waits.
     pub gate_id: Option<Text>,
-    /// The block that the statement invokes: its instance is a frame.
+    /// Name of the block that the statement calls. The call is a frame.
     pub block: Option<Text>,
-    /// Depth as the writer counted it; only compared (errata T6).
+    /// Depth as the writer counted it; only used for comparison (errata T6).
     pub depth: Option<i64>,
-    /// Why a loop was left, or a statement skipped.
+    /// Why a loop was left or a statement skipped.
     pub reason: Option<Text>,
-    /// Rules that the writer was forced past (`prosescope … --force`).
+    /// Rules that the user overrode with `prosescope … --force`.
     pub forced: Vec<Text>,
-    /// Whether something was recorded otherwise than the program says (`prosescope … --override`).
+    /// Whether the record deliberately differs from the program (`prosescope … --override`).
     pub overridden: bool,
-    /// How the run had ended when it was taken up again: the row records nothing that the program runs.
+    /// The run's earlier final status, in the row that reopens the run. Such a row does not record a statement.
     pub reopened: Option<Text>,
-    /// The line in the program where its text alone does not tell it: written by our recorder, of each row by itself, as
-    /// others may write to the same run.
+    /// The line in the program, in rows of Prosescope's recorder whose text alone is ambiguous. Each row has its own
+    /// number, because other programs may write to the same run.
     pub program_line: Option<i64>,
-    /// The place in the chain of the audit log that the creation of its gate has: written by our recorder, so that a log that
-    /// lost that row shows.
+    /// Position of the gate's creation in the chain of the audit log, in rows of Prosescope's recorder. It reveals a
+    /// log that lost that row.
     pub audit_seq: Option<i64>,
-    /// The binding that it wrote as its result (`prosescope put --done`, `prosescope exec complete`).
+    /// The binding that the statement wrote as its result (`prosescope put --done`, `prosescope exec complete`).
     pub binding: Option<Text>,
     /// The frame of that binding; `None` is the root.
     pub binding_scope: Option<i64>,
-    /// Of a loop in place: its present round began with this id or a later one.
+    /// For a loop in the in-place dialect: the first execution id of its current round.
     pub round_from: Option<i64>,
-    /// The in-place dialect's marker: `current_iteration` stands in the row that is updated.
+    /// Whether the row is of the in-place dialect, which updates `current_iteration` in the same row.
     pub in_place: bool,
 }
 
 impl Execution {
-    /// Whether nothing follows it. What was skipped because it is *deferred* goes on later (errata T2).
+    /// Whether the execution is over. A *deferred* statement is skipped but continues later, so it is not over
+    /// (errata T2).
     pub fn is_over(&self) -> bool {
         self.status.is_terminal() && !(self.status == Status::Skipped && self.is_deferred())
     }
@@ -98,8 +99,8 @@ impl Execution {
             .any(words::says_deferred)
     }
 
-    /// Whether the row opens an instance that may not be over: its status is an opening word (errata T0), and no
-    /// end was written into it.
+    /// Whether the row starts an instance that may still be open: its status is an opening word (errata T0), and it
+    /// records no end.
     pub fn opens(&self) -> bool {
         self.status.opens() && self.completed.is_none()
     }

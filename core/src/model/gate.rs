@@ -3,21 +3,21 @@ use super::words::words;
 use crate::time::Stamp;
 
 words! {
-    /// Where a gate stands (sqlite.md, "Gate Lifecycle").
+    /// The status of a gate (sqlite.md, "Gate Lifecycle").
     pub enum GateStatus {
-        /// Nobody decided yet.
+        /// Not decided yet.
         Pending = "pending",
         /// Approved.
         Approved = "approved",
         /// Rejected.
         Rejected = "rejected",
-        /// Its deadline passed, and that was recorded.
+        /// The deadline passed, and that was recorded.
         Timeout = "timeout",
     }
 }
 
 impl GateStatus {
-    /// Reads a gate's status word.
+    /// Parses a gate's status word.
     pub fn parse(word: &str) -> GateStatus {
         match word.trim().to_ascii_lowercase().as_str() {
             "pending" => GateStatus::Pending,
@@ -28,7 +28,7 @@ impl GateStatus {
         }
     }
 
-    /// Whether the document counts it as decided: approved, rejected or timed out.
+    /// Whether the gate counts as decided in sqlite.md: approved, rejected or timed out.
     pub fn is_decided(&self) -> bool {
         matches!(
             self,
@@ -40,32 +40,32 @@ impl GateStatus {
 /// An approval gate (sqlite.md, "Approval Gates"; errata G1–G12).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
-    /// `gates.id`; a gate that is met again reads `id#2` (errata G1).
+    /// `gates.id`; the n-th use of the same gate has `#n` appended, as in `id#2` (errata G1).
     pub id: Text,
-    /// The run that the row names; there may be no such run row (errata G11).
+    /// The run id in the row; a row with that id may not exist in `run` (errata G11).
     pub run_id: Option<Text>,
-    /// The execution row that waits at it.
+    /// The execution row that waits at the gate.
     pub execution_id: Option<i64>,
-    /// The id that this execution had in the store that the run came from, where it has another here (errata P8): rows of the
-    /// log that were sealed there name it so.
+    /// The execution's id in the store that the run was copied from, if it differs here (errata P8): audit rows
+    /// sealed in that store refer to it.
     pub source_execution_id: Option<i64>,
-    /// What the approver is asked.
+    /// The question to the approver.
     pub prompt: Option<Text>,
-    /// Who may decide, as recorded: JSON (errata G4). See [`crate::gate::allow`].
+    /// Who may decide, as recorded: JSON (errata G4), parsed by [`crate::gate::allow`].
     pub allow: Option<Text>,
-    /// The duration as the program wrote it, for display.
+    /// The timeout as the program wrote it, for display.
     pub timeout: Option<Text>,
     /// The deadline.
     pub timeout_at: Option<Stamp>,
     /// What the program does on a rejection.
     pub on_reject: Option<Text>,
-    /// Where it stands.
+    /// Its status.
     pub status: GateStatus,
     /// When it was created.
     pub created: Option<Stamp>,
     /// When it was decided.
     pub resolved: Option<Stamp>,
-    /// Who decided: a claim (errata G4).
+    /// Who decided: as claimed, not verified (errata G4).
     pub resolved_by: Option<Text>,
     /// The approver's comment.
     pub comment: Option<Text>,
@@ -74,30 +74,30 @@ pub struct Gate {
 }
 
 words! { parse
-    /// What an audit row speaks of (sqlite.md, "Event Types").
+    /// The event of an audit row (sqlite.md, "Event Types").
     pub enum AuditKind {
         /// The gate was created.
         Created = "created",
-        /// Somebody looked at it.
+        /// The gate was viewed.
         Viewed = "viewed",
-        /// Somebody approved it.
+        /// The gate was approved.
         Approved = "approved",
-        /// Somebody rejected it.
+        /// The gate was rejected.
         Rejected = "rejected",
-        /// Its deadline passed.
+        /// The gate's deadline passed.
         Timeout = "timeout",
-        /// A suspended run went on at it.
+        /// A suspended run resumed at the gate.
         Resumed = "resumed",
-        /// It was created otherwise than the program says, or decided although no sealed row records its creation. Ours: no
-        /// document lists it.
+        /// The gate was created differently than the program demands, or decided without a sealed row that records
+        /// its creation. A Prosescope event, not in OpenProse.
         Overridden = "overridden",
-        /// The run went on, or ended, although it was pending. Ours: no document lists it.
+        /// The run continued, or ended, although the gate was pending. A Prosescope event, not in OpenProse.
         Forced = "forced",
     }
 }
 
 impl AuditKind {
-    /// Whether it ends a gate's waiting: an approval, a rejection, a time-out.
+    /// Whether the event ends the gate's waiting: an approval, a rejection, a timeout.
     pub fn resolves(&self) -> bool {
         matches!(
             self,
@@ -109,22 +109,22 @@ impl AuditKind {
 /// One row of `gate_audit_log`, or one line of a folder's `gates/audit.jsonl`; in order of id (errata G8).
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// The row's id, or the line's number.
+    /// The row's id, or the line number in the file.
     pub id: i64,
-    /// The gate it speaks of.
+    /// The gate's id.
     pub gate_id: Text,
-    /// The run it speaks of.
+    /// The run's id.
     pub run_id: Text,
     /// What happened.
     pub kind: AuditKind,
-    /// Who, as claimed.
+    /// Who acted: as claimed, not verified.
     pub principal: Option<Text>,
     /// Context or reason.
     pub comment: Option<Text>,
-    /// When, as recorded. Never used to order.
+    /// Time as recorded; never used for ordering.
     pub timestamp: Option<Stamp>,
     /// `metadata` as recorded; `metadata.chain` carries the hash chain (errata G7).
     pub metadata: Option<Text>,
-    /// Every column of the row as JSON, in the table's own types: what the chain's hash is taken over.
+    /// Every column of the row as JSON, in the table's own types: the input of the chain's hash.
     pub row_json: Option<Text>,
 }

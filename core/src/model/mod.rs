@@ -1,9 +1,9 @@
-//! What a run is: plain data, no logic.
+//! The data model of a run: plain data without logic.
 //!
-//! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep
-//! their store's own ids and the order in which they were written; folding rows into what happened is
-//! [`crate::trace`]'s work. Values (bindings, memories) are **not** here: the model holds their length and
-//! where they lie ([`ValueAt`]), and [`crate::session::Session`] reads one when somebody opens it.
+//! Every store is decoded into a [`Run`]: a SQLite `state.db` of either dialect, or a run folder. Rows keep the ids
+//! of their store and the order in which they were written; [`crate::trace`] combines the rows into a history. Values
+//! (bindings, memories) are **not** part of the model: it holds their lengths and locations ([`ValueAt`]), and
+//! [`crate::session::Session`] reads a value when the user opens it.
 
 mod agent;
 mod binding;

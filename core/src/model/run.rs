@@ -8,33 +8,33 @@ use crate::issue::Issue;
 use crate::run_id::RunId;
 use crate::time::Stamp;
 
-/// A run, as decoded from its store: the rows and what is known of the values.
+/// A run, decoded from its store: the rows, and the locations of the values.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// Its id: the `run` row's, else the state file's, else the folder's name. Empty when nothing names it.
+    /// The run's id: from the `run` row, else from the state file, else the folder's name; otherwise empty.
     pub id: Text,
-    /// What it was read as.
+    /// The kind of store that it was read from.
     pub form: Form,
-    /// The run folder's path inside its source, ending in `/`, or empty: [`Run::files`] are named from there, the
-    /// paths of [`super::ValueAt::File`] begin with it.
+    /// The run folder's path inside its source, ending in `/`, or empty. [`Run::files`] are relative to it; the paths
+    /// of [`super::ValueAt::File`] include it.
     pub root: Text,
     /// The program.
     pub program: Program,
     /// When it started, as recorded.
     pub started: Option<Stamp>,
-    /// When it was last updated, as recorded (errata X15: writers forget it).
+    /// When it was last updated, as recorded. Writers often forget to update it (errata X15).
     pub updated: Option<Stamp>,
-    /// The status as recorded; what is believed is [`crate::trace::Trace::verdict`].
+    /// The status as recorded; the status that Prosescope derives is [`crate::trace::Trace::verdict`].
     pub status: Option<RunStatus>,
     /// `state_mode` as recorded.
     pub state_mode: Option<Text>,
     /// Rows of `execution`, in order of id.
     pub executions: Vec<Execution>,
-    /// Whether a folder keeps a log of events, even if it is empty: then that log alone says what ran.
+    /// Whether a folder keeps a log of events, even an empty one: then only that log records what ran.
     pub keeps_events: bool,
     /// All bindings, root and scoped, in the store's order.
     pub bindings: Vec<Binding>,
-    /// Agents of the run's own store, then those of the project's and the user's.
+    /// Agents of the run's own store, then those of the project and of the user.
     pub agents: Vec<Agent>,
     /// Imported programs.
     pub imports: Vec<Import>,
@@ -42,86 +42,86 @@ pub struct Run {
     pub gates: Vec<Gate>,
     /// The audit log, in order of id.
     pub audit: Vec<AuditEvent>,
-    /// The folder's own state file of form A.
+    /// The folder's own state file of form A ([`FolderForm`]).
     pub state_file: Option<StateFile>,
-    /// The folder's own log of form B, or of form C where it is written in the same words.
+    /// The folder's own log of form B, or of form C if it uses the same notation.
     pub log: Option<CompactLog>,
-    /// Lines of a state file that records no statement in a form that is known.
+    /// Lines of a state file that does not record statements in a known form.
     pub remarks: Vec<Text>,
-    /// The folder's state file, where it is encrypted: what it records is not readable, which is not the same as none.
+    /// The folder's state file if it is encrypted, to distinguish it from an absent one.
     pub sealed: Option<Text>,
-    /// What other files of the folder record of the run's status: run.json, receipts.jsonl.
+    /// The run's status in other files of the folder: run.json, receipts.jsonl.
     pub recorded: Vec<Recorded>,
-    /// What the folder records of the run and no other field holds: keys and values of run.json.
+    /// Facts about the run that have no field of their own: keys and values of run.json.
     pub facts: Vec<(Text, Text)>,
     /// Tables of the database, unknown ones included.
     pub tables: Vec<TableInfo>,
     /// Files of the folder.
     pub files: Vec<FileInfo>,
-    /// The latest time that any file of the run was changed, where the source knows it. No sign of life: copies and
-    /// checkouts reset it.
+    /// The latest modification time of the run's files, if the source provides it. Not proof that the run is alive:
+    /// copies and checkouts reset it.
     pub touched: Option<Stamp>,
-    /// What was odd, missing or contradictory while decoding.
+    /// Defects found while decoding: odd, missing or contradictory records.
     pub issues: Vec<Issue>,
 }
 
 impl Run {
-    /// When the run started, by its id (`20260115-143052-a7b3c9`): for runs that record no start.
+    /// Returns the start time in the run's id (`20260115-143052-a7b3c9`), for runs that record no start.
     pub fn started_by_id(&self) -> Option<Stamp> {
         RunId::parse(&self.id).started().map(Stamp::Zoneless)
     }
 
-    /// Whether rows say what ran; else a state file, a log or the bindings of a folder do.
+    /// Whether rows record what ran; otherwise a folder's state file, log or bindings do.
     pub fn told_by_rows(&self) -> bool {
         self.keeps_events || !self.executions.is_empty()
     }
 }
 
-/// What a file of the folder records of the run's status.
+/// The run's status as one file of the folder records it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// The file.
     pub file: Text,
-    /// What it says.
+    /// The recorded status.
     pub status: RunStatus,
-    /// When it was written, where that is recorded.
+    /// When the status was written, if recorded.
     pub at: Option<Stamp>,
 }
 
-/// What a run was read as.
+/// The kind of store that a run was read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "store")]
 pub enum Form {
     /// A SQLite `state.db`.
     Sqlite {
-        /// Which dialect its execution rows speak.
+        /// The dialect of its execution rows.
         dialect: Dialect,
     },
-    /// Rows in PostgreSQL, among those of other runs.
+    /// PostgreSQL tables that hold rows of several runs.
     Postgres,
     /// A run folder.
     Folder {
-        /// Which format its state file has.
+        /// The format of its state file.
         form: FolderForm,
     },
-    /// An `agents.db`, or the agents of a `.prose` folder: no run, agents only.
+    /// An `agents.db`, or the agents of a `.prose` folder: agents without a run.
     Agents,
-    /// Nothing was decoded yet.
+    /// Not decoded yet.
     #[default]
     Unknown,
 }
 
-/// How execution rows are written (sqlite.md against sqlite-earlier.md).
+/// The dialect of execution rows (sqlite.md and sqlite-earlier.md define one each).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// Each event is a new row.
+    /// Each event is a new row (sqlite.md).
     AppendOnly,
-    /// Rows are updated.
+    /// Later events update the same row (sqlite-earlier.md).
     InPlace,
-    /// Both in one file.
+    /// Rows of both dialects in one file.
     Mixed,
-    /// Too few rows to tell.
+    /// Too few rows to decide.
     Undecided,
 }
 
@@ -139,7 +139,7 @@ pub enum FolderForm {
     Receipts,
     /// A state file that is none of these (an encrypted envelope, other text).
     Foreign,
-    /// No state file.
+    /// The folder has no state file.
     Bare,
 }
 
@@ -150,12 +150,13 @@ pub struct Program {
     pub path: Option<Text>,
     /// Its source.
     pub source: Option<Text>,
-    /// Where the source came from: `run.program_source`, `program.prose`, …
+    /// Where the source was found: `run.program_source`, `program.prose`, …
     pub source_from: Option<Text>,
 }
 
 impl Program {
-    /// Says that the run holds no program, or which file of it cannot be read (encrypted, or reading failed).
+    /// Returns a message: the run contains no program, or names the program file that is unreadable (encrypted, or
+    /// reading failed).
     pub fn missing(&self) -> String {
         match (&self.source, &self.source_from) {
             (None, Some(file)) => format!("the program, {file}, is not readable"),
@@ -167,7 +168,7 @@ impl Program {
 /// An imported program (sqlite.md `imports`; filesystem.md, "Imports Recursive Structure").
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Import {
-    /// The handle it is used by.
+    /// The name by which the program uses the import.
     pub alias: Text,
     /// Where it came from.
     pub source_url: Option<Text>,
@@ -177,6 +178,6 @@ pub struct Import {
     pub inputs_schema: Option<Text>,
     /// `outputs_schema` as recorded (JSON).
     pub outputs_schema: Option<Text>,
-    /// Path of the nested run inside this run's folder (`imports/{handle}--{slug}`), where there is one.
+    /// Path of the nested run inside this run's folder (`imports/{handle}--{slug}`), if it exists.
     pub nested: Option<Text>,
 }

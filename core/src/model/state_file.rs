@@ -1,9 +1,9 @@
 use super::{AgentScope, RunStatus, Text};
 use crate::time::Stamp;
 
-/// A decoded state.md of form A (design: docs/reference/formats.md), and what [`crate::render::state_md`] writes.
+/// A decoded state.md of form A (docs/reference/formats.md); [`crate::render::state_md`] writes one.
 ///
-/// "Carried" facts are equal after render and parse; see docs/reference/formats.md.
+/// Rendering and parsing again preserves the facts that docs/reference/formats.md calls "carried".
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StateFile {
     /// `run:`.
@@ -12,9 +12,9 @@ pub struct StateFile {
     pub program: Option<Text>,
     /// `started:`.
     pub started: Option<Stamp>,
-    /// `updated:`, or `completed:` where a real file has that instead.
+    /// `updated:`, or `completed:` in files that use it instead.
     pub updated: Option<Stamp>,
-    /// `status:`, an extra key that real files have.
+    /// `status:`, a key that OpenProse does not define but files contain.
     pub status: Option<RunStatus>,
     /// Header keys unknown to OpenProse, in order.
     pub extra: Vec<(Text, Text)>,
@@ -36,11 +36,11 @@ pub struct StateFile {
     pub sections: Vec<(Text, Text)>,
 }
 
-/// Lines of sections unknown to OpenProse: a file of megabytes is no list of remarks.
+/// Maximum number of lines shown from sections unknown to OpenProse, since such a file may have megabytes.
 const MOST_REMARKS: usize = 1_000;
 
 impl StateFile {
-    /// Returns the sections unknown to OpenProse, a line each, their headings first.
+    /// Returns the lines of the sections unknown to OpenProse, each section after its heading.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = Text> {
         let lines = self.sections.iter().flat_map(|(heading, text)| {
             let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -59,23 +59,23 @@ impl StateFile {
 /// One line of the execution trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceLine {
-    /// The line's number, from 1: that of the program where the trace is a faithful window of it, as the form
+    /// Line number, from 1: the program's own line number if the trace is a faithful excerpt of it, as the form
     /// demands. `None` after a line that stands for several (`...remaining stages...`).
     pub line: Option<u32>,
     /// The source without the annotation and trailing blanks.
     pub text: Text,
-    /// What stands behind it.
+    /// The annotation after the source.
     pub annotation: Option<Annotation>,
 }
 
-/// What a line of the trace is annotated with (filesystem.md, "Status annotations"; errata F1).
+/// The annotation of a trace line (filesystem.md, "Status annotations"; errata F1).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Annotation {
-    /// Whether the statement runs, is done, failed …; `None` when only a path is given, which means done.
+    /// The statement's status; `None` if only a path is given, which means completed.
     pub status: Option<super::Status>,
-    /// `# --> path`: where its output was written.
+    /// `# --> path`: the file with the statement's output.
     pub path: Option<Text>,
-    /// `(attempt 2/3)`: this attempt and, where given, how many there may be.
+    /// `(attempt 2/3)`: this attempt and, if given, the maximum.
     pub attempt: Option<(u32, Option<u32>)>,
     /// `(failed: message)`.
     pub error: Option<Text>,
@@ -83,7 +83,7 @@ pub struct Annotation {
     pub gate: Option<Text>,
     /// `[not yet entered]` or `[...next...]`.
     pub ahead: bool,
-    /// `[registered]`, `✓ defined`: a declaration, nothing that ran.
+    /// `[registered]`, `✓ defined`: a declaration, which does not run.
     pub declared: bool,
     /// The annotation as written.
     pub raw: Text,
@@ -94,7 +94,7 @@ pub struct Annotation {
 pub struct ParallelState {
     /// First and last line in the program's source, where given.
     pub lines: Option<(u32, u32)>,
-    /// Branch and status word, in order.
+    /// Branches and their status words, in order.
     pub branches: Vec<(Text, super::Status)>,
     /// Other keys of the section (`strategy`, …), in order.
     pub extra: Vec<(Text, Text)>,
@@ -107,7 +107,7 @@ pub struct LoopState {
     pub lines: Option<(u32, u32)>,
     /// The status as written, `not yet entered` included.
     pub status: Text,
-    /// The round under way, 0 before the first.
+    /// The current round; 0 before the first.
     pub iteration: Option<u32>,
     /// The most rounds.
     pub max: Option<u32>,

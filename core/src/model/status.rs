@@ -3,16 +3,15 @@ use super::words::{self, words};
 words! {
     /// The status of one execution row, as written.
     ///
-    /// Words: errata T0, F7. A word unknown to OpenProse is kept in
-    /// [`Status::Other`].
+    /// Words: errata T0, F7. A word unknown to OpenProse is kept in [`Status::Other`].
     pub enum Status {
-        /// Announced, not begun.
+        /// Announced, not started.
         Pending = "pending",
         /// Under way.
         Executing = "executing",
-        /// A parallel or a loop that was entered.
+        /// A parallel block or a loop that was entered.
         Started = "started",
-        /// Stands until something else happens (a gate, a called frame).
+        /// Blocked until another event (a gate, a called frame).
         Waiting = "waiting",
         /// A loop's round ended.
         Iteration = "iteration",
@@ -22,9 +21,9 @@ words! {
         Completed = "completed",
         /// Ended with an error.
         Failed = "failed",
-        /// Passed over.
+        /// Not executed.
         Skipped = "skipped",
-        /// A parallel whose branches came together.
+        /// A parallel block whose branches joined.
         Joined = "joined",
         /// A loop that was left.
         Exited = "exited",
@@ -32,12 +31,12 @@ words! {
 }
 
 impl Status {
-    /// Reads a status word of any form; case and surrounding blanks do not matter.
+    /// Parses a status word of any form, ignoring case and surrounding blanks.
     pub fn parse(word: &str) -> Status {
         words::status(word).unwrap_or_else(|| Status::Other(word.trim().into()))
     }
 
-    /// Whether it is a word that opens an instance.
+    /// Whether this status opens an instance.
     pub fn opens(&self) -> bool {
         matches!(
             self,
@@ -45,7 +44,7 @@ impl Status {
         )
     }
 
-    /// Whether nothing follows it: completed, failed, skipped, joined, exited (errata T0).
+    /// Whether this status ends an instance: completed, failed, skipped, joined, exited (errata T0).
     pub fn is_terminal(&self) -> bool {
         matches!(
             self,
@@ -57,26 +56,26 @@ impl Status {
 words! {
     /// The status of a whole run, as recorded.
     pub enum RunStatus {
-        /// Under way, or cut off without a word.
+        /// Running, or cut off without a final status.
         Running = "running",
         /// Finished.
         Completed = "completed",
         /// Finished with an error.
         Failed = "failed",
-        /// Stopped on purpose, to go on later.
+        /// Stopped on purpose, to be continued later.
         Interrupted = "interrupted",
-        /// Stands at a gate. Derived; some writers record it too.
+        /// Waiting at a gate. Derived by Prosescope; some writers record it too.
         Waiting = "waiting",
     }
 }
 
 impl RunStatus {
-    /// Reads a status word of any form; case does not matter, `complete` and `COMPLETED` are `completed`.
+    /// Parses a status word of any form, ignoring case; `complete` and `COMPLETED` are `completed`.
     pub fn parse(word: &str) -> RunStatus {
         words::run_status(word).unwrap_or_else(|| RunStatus::Other(word.trim().into()))
     }
 
-    /// Completed or failed: nothing follows.
+    /// Whether the run is completed or failed, so that nothing follows.
     pub fn is_finished(&self) -> bool {
         matches!(self, RunStatus::Completed | RunStatus::Failed)
     }

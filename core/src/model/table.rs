@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A table of a database, known or not.
+/// A table of a database, defined by OpenProse or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableInfo {
@@ -12,9 +12,9 @@ pub struct TableInfo {
         ts(type = "\"table\" | \"view\" | \"virtual\" | \"shadow\" | (string & {})")
     )]
     pub kind: String,
-    /// Rows; `None` where counting would read a view or run too long.
+    /// Number of rows; `None` if counting would evaluate a view or take too long.
     pub rows: Option<u64>,
-    /// Whether a document defines it; all others are extensions (`x_…`) or foreign.
+    /// Whether OpenProse defines the table; other tables are extensions (`x_…`) or foreign.
     pub known: bool,
     /// Its columns, in order.
     pub columns: Vec<ColumnInfo>,
@@ -26,9 +26,9 @@ pub struct TableInfo {
 pub struct ColumnInfo {
     /// Its name.
     pub name: String,
-    /// The type as declared, may be empty.
+    /// The declared type; may be empty.
     pub declared: String,
-    /// Whether a document defines it.
+    /// Whether OpenProse defines the column.
     pub known: bool,
 }
 
@@ -36,16 +36,16 @@ pub struct ColumnInfo {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FileInfo {
-    /// Path inside the run folder, `/` between its parts.
+    /// Path inside the run folder, with `/` as separator.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub len: u64,
-    /// What it was read as: `state file`, `binding`, `program`, `attachment`, …; `None` for a file that nothing
-    /// else here speaks of.
+    /// What the file was read as: `state file`, `binding`, `program`, `attachment`, …; `None` for a file that no
+    /// other part of the run refers to.
     pub role: Option<String>,
 }
 
-/// A window of a table's rows.
+/// A page of a table's rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TableRows {
@@ -53,18 +53,18 @@ pub struct TableRows {
     pub table: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// How many more it has than are given here.
+    /// Number of further columns that are not included here.
     #[serde(default)]
     pub more_columns: u32,
-    /// The first row's place.
+    /// Index of the first row.
     pub from: u64,
-    /// Rows in all, where it was counted.
+    /// Total number of rows, if counted.
     pub total: Option<u64>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A cell: how it is stored, its beginning, and its length.
+/// A cell: its storage type, its beginning, and its length.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Cell {
@@ -72,10 +72,10 @@ pub struct Cell {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "typescript", ts(as = "crate::view::known::CellType"))]
     pub stored: String,
-    /// Its text, cut; bytes of a blob as hex.
+    /// The cell as text, possibly cut; a blob as hexadecimal digits.
     pub text: String,
-    /// Bytes in all.
+    /// Length of the whole cell in bytes.
     pub len: u64,
-    /// Whether `text` is not all of it.
+    /// Whether `text` is only the beginning.
     pub cut: bool,
 }

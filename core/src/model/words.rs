@@ -1,9 +1,10 @@
-//! The words that say how a statement or a run stands: the one table for rows, state files, heads, logs, records and
-//! receipts. What a store writes is the first word of a line, by [`Status::word`] and [`RunStatus::word`].
+//! The status words of statements and runs: the one table for rows, state files, heads, logs, records and receipts.
+//! Stores write the first word of a table entry, by [`Status::word`] and [`RunStatus::word`].
 
 use super::{GateStatus, RunStatus, Status};
 
-/// An enum of words, which keeps any other word in its variant `Other`: `word`, and after `parse` also the other way.
+/// Defines an enum of words, with a variant `Other` that keeps any other word; `word` returns the text, and with
+/// `parse` the macro also generates the inverse.
 macro_rules! words {
     ($(#[$doc:meta])* pub enum $name:ident {
         $($(#[$of:meta])* $variant:ident = $word:literal,)*
@@ -12,16 +13,16 @@ macro_rules! words {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $name {
             $($(#[$of])* $variant,)*
-            /// Another word, as written; empty where there is none.
+            /// Another word, as written; empty for an absent word.
             Other($crate::model::Text),
         }
 
         impl $name {
-            /// Those that are known.
+            /// The known words, for the generated types.
             #[cfg(feature = "typescript")]
             pub const WORDS: &'static [&'static str] = &[$($word),*];
 
-            /// The word, as the documents write it.
+            /// Returns the word as OpenProse spells it.
             pub fn word(&self) -> &str {
                 match self {
                     $($name::$variant => $word,)*
@@ -38,7 +39,7 @@ macro_rules! words {
         } }
 
         impl $name {
-            /// Reads a word; only those of the documents are known, all else is kept as written.
+            /// Parses a word; a word that OpenProse does not define is kept as written in `Other`.
             pub fn parse(word: &str) -> $name {
                 match word.trim() {
                     $($word => $name::$variant,)*
@@ -50,7 +51,7 @@ macro_rules! words {
 }
 pub(super) use words;
 
-/// Words, how a statement stands that bears one of them, and how a run stands. In lower case; `_` and `-` count as
+/// Words, the statement status that they mean, and the run status that they mean. In lower case; `_` and `-` count as
 /// blanks.
 const WORDS: &[Row] = &[
     (&["pending"], Some(Status::Pending), None),
@@ -128,13 +129,13 @@ const WORDS: &[Row] = &[
     ),
 ];
 
-/// Words of one meaning.
+/// Synonymous words, with their meaning for a statement and for a run.
 type Row = (&'static [&'static str], Option<Status>, Option<RunStatus>);
 
 /// A kind of skipping that does not end a statement (errata T2).
 pub(crate) const DEFERRED: &str = "deferred";
 
-/// Returns whether the reason of a skipped statement begins with that word.
+/// Whether the reason for skipping a statement begins with [`DEFERRED`].
 pub(crate) fn says_deferred(reason: &str) -> bool {
     let reason = reason.trim_start_matches(['(', '*', ' ']);
     let end = reason
@@ -145,29 +146,29 @@ pub(crate) fn says_deferred(reason: &str) -> bool {
         .is_some_and(|word| word.eq_ignore_ascii_case(DEFERRED))
 }
 
-/// Returns how a statement stands, by one word (or the few of `in progress`) alone.
+/// Returns a statement's status if the whole text is one entry of the table, such as `done` or `in progress`.
 pub(crate) fn status(word: &str) -> Option<Status> {
     find(word).and_then(|(_, status, _)| status.clone())
 }
 
-/// Returns how a run stands, by one word alone.
+/// Returns a run's status if the whole text is one entry of the table.
 pub(crate) fn run_status(word: &str) -> Option<RunStatus> {
     find(word).and_then(|(.., status)| status.clone())
 }
 
-/// Returns how a statement stands and the rest, by the words that a text begins with: `complete (bindings/a.md)`,
-/// `✓ done`, `**executing**`.
+/// Returns a statement's status from the first words of a text: `complete (bindings/a.md)`, `✓ done`,
+/// `**executing**`.
 pub(crate) fn leading_status(text: &str) -> Option<Status> {
     leading(text, |(_, status, _)| status.as_ref()).cloned()
 }
 
-/// Returns how a run stands, by the words that a text begins with.
+/// Returns a run's status from the first words of a text.
 pub(crate) fn leading_run_status(text: &str) -> Option<RunStatus> {
     leading(text, |(.., status)| status.as_ref()).cloned()
 }
 
-/// Returns what a text means that is a word of the table, or else begins with one; words that do not mean anything of that
-/// kind are passed over.
+/// Returns the meaning of a text that equals or begins with an entry of the table. Entries without a meaning of the
+/// wanted kind are skipped.
 fn leading<T>(
     text: &str,
     meaning: impl Fn(&'static Row) -> Option<&'static T>,
@@ -185,7 +186,7 @@ fn leading<T>(
     find(text).and_then(&meaning).or_else(begins)
 }
 
-/// Returns each word for how a statement stands, with its meaning.
+/// Returns each statement word with its meaning.
 pub(crate) fn of_statements() -> impl Iterator<Item = (&'static str, &'static Status)> {
     WORDS.iter().flat_map(|(words, status, _)| {
         let status = status.as_ref();
@@ -193,8 +194,8 @@ pub(crate) fn of_statements() -> impl Iterator<Item = (&'static str, &'static St
     })
 }
 
-/// Returns what a word or mark after a gate's name decides. The table of gates has its own four words
-/// ([`GateStatus::parse`]): a gate is never approved by a word that only resembles them.
+/// Returns the decision that a word or mark after a gate's name expresses. The `gates` table accepts only its own
+/// four words ([`GateStatus::parse`]), so that a merely similar word never approves a gate.
 pub(crate) fn gate(word: &str) -> Option<GateStatus> {
     let word = word.trim_matches(|c: char| matches!(c, '(' | ')' | ',' | ':' | '.'));
     Some(match word.to_lowercase().as_str() {
@@ -212,7 +213,7 @@ fn find(word: &str) -> Option<&'static Row> {
     WORDS.iter().find(|(words, ..)| words.iter().any(known))
 }
 
-/// Whether a text is a word of the table; `in_progress` is `in progress`.
+/// Whether a text equals an entry of the table; `in_progress` equals `in progress`.
 fn same(text: &str, word: &str) -> bool {
     text.len() == word.len()
         && text
@@ -221,7 +222,7 @@ fn same(text: &str, word: &str) -> bool {
             .all(|(a, b)| a.eq_ignore_ascii_case(&b) || b == b' ' && matches!(a, b'_' | b'-'))
 }
 
-/// Whether a text goes on after a word of the table: `complete, 3 files`, but not `error-free`.
+/// Whether an entry of the table is followed by more text: `complete, 3 files`, but not `error-free`.
 fn begins(text: &str, word: &str) -> bool {
     let Some((head, rest)) = text.split_at_checked(word.len()) else {
         return false;
@@ -229,7 +230,7 @@ fn begins(text: &str, word: &str) -> bool {
     same(head, word) && rest.starts_with([' ', '\t', ',', ';', ':', '.', '(', '*', '`'])
 }
 
-/// Removes what Markdown and check marks put around a word.
+/// Removes Markdown and check marks around a word.
 fn plain(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || "*`✓✔✅☑✗✘❌✖\u{fe0f}".contains(c))
 }

@@ -1,5 +1,5 @@
-//! A question in SQL that a person or a model asks of a store: what it is asked beside, how far it may go, and why it is
-//! refused.
+//! An SQL query that a user or a language model puts to a store: its extra tables, its limits, its answer, and the
+//! reasons for refusing it.
 
 mod names;
 
@@ -11,56 +11,57 @@ use super::{DecodeError, Value};
 use crate::model::Cell;
 pub(crate) use names::{instead, words};
 
-/// Rows of an answer without a limit of its own.
+/// Maximum number of rows in an answer, unless the query sets a limit.
 pub const ROWS: u32 = 1_000;
 
-/// The most rows of an answer.
+/// The highest limit that a query may set, in rows.
 pub const MOST_ROWS: u32 = 100_000;
 
-/// Steps of SQLite's virtual machine that a question may take: about two seconds natively.
+/// Maximum number of steps of SQLite's virtual machine for one query: about two seconds of native computing.
 pub const STEPS: u64 = 100_000_000;
 
-/// How long a shell lets a question take: longer than [`STEPS`] do on a slow machine, since a step may take long.
+/// Maximum duration of one query in a shell: longer than [`STEPS`] take on a slow machine, because a single step may
+/// be slow.
 pub const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Bytes of a cell of an answer; the rest is cut.
+/// Maximum bytes of one cell in an answer; a longer cell is cut.
 pub const CELL: usize = 64 << 10;
 
-/// Bytes of all cells of an answer.
+/// Maximum bytes of all cells of an answer together.
 pub const ANSWER: usize = 32 << 20;
 
-/// A question.
+/// An SQL query with its limits.
 pub struct Question<'a> {
-    /// One statement.
+    /// A single SQL statement.
     pub sql: &'a str,
-    /// Tables that are put beside those of the store.
+    /// Tables added to those of the store.
     pub beside: &'a [Beside<'a>],
-    /// All tables that can be asked, for messages about a name that is none.
+    /// All tables that the query may use; messages about an unknown name list them.
     pub tables: &'a [QueryTable],
-    /// The most rows of the answer.
+    /// Maximum number of rows in the answer.
     pub limit: u32,
-    /// The most steps, see [`STEPS`]. A clock or a cancel button stops it by the [`super::Limits`] with which the store was
-    /// opened.
+    /// Maximum number of steps, see [`STEPS`]. A clock or a cancel button stops the query through the
+    /// [`super::Limits`] with which the store was opened.
     pub steps: u64,
 }
 
-/// What takes a row; `false`: no more are wanted.
+/// A callback that receives a row; returns `false` when it wants no more.
 pub type Push<'p> = &'p mut dyn FnMut(&[Value<'_>]) -> bool;
 
-/// What gives the rows of a table, one value a column.
+/// A function that passes all rows of a table to a callback, one value per column.
 pub type Fill<'a> = Box<dyn Fn(Push<'_>) + 'a>;
 
-/// A table that is put beside those of the store, for as long as the question takes.
+/// A table added to those of the store while the query runs.
 pub struct Beside<'a> {
     /// Its name.
     pub name: String,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
-    /// Gives its rows.
+    /// Provides its rows.
     pub fill: Fill<'a>,
 }
 
-/// The answer to a question in SQL.
+/// The answer to an SQL query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryView {
@@ -68,13 +69,13 @@ pub struct QueryView {
     pub columns: Vec<QueryColumn>,
     /// The rows, in the order of the statement.
     pub rows: Vec<Vec<Cell>>,
-    /// How many rows there are here.
+    /// Number of rows in this answer.
     pub returned: u64,
-    /// Whether the statement has more rows than these.
+    /// Whether the statement has more rows than this answer.
     pub more: bool,
-    /// How many cells are cut.
+    /// Number of cells that were cut.
     pub cut: u64,
-    /// What to know of the answer, in sentences: rows were left out, values were not read.
+    /// Remarks on the answer, in sentences: omitted rows, values that were not read.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -85,55 +86,56 @@ pub struct QueryView {
 pub struct QueryColumn {
     /// Its name.
     pub name: String,
-    /// The type that its table declares; `None` for an expression, and where none is declared.
+    /// The type that its table declares; `None` for an expression or an undeclared type.
     pub declared: Option<String>,
 }
 
-/// A table that can be asked.
+/// A table that a query may use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryTable {
     /// Its name.
     pub name: String,
-    /// Whether it is a table of the run's own database. The others show what was understood of the run, whatever its form.
+    /// Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its
+    /// form.
     pub own: bool,
-    /// What a row of it is; empty for the run's own tables.
+    /// What one row of the table describes; empty for the run's own tables.
     pub about: String,
-    /// Rows; `None` where they are not counted.
+    /// Number of rows; `None` if they are not counted.
     pub rows: Option<u64>,
     /// Its columns, in order.
     pub columns: Vec<QueryColumn>,
 }
 
-/// Why a question has no answer.
+/// Why a query was not answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
-    /// Nothing, or comments alone.
+    /// The text is empty, or contains only comments.
     #[error("the question has no SQL statement")]
     Empty,
-    /// A stored question was asked for by a name that none has.
+    /// A stored query of that name does not exist.
     #[error("no stored question is called {0}")]
     NoQuestion(String),
-    /// More than one statement.
+    /// The text contains several statements.
     #[error("the question has several SQL statements; it takes one")]
     Several,
-    /// SQLite does not understand it.
+    /// SQLite rejects the statement.
     #[error("SQLite: {message}{}", at(.offset))]
     Sql {
-        /// In SQLite's words.
+        /// SQLite's own message.
         message: String,
-        /// Where in the statement: characters before the place.
+        /// Position in the statement: the number of characters before it.
         offset: Option<usize>,
-        /// What there is instead, or what to do.
+        /// A similar name that exists, or the next step.
         next: String,
     },
-    /// It asks for more than reading tables.
+    /// The statement does more than read tables.
     #[error("refused: {0}")]
     Refused(String),
-    /// It took too long, or a person stopped it.
+    /// The query took too long, or the user stopped it.
     #[error("stopped: the question takes longer than is allowed, about two seconds of computing")]
     Stopped,
-    /// It needs too much memory.
+    /// The query needs too much memory.
     #[error("the question needs more memory than is allowed: {0}")]
     TooBig(String),
     /// The store cannot be read.
@@ -148,7 +150,7 @@ fn at(offset: &Option<usize>) -> String {
 }
 
 impl QueryError {
-    /// What to do next, in a sentence.
+    /// Returns what the user can do next, in a sentence.
     pub fn next(&self) -> String {
         match self {
             QueryError::Empty => "Give a SELECT, such as SELECT * FROM trace.".to_owned(),

@@ -1,9 +1,9 @@
-//! The name that was meant where a statement has one that nothing has.
+//! Suggestions for an unknown table, column or function in an SQL statement.
 
 use super::QueryTable;
 
-/// What to say about a name that nothing has: the likest of those that there are, and some of them. `kind` is SQLite's word
-/// for it: `column`, `table`, `function`.
+/// Returns a hint for an unknown name: the most similar known name, and a list of known names. `kind` is SQLite's
+/// word for the unknown thing: `column`, `table` or `function`.
 pub(crate) fn instead(kind: &str, name: &str, sql: &str, tables: &[QueryTable]) -> String {
     // A qualified name: `t.stauts`.
     let name = name.rsplit('.').next().unwrap_or(name);
@@ -36,7 +36,7 @@ pub(crate) fn instead(kind: &str, name: &str, sql: &str, tables: &[QueryTable]) 
     }
 }
 
-/// The words of a statement, in small letters: every name in it that needs no quotes is among them.
+/// Returns the words of a statement in lower case; they include every name that needs no quotes.
 pub(crate) fn words(sql: &str) -> std::collections::BTreeSet<String> {
     sql.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|word| !word.is_empty())
@@ -44,7 +44,7 @@ pub(crate) fn words(sql: &str) -> std::collections::BTreeSet<String> {
         .collect()
 }
 
-/// The name that is nearly this one: a third of its letters may be wrong, missing or swapped.
+/// Returns the most similar known name: up to a third of the letters may be wrong, missing or swapped.
 fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     let wanted: Vec<char> = name.to_lowercase().chars().take(64).collect();
     let far = |other: &str| {
@@ -55,7 +55,7 @@ fn nearest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
     (near.0 <= wanted.len().div_ceil(3)).then_some(near.1)
 }
 
-/// How many letters are wrong, missing, too many, or swapped with their neighbour.
+/// Returns the edit distance: letters that are wrong, missing, surplus, or swapped with their neighbour.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
