@@ -1,20 +1,20 @@
-//! The rows that a database keeps of an agent, counted and deleted.
+//! Counts and deletes a database's rows about an agent.
 
 use rusqlite::Connection;
 
 use super::foreign::LookedAt;
 
-/// The tables that an agent has rows in, those that refer to others first, and the column of its name.
+/// The tables with rows about an agent, and the column with its name. Tables that refer to others come first.
 const TABLES: [(&str, &str); 3] = [
     ("agent_segments", "agent_name"),
     ("x_agent_memory_history", "agent_name"),
     ("agents", "name"),
 ];
 
-/// How many rows there are of an agent, and the bytes of its memory.
+/// Returns an agent's number of rows and the size of its memory in bytes.
 ///
 /// # Errors
-/// What SQLite says.
+/// Any error of SQLite.
 pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
     let (mut rows, mut memory) = (0, 0);
     for (table, column) in there(conn)? {
@@ -29,12 +29,12 @@ pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
     Ok((rows, memory))
 }
 
-/// Deletes an agent: its memory, its segments, and what is kept of earlier memories.
+/// Deletes an agent: its memory, its segments, and the history of its memory.
 ///
 /// # Errors
-/// What SQLite says; then nothing is deleted.
+/// Any error of SQLite; then nothing is deleted.
 pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
-    // What is deleted is overwritten, not only unlinked.
+    // `secure_delete` overwrites the deleted content; otherwise it would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
     let looked_at = LookedAt::default();
     for (table, column) in there(conn)? {

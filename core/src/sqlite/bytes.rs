@@ -1,4 +1,4 @@
-//! A database held in memory: its bytes, and those of its `-wal` where they are given.
+//! Opens a database held in memory: from its bytes, and those of its `-wal` if given.
 
 use std::io::Read;
 
@@ -10,24 +10,24 @@ use crate::decode::sqlite_header::{HEAD, Header};
 
 /// Opens a database from its bytes, read-only.
 ///
-/// A database in WAL mode is opened too: in our copy the header says "rollback journal", since a database in
-/// memory has no place for a `-wal` (errata R2). What only the `-wal` holds is not there then; shells add
+/// A database in WAL mode opens too: the copy's header is changed to rollback-journal mode, since a database in
+/// memory cannot have a `-wal` (errata R2). Rows that are only in the `-wal` are then missing; shells add the issue
 /// [`super::wal_missing`].
 ///
 /// # Errors
-/// When the bytes are no whole SQLite database.
+/// If the bytes are not a complete SQLite database.
 pub fn from_bytes(bytes: &[u8]) -> Result<Connection, DecodeError> {
     let header = inspect(bytes)?;
     header.whole()?;
     open(bytes)
 }
 
-/// Opens a database from its bytes and those of its `-wal`, whose committed rows are laid over it.
+/// Opens a database from its bytes and those of its `-wal`, whose committed pages replace those of the database.
 ///
-/// A `-wal` of another database, or a damaged tail, is left out, as SQLite does when it recovers.
+/// Ignores a `-wal` of another database and a damaged tail, as SQLite does when it recovers.
 ///
 /// # Errors
-/// When the bytes are no whole SQLite database.
+/// If the bytes are not a complete SQLite database.
 pub fn from_bytes_with_wal(bytes: &[u8], wal: &[u8]) -> Result<Connection, DecodeError> {
     let header = inspect(bytes)?;
     match wal::apply(bytes, wal, header.page_size) {
@@ -44,7 +44,7 @@ fn inspect(bytes: &[u8]) -> Result<Header, DecodeError> {
     Header::read(head, bytes.len() as u64)
 }
 
-/// Deserializes a copy whose header says that it is in rollback mode (bytes 18 and 19).
+/// Deserializes a copy whose header is set to rollback-journal mode (bytes 18 and 19).
 fn open(bytes: &[u8]) -> Result<Connection, DecodeError> {
     let (start, rest) = bytes
         .split_at_checked(20)
@@ -73,7 +73,7 @@ mod tests {
             .unwrap()
     }
 
-    /// A database in WAL mode with three rows, the last two only in its `-wal`.
+    /// Returns a database in WAL mode with three rows, of which the last two are only in its `-wal`.
     fn with_wal() -> (Vec<u8>, Vec<u8>) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.db");

@@ -1,4 +1,4 @@
-//! Cells as SQLite hands them out and takes them.
+//! Converts cells between SQLite's types and [`Value`].
 
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};

@@ -1,4 +1,4 @@
-//! What SQLite says, as what reading says.
+//! Converts errors of SQLite into [`DecodeError`].
 
 use rusqlite::ErrorCode;
 
@@ -14,7 +14,7 @@ impl From<rusqlite::Error> for DecodeError {
                 what: "a file that begins with no header of a database".into(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(said),
-            // A VFS in a browser reports a file that changed as a failed read; errata R7.
+            // In a browser, the VFS reports a changed file as a failed read (errata R7).
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(said),
             Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(said),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
@@ -29,7 +29,7 @@ impl From<rusqlite::Error> for DecodeError {
     }
 }
 
-/// SQLite's own words, without the SQL that was run.
+/// Returns SQLite's own message, without the SQL statement.
 fn plain(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(code, None) => code.to_string(),

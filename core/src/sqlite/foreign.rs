@@ -1,7 +1,9 @@
-//! Code that a database brings along: triggers, CHECKs, computed columns, defaults, indexes on expressions.
+//! Detects code that a database's schema contains: triggers, CHECKs, computed columns, defaults, indexes on
+//! expressions.
 //!
-//! Nothing here reads the SQL of the schema. SQLite compiles a statement, and its authorizer and the compiled program
-//! show what would run: a schema can be disguised, what SQLite made of it cannot (security.md, B1 to B3).
+//! This module does not parse the schema's SQL. SQLite compiles a statement; its authorizer callbacks and the
+//! compiled program show what would run. A schema's text can be disguised, its compiled program cannot (security.md,
+//! B1 to B3).
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,15 +21,15 @@ use crate::database::DecodeError;
 use crate::database::Found;
 use crate::schema;
 
-/// Why a run is not written to: what its schema has, as the object of "it has …".
+/// Why Prosescope does not write to a database: a property of its schema, as the object of "it has …".
 pub type Unfit = String;
 
-/// Returns which of the documents' tables and of our own are in a database, in small letters, or why nothing may be
-/// written into it: one of them is a view, a virtual table or computed, a trigger fires on it, or the schema itself is
-/// disguised.
+/// Returns the tables of OpenProse and of Prosescope that a database contains, in lower case; or why nothing may be
+/// written to it: one of the tables is a view, a virtual table or computed, a trigger fires on it, or the schema
+/// itself is disguised.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, DecodeError> {
     if let Some(odd) = odd_schema(conn)? {
         return Ok(Err(odd));
@@ -43,7 +45,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
             };
             return Ok(Err(format!("{kind} {name}, where a table is expected")));
         }
-        // Reading it would run what the schema says. One unknown to OpenProse is never read.
+        // Reading such a column would run the schema's expression. Columns unknown to OpenProse are never read.
         let asked = |column: &&String| schema::known_column(name, column) || !found.info.known;
         if let Some(column) = found.generated.iter().find(asked) {
             return Ok(Err(format!(
@@ -62,19 +64,19 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
     })
 }
 
-/// Returns the triggers, other than those of the documents, that fire when one of the documents' tables is written to,
-/// as `the trigger NAME on TABLE`.
+/// Returns the triggers, other than OpenProse's, that fire on a write to one of OpenProse's tables, as `the trigger
+/// NAME on TABLE`.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 pub(super) fn foreign_triggers(conn: &Connection) -> Result<Vec<String>, DecodeError> {
     triggers_of(conn, &discover(conn)?)
 }
 
-/// Returns what is disguised in the schema's own rows: no tool writes such rows, `PRAGMA writable_schema` does.
+/// Returns a disguised row of the schema. Only `PRAGMA writable_schema` can write such rows, and no tool does.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeError> {
     let odd: Option<i64> = conn.query_row(
         "SELECT min(rowid) FROM main.sqlite_schema
@@ -87,14 +89,15 @@ pub(super) fn odd_schema(conn: &Connection) -> Result<Option<String>, DecodeErro
     Ok(odd.map(|row| format!("a disguised schema (row {row} of sqlite_schema is not plain text)")))
 }
 
-/// Objects that a schema may name to be looked through for triggers; a run's has two dozen.
+/// Maximum number of schema objects for the search for triggers; a run's schema has two dozen.
 const MOST_OBJECTS: i64 = 1000;
 
-/// Functions that a schema may call with each write, as SQLite lists them: by the number of their arguments, of which -1 is any.
+/// Functions that a schema may call on each write, with their number of arguments; -1 means any number, as in
+/// SQLite's own list.
 ///
-/// SQLite asks nobody while a function runs, so nothing ends one that takes for ever. What a schema may call is therefore little
-/// (what the documents use, and what tables made by hand have), and each of these passes over its arguments once;
-/// [`MOST_GIVEN`] bounds those. `tests/tests/record/functions.rs` measures every function that SQLite has.
+/// SQLite has no callback while a function runs, so an endless call cannot be stopped. The list is therefore short
+/// (the functions that OpenProse uses, and those common in tables made by hand), and each one reads its arguments
+/// once; [`MOST_GIVEN`] limits their length. `tests/tests/record/functions.rs` measures every function of SQLite.
 const ONE_PASS: &[&str] = &[
     "abs(1)",
     "current_date(0)",
@@ -124,41 +127,42 @@ const ONE_PASS: &[&str] = &[
     "upper(1)",
 ];
 
-/// Calls of these that one statement may make.
+/// Maximum number of such calls in one statement.
 const MOST_CALLS: usize = 16;
 
-/// Instructions of a statement that a schema adds nothing remarkable to: ours have 150 at most, and each index adds a dozen.
+/// Number of instructions up to which a statement is considered free of costly schema code: Prosescope's statements
+/// have at most 150, and each index adds a dozen.
 const PLAIN: usize = 400;
 
-/// Instructions that a statement may have at all. SQLite counts steps where it jumps back only: a CHECK runs to its end, however
-/// many comparisons it is made of.
+/// Maximum number of instructions of a statement. The step limit does not replace it: SQLite counts steps only at
+/// backward jumps, so a CHECK with many comparisons always runs to its end.
 const MOST_INSTRUCTIONS: usize = 4000;
 
-/// Bytes of the longest value that a statement may touch with which the schema runs expressions of its own.
+/// Maximum bytes of a value in a statement on which the schema runs its own expressions.
 pub const MOST_GIVEN: i32 = 1 << 20;
 
-/// What a statement would run.
+/// The code that a statement would run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
-    /// What it says itself, and a little of the schema's.
+    /// The statement's own code, and an insignificant amount of the schema's.
     Own,
-    /// Expressions of the schema that end in time where no value is longer than [`MOST_GIVEN`].
+    /// Also expressions of the schema, which end in time if every value is at most [`MOST_GIVEN`] bytes long.
     Bounded,
-    /// Something of the schema that may not end in time, as a noun: a trigger's or a foreign key's program, a virtual table, a
-    /// function, too much of anything.
+    /// Also schema code that may not end in time, named by a noun: the program of a trigger or a foreign key, a
+    /// virtual table, a function, or too much of any kind.
     Foreign(String),
 }
 
-/// Returns what a statement would run that the schema chose.
+/// Returns which code of the schema a statement would run.
 ///
-/// SQLite compiles the statement and lists the program (`EXPLAIN`); nothing runs. What the statement itself calls is known by its
-/// text, which is ours.
+/// SQLite compiles the statement and lists its program (`EXPLAIN`) without running it. Calls in the statement's own
+/// text are subtracted, because that text is Prosescope's.
 ///
 /// # Errors
-/// When SQLite cannot compile it.
+/// If SQLite cannot compile the statement.
 pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     let mut statement = conn.prepare(&format!("EXPLAIN {sql}"))?;
-    // Nothing is bound: the program is the same for all values.
+    // The program is the same for all values, so parameters need not be bound.
     let mut rows = statement.raw_query();
     let (mut calls, mut instructions) = (0, 0);
     let mut own: BTreeMap<String, usize> = BTreeMap::new();
@@ -205,15 +209,15 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     })
 }
 
-/// Statements that were looked at before they ran, for as long as the schema is the same.
+/// Statements that were already checked, valid until the schema changes.
 #[derive(Debug, Default)]
 pub struct LookedAt(RefCell<(i64, BTreeMap<String, bool>)>);
 
 impl LookedAt {
-    /// Does the work of a statement that writes, unless the schema would run something of its own with it.
+    /// Runs `work`, which executes the statement `sql`, unless the schema would run code of its own with it.
     ///
     /// # Errors
-    /// What SQLite says, or what the schema would run.
+    /// Any error of SQLite, or the schema's code that would run.
     pub fn run<T>(
         &self,
         conn: &Connection,
@@ -253,7 +257,7 @@ impl LookedAt {
     }
 }
 
-/// How often a statement of ours calls a function.
+/// Counts the calls of a function in one of Prosescope's own statements.
 fn calls_in(sql: &str, name: &str) -> usize {
     let found = sql.match_indices(name).filter(|(at, _)| {
         let (before, after) = sql.split_at(*at);
@@ -263,11 +267,12 @@ fn calls_in(sql: &str, name: &str) -> usize {
     found.count()
 }
 
-/// Returns why nothing is recorded in a database, in a sentence each: what [`fit_for_writing`] and [`program_of`] refuse, found
-/// before somebody writes. Triggers and a disguised schema are left out: they have issues of their own.
+/// Returns the reasons for which a write would be refused, one sentence each. They are those of [`fit_for_writing`]
+/// and [`program_of`], found before a write is attempted. Triggers and a disguised schema are left out because they
+/// are reported as separate issues.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
     if odd_schema(conn)?.is_some() || !foreign_triggers(conn)?.is_empty() {
         return Ok(Vec::new());
@@ -298,7 +303,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
                 let program = authorize_during(conn, |_, _| true, || program_of(conn, sql));
                 match program.and_then(|program| program) {
                     Ok(Program::Foreign(what)) => Some(what),
-                    // What SQLite cannot compile, SQLite refuses.
+                    // SQLite itself refuses to run a statement that it cannot compile.
                     _ => None,
                 }
             });
@@ -310,11 +315,11 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
     Ok(refused)
 }
 
-/// Returns a database in memory with a table of this one, empty: where a file is opened to be read, SQLite leaves CHECKs out of
-/// what it makes of the schema.
+/// Returns a database in memory with an empty copy of one table. The copy is needed because SQLite ignores CHECKs in
+/// a file that is opened for reading.
 ///
 /// # Errors
-/// When there is no such table, or SQLite takes its text nowhere else.
+/// If the table does not exist, or if SQLite does not accept its definition elsewhere.
 fn alone(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     let sql: String = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",
@@ -323,7 +328,7 @@ fn alone(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     )?;
     let copy = Connection::open_in_memory()?;
     copy.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_SQL)?;
-    // The text is never a statement: SQLite reads it as it reads any schema, and runs nothing.
+    // The definition is never executed as a statement: SQLite only parses it as part of a schema.
     copy.execute_batch(&format!(
         "PRAGMA foreign_keys = OFF; CREATE TABLE {} (x); PRAGMA writable_schema = ON",
         quoted(table)
@@ -333,8 +338,9 @@ fn alone(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     Ok(copy)
 }
 
-/// Returns whether SQLite may have made a foreign trigger of the schema. Whatever else its rows claim, SQLite makes a trigger
-/// only of a text with that keyword; compiling statements to see which triggers fire takes a fifth of the time of a write.
+/// Returns whether the schema may contain foreign triggers. SQLite makes a trigger only from a text with that
+/// keyword, whatever else the schema's rows claim. This cheap test comes first because compiling statements to find
+/// triggers takes a fifth of the time of a write.
 fn may_have_foreign_triggers(conn: &Connection) -> Result<bool, DecodeError> {
     let mut named = conn.prepare(
         "SELECT name, sql FROM main.sqlite_schema WHERE instr(lower(sql), 'trigger') LIMIT 100",
@@ -349,7 +355,7 @@ fn may_have_foreign_triggers(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(false)
 }
 
-/// Whether a writer writes to a table of this name.
+/// Whether Prosescope writes to a table of this name.
 pub(super) fn is_written(found: &Found) -> bool {
     let name = found.info.name.to_ascii_lowercase();
     schema::known_table(&name)
@@ -358,7 +364,7 @@ pub(super) fn is_written(found: &Found) -> bool {
 
 fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, DecodeError> {
     let mut foreign = Vec::new();
-    // Each statement compiles every trigger that it would fire.
+    // The limit is needed because each statement compiles every trigger that it would fire.
     let objects: i64 =
         conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |r| r.get(0))?;
     if objects > MOST_OBJECTS {
@@ -377,10 +383,10 @@ fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, Decod
     Ok(foreign?.into_iter().flatten().collect())
 }
 
-/// Compiles statements that write to a table, and notes in whose name SQLite asks while it does.
+/// Compiles statements that write to a table, and collects the triggers that SQLite's authorizer names meanwhile.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError> {
     let table = quoted(&found.info.name);
     let columns: Vec<String> = found
@@ -429,17 +435,17 @@ fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError
     Ok(foreign)
 }
 
-/// Returns the triggers that keep the audit log append-only (errata G7) and are gone, or are not what they were.
+/// Returns the triggers that keep the audit log append-only (errata G7) and are missing or altered.
 ///
 /// # Errors
-/// When the schema cannot be read.
+/// If the schema cannot be read.
 pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>, DecodeError> {
     let there = audit_triggers(conn)?;
     let triggers = schema::audit_triggers().map(|(name, _)| name);
     Ok(triggers.filter(|name| !there.contains(*name)).collect())
 }
 
-/// Which of these triggers are there, in small letters.
+/// Returns which of these triggers exist unaltered, in lower case.
 fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
     let mut statement =
         conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;
@@ -462,7 +468,7 @@ mod tests {
     use crate::sqlite::intact::{Looked, quick_check};
     use crate::sqlite::{Guard, guard};
 
-    /// A run's database with something done to its schema, guarded.
+    /// Returns a guarded run database after the given change to its schema.
     fn changed(sql: &str) -> Connection {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.db");
@@ -498,7 +504,7 @@ mod tests {
                 foreign("the function zeroblob"),
             ),
             (check("instr(value, name)"), foreign("the function instr")),
-            // What never changes is no less a call.
+            // A call with constant arguments counts as well.
             (
                 check("instr(zeroblob(20000000), zeroblob(10000000) || x''01'') = 0"),
                 foreign("the function zeroblob"),
@@ -519,17 +525,17 @@ mod tests {
             ),
         ] {
             let conn = changed(&sql);
-            // What is not given has a default of the documents, which calls a function.
+            // A column without a given value gets OpenProse's default, which calls a function.
             let insert =
                 "INSERT INTO bindings(name, value, created_at, updated_at) VALUES (?1, ?2, '', '')";
-            // A guarded connection does not even compile what writes; the writer's does.
+            // A guarded connection refuses even to compile a write; a writer's connection compiles it.
             assert!(program_of(&conn, insert).is_err(), "{sql}");
             let program = authorize_during(&conn, |_, _| true, || program_of(&conn, insert));
             assert_eq!(program.unwrap().ok(), found, "{sql}");
             let is_foreign = matches!(found, Some(Program::Foreign(_)));
             let refused = refusals(&conn).unwrap();
             assert_eq!(refused.len(), usize::from(is_foreign), "{sql}: {refused:?}");
-            // Reading runs none of it.
+            // Reading runs none of the schema's code.
             assert_eq!(quick_check(&conn), Looked::default(), "{sql}");
         }
     }

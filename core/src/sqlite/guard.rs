@@ -1,7 +1,7 @@
-//! What a connection to somebody else's database may do: read tables, slowly bounded, and nothing else.
+//! Restricts a connection to a foreign database: it may only read tables, within limits.
 //!
-//! Source: errata R4, R5. A 170 KB file whose `run` is a view took a naive reader to
-//! 3.4 GB; triggers, virtual tables and generated columns are other ways in.
+//! Source: errata R4, R5. A 170 KB file whose `run` is a view made an unguarded reader allocate 3.4 GB; triggers,
+//! virtual tables and generated columns are other means of attack.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,18 +14,18 @@ use rusqlite::limits::Limit;
 use super::value::file_len;
 use crate::database::{DecodeError, Limits, Stop};
 
-/// How far reading may go.
+/// The limits on reading.
 pub struct Guard {
-    /// Steps of SQLite's virtual machine that one statement may take at most, or all statements of one snapshot.
-    /// The core has no clock; 50 million take about a second natively, and the largest honest list (a million
-    /// rows) takes some 40. A small file gets fewer: what its rows can need, and some.
+    /// Maximum number of steps of SQLite's virtual machine for one statement, or for all statements of one snapshot.
+    /// The core has no clock; 50 million steps take about a second natively, and the largest legitimate list (a
+    /// million rows) takes some 40 million. A small file gets fewer steps, in proportion to its size.
     pub steps: u64,
-    /// Asked every hundred steps; `true` stops the statement. A shell's clock, or its cancel button.
+    /// Polled every hundred steps; `true` stops the statement. A shell's clock, or its cancel button.
     pub stop: Option<Stop>,
-    /// Bytes that SQLite may hold in the whole process, all connections together; it can be lowered, never
-    /// raised.
+    /// Bytes that SQLite may allocate in the whole process, for all connections together. The limit can be lowered,
+    /// never raised.
     pub heap: Option<u64>,
-    /// Whether statements may write. The same limits hold, and still no trigger and no view of the file runs.
+    /// Whether statements may write. The same limits apply, and triggers and views of the file still do not run.
     pub writes: bool,
 }
 
@@ -51,7 +51,7 @@ impl From<&Limits> for Guard {
     }
 }
 
-/// Bytes that SQLite may hold: with what Rust holds of the same file, less than 256 MB.
+/// Bytes that SQLite may allocate: together with Rust's copy of the same file, less than 256 MB.
 const HEAP: u64 = 160 << 20;
 
 impl std::fmt::Debug for Guard {
@@ -65,29 +65,29 @@ impl std::fmt::Debug for Guard {
     }
 }
 
-/// Asks SQLite for `locking_mode=exclusive`: with a VFS that has no shared memory, a database in WAL mode can
-/// be read only so (errata R2). It must be the first statement on the connection; reads no page.
+/// Sets SQLite's `locking_mode=exclusive`. With a VFS without shared memory, a database in WAL mode can only be read
+/// in this mode (errata R2). Must be the first statement on the connection; does not read a page.
 ///
 /// # Errors
-/// When SQLite refuses.
+/// If SQLite refuses.
 pub fn exclusive(conn: &Connection) -> Result<(), DecodeError> {
-    // rusqlite's `pragma_update` would do as well, but this states what runs first.
+    // `pragma_update` would work too, but the explicit statement shows what runs first.
     Ok(conn.query_row("PRAGMA locking_mode=exclusive", [], |_| Ok(()))?)
 }
 
-/// Makes sure that a connection opens: reads the first page and the schema's version.
+/// Checks that a connection works: reads the first page and the schema's version.
 ///
 /// # Errors
-/// What SQLite says of the file: locked, damaged, encrypted, a hot journal that cannot be rolled back.
+/// Any error of SQLite about the file: locked, damaged, encrypted, a hot journal that cannot be rolled back.
 pub fn probe(conn: &Connection) -> Result<(), DecodeError> {
     Ok(conn.query_row("PRAGMA schema_version", [], |_| Ok(()))?)
 }
 
-/// Bounds what SQLite compiles and holds. A connection that asks anything before [`guard()`] calls this first: the first
-/// statement reads the schema.
+/// Limits SQLite's compiler and memory. Call this before the first statement if that statement comes before
+/// [`guard()`], because the first statement reads the schema.
 ///
 /// # Errors
-/// When SQLite refuses a limit.
+/// If SQLite refuses a limit.
 pub fn limit(conn: &Connection) -> Result<(), DecodeError> {
     for (limit, most) in [
         (Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE),
@@ -101,34 +101,36 @@ pub fn limit(conn: &Connection) -> Result<(), DecodeError> {
     ] {
         conn.set_limit(limit, most)?;
     }
-    // Objects in the schema: a limit of newer libraries than wasm's, which `guard` asks for.
+    // The number of schema objects. The SQLite library in wasm is older and lacks this limit, so `guard` counts them
+    // itself.
     let _ = conn.set_limit(Limit::SQLITE_LIMIT_SCHEMA, MOST_OBJECTS);
     Ok(())
 }
 
-/// Guards a connection before anything is read through it; see the module for what it forbids.
+/// Guards a connection before anything is read through it; the module documentation lists the restrictions.
 ///
 /// # Errors
-/// When the file is no database, or SQLite refuses a setting.
+/// If the file is not a database, or SQLite refuses a setting.
 pub fn guard(conn: &mut Connection, guard: Guard) -> Result<(), DecodeError> {
     counted(conn, guard).map(|_| ())
 }
 
-/// Counts the steps of a guarded connection.
+/// The step counter of a guarded connection.
 pub(super) struct Steps {
     taken: Arc<AtomicU64>,
     most: Arc<AtomicU64>,
 }
 
 impl Steps {
-    /// Counts from here, up to another number. Where another authorizer is asked, statements do not begin to count anew.
+    /// Restarts the count, with a new maximum. Needed while another authorizer is set: then a new statement does not
+    /// restart the count.
     pub(super) fn begin(&self, most: u64) {
         self.most.store(most, Ordering::Relaxed);
         self.taken.store(0, Ordering::Relaxed);
     }
 }
 
-/// The same as [`guard()`], and what counts the connection's steps.
+/// Does the same as [`guard()`], and also returns the connection's step counter.
 pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, DecodeError> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -146,7 +148,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
     }
     limit(conn)?;
 
-    // Before the first statement, which reads the schema.
+    // Set before the first statement, which reads the schema.
     let taken = Arc::new(AtomicU64::new(0));
     let most = Arc::new(AtomicU64::new(guard.steps));
     let stop = guard.stop;
@@ -161,7 +163,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "query_only", !guard.writes)?;
-    // Answers with its value: a row that nobody needs.
+    // The pragma returns its value as a row, which is ignored.
     conn.pragma_update_and_check(None, "mmap_size", 0, |_| Ok(()))
         .or_else(no_row_is_fine)?;
     conn.pragma_update(None, "temp_store", "memory")?;
@@ -173,7 +175,7 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
 
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0))?;
     if objects > i64::from(MOST_OBJECTS) {
-        // SQLite's own words, where it knows the limit.
+        // The message is SQLite's own for the same limit.
         return Err(DecodeError::Sqlite("too many schema objects".to_owned()));
     }
     let by_len = SOME_STEPS + STEPS_A_BYTE * file_len(conn)?;
@@ -182,7 +184,8 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
     let steps = Steps { taken, most };
     let snapshot = AtomicBool::new(false);
     authorize(conn, move |action, inside| {
-        // A statement is being prepared: its steps are counted from here, unless it is one of a snapshot.
+        // SQLite calls the authorizer while it prepares a statement. The step count restarts here, unless the
+        // statement is part of a snapshot.
         let begins = match action {
             Action::Transaction(operation) => Some(operation == "BEGIN"),
             _ => None,
@@ -193,31 +196,32 @@ pub(super) fn counted(conn: &mut Connection, guard: Guard) -> Result<Steps, Deco
         if let Some(begins) = begins {
             snapshot.store(begins, Ordering::Relaxed);
         }
-        // Inside a view or a trigger: never ours.
+        // `inside` names a view or a trigger, which Prosescope's own statements never use.
         inside.is_none() && (allow(action) || (guard.writes && may_write(action)))
     })?;
     Ok(steps)
 }
 
-/// Bytes of the longest statement, and of an object's text in a schema: the documents' longest takes 1 KB, and how long SQLite
-/// takes to compile one grows with the square of some of its parts.
+/// Maximum bytes of a statement, and of an object's definition in a schema. The longest one in OpenProse has 1 KB,
+/// and SQLite's compile time grows with the square of some parts' length.
 pub(super) const LONGEST_SQL: i32 = 128 << 10;
 
-/// The longest value that is read in one piece. Longer ones are listed and read in parts.
+/// Maximum bytes of a value that is read in one piece. Longer values are listed and read in parts.
 pub(super) const LONGEST_VALUE: i32 = 64 << 20;
 
-/// Tables, indexes, views and triggers that a schema may name; a run's has a dozen.
+/// Maximum number of tables, indexes, views and triggers in a schema; a run's has a dozen.
 const MOST_OBJECTS: i32 = 10_000;
 
-/// Steps between two questions of the progress handler: one row or two, each of which may hold long values.
+/// Steps between two calls of the progress handler: about one or two rows, each of which may hold long values.
 const STEPS: i32 = 100;
 
-/// Steps that any file may take, and those that each of its bytes may: a row of a few bytes takes some sixty.
+/// Steps that any file may take, and additional steps per byte of the file: a row of a few bytes takes some sixty.
 const SOME_STEPS: u64 = 2_000_000;
 const STEPS_A_BYTE: u64 = 16;
 
-/// Functions that reach out of the database. All others only compute, within the limits; newer SQLite asks for
-/// those in a column's DEFAULT as well, which a file may choose freely and no reading evaluates.
+/// Functions that reach outside the database. All others only compute, within the limits. They must be allowed
+/// because newer SQLite versions authorize the functions in a column's DEFAULT too: the file chooses them, but
+/// reading never calls them.
 pub(super) const NOT_FUNCTIONS: &[&str] = &[
     "load_extension",
     "fts3_tokenizer",
@@ -226,13 +230,14 @@ pub(super) const NOT_FUNCTIONS: &[&str] = &[
     "edit",
 ];
 
-/// Pragmas that tell something of the file and change nothing.
+/// Pragmas that only report properties of the file.
 const PRAGMAS: &[&str] = &["encoding", "page_count", "page_size", "schema_version"];
 
-/// Pragmas that take a table's name.
+/// Pragmas whose argument is a table's name.
 const TABLE_PRAGMAS: &[&str] = &["quick_check", "table_list", "table_xinfo"];
 
-/// Whether a writer's own statements may do what reading never does. `VACUUM` reads a database that it attaches.
+/// Whether a writer's own statement may do an action that reading never needs. `VACUUM` reads a database that it
+/// attaches.
 fn may_write(action: &Action<'_>) -> bool {
     matches!(
         action,

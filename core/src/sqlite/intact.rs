@@ -6,20 +6,21 @@ use super::shape::{discover, quoted};
 use crate::database::DecodeError;
 use crate::issue::Issue;
 
-/// What is wrong with the database `name`, by SQLite's own look at the file, and with its schema.
+/// Returns the defects of the database `name`: those that SQLite's own check finds in the file, and those of its
+/// schema.
 pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
     let odd = |odd: String| {
         Issue::error("disguised-schema", format!("{name} has {odd}")).hint(
-            "No tool writes such a schema: somebody changed it by hand. Do not trust this file.",
+            "No tool writes such a schema, so it was changed by hand. Do not trust this file.",
         )
     };
     let trigger = |trigger: String| {
         Issue::warning("foreign-trigger", format!("{name} has {trigger}"))
-            .hint("Other writers run it: it may change what they record, a decision too. `prosescope` never does, and refuses to write here.")
+            .hint("The trigger runs when other programs write, and may change their records, even a gate's decision. `prosescope` does not run it, and refuses to write to this database.")
     };
     let code = |why: String| {
-        Issue::warning("foreign-code", format!("nothing is recorded in {name}: {why}"))
-            .hint("It may take for ever, or write otherwise: `prosescope` refuses to write here. `prosescope check RUN --fix` writes a copy without it.")
+        Issue::warning("foreign-code", format!("cannot record in {name}: {why}"))
+            .hint("Such code may never end, or change the records, so `prosescope` refuses to write to this database. `prosescope check RUN --fix` writes a copy without the code.")
     };
     let mut issues = Vec::new();
     for found in [
@@ -32,12 +33,12 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
     let looked = quick_check(conn);
     issues.extend(looked.found.into_iter().map(|found| {
         Issue::error("database-damaged", found)
-            .hint("Pages of the file contradict each other: rows may be missing or wrong.")
+            .hint("Pages of the file contradict each other, so rows may be missing or wrong.")
     }));
     issues.extend(looked.ended.as_ref().map(not_looked_through));
     if looked.skipped > 0 {
         let what = format!(
-            "{} tables that are not a run's were left out: at most {MOST_OTHERS} of them are looked through",
+            "{} tables that do not belong to a run were not checked, because at most {MOST_OTHERS} of them are",
             looked.skipped
         );
         issues.push(unknown(what));
@@ -54,30 +55,31 @@ fn not_looked_through(error: &DecodeError) -> Issue {
 
 fn unknown(why: String) -> Issue {
     Issue::noted("database-not-looked-through", why)
-        .hint("Whether its pages agree with each other is not known.")
+        .hint("It is unknown whether the pages of this database are consistent.")
 }
 
-/// Tables looked through beside those of a run: SQLite walks over the names of all tables for each that it looks through.
+/// Maximum number of checked tables that do not belong to a run: for each checked table, SQLite walks over the names
+/// of all tables.
 const MOST_OTHERS: usize = 1000;
 
-/// What a look through the tables came to.
+/// The result of checking the tables.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Looked {
-    /// What is wrong, in SQLite's words.
+    /// The defects, in SQLite's words.
     pub(super) found: Vec<String>,
-    /// Tables that were left out because there are too many.
+    /// Number of tables that were not checked because there are too many.
     pub(super) skipped: usize,
-    /// What ended the look, where something did: the guard's limits, a page that is gone.
+    /// The error that ended the check early, if any: the guard's limits, a missing page.
     pub(super) ended: Option<DecodeError>,
 }
 
-/// What SQLite itself finds wrong with a file (`PRAGMA quick_check`), table by table with its indexes: pages and cells
-/// that contradict each other. Reads all of them. Finds about two thirds of random damage. Virtual
-/// tables are left out: their checks would run code that the file chooses.
+/// Runs SQLite's own check of a file (`PRAGMA quick_check`) on each table and its indexes, which finds contradictory
+/// pages and cells. Reads all pages. Finds about two thirds of random damage.
 ///
-/// Nothing of the schema's own runs: CHECKs are left out, and a table with computed columns is not looked at.
+/// The schema's own code does not run: CHECKs are ignored, and tables with computed columns as well as virtual tables
+/// are not checked.
 ///
-/// Of the tables that are not a run's, at most [`MOST_OTHERS`] are looked through.
+/// Of the tables that do not belong to a run, at most [`MOST_OTHERS`] are checked.
 pub(super) fn quick_check(conn: &Connection) -> Looked {
     let mut looked = Looked::default();
     let checks = |ignored: bool| {
@@ -96,9 +98,9 @@ pub(super) fn quick_check(conn: &Connection) -> Looked {
             let other = !is_written(table);
             others += usize::from(other);
             match table.computed.first() {
-                // The other tables are still looked at.
+                // Record the refusal, but check the other tables.
                 Some(column) => {
-                    let why = format!("looking through {name} would compute its column {column}");
+                    let why = format!("checking {name} would compute its column {column}");
                     refused = refused.or(Some(DecodeError::Refused(why)));
                 }
                 None if other && others > MOST_OTHERS => {}
@@ -142,7 +144,7 @@ mod tests {
                 conn.execute_batch(&format!("CREATE TABLE other{n} (a NOT NULL)"))
                     .unwrap();
             }
-            // SQLite finds a NULL where the schema allows none.
+            // SQLite reports a NULL in a column that the schema declares NOT NULL.
             conn.execute_batch(
                 "INSERT INTO run VALUES ('r');
                  PRAGMA writable_schema = ON;

@@ -1,4 +1,4 @@
-//! A source of files that are held in memory, databases among them.
+//! A [`Source`] whose files, including databases, are in memory.
 
 use super::{Header, Sqlite, wal_missing};
 use crate::database::{Database, Limits};
@@ -14,7 +14,7 @@ pub struct MemorySource {
 }
 
 impl MemorySource {
-    /// A source of these paths and bytes.
+    /// Returns a source of these paths and bytes.
     pub fn new(label: &str, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> MemorySource {
         let mut pairs: Vec<(String, Vec<u8>)> = files.into_iter().collect();
         pairs.sort();

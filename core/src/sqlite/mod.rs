@@ -1,8 +1,8 @@
-//! A SQLite file as a [`Database`], through a connection that the shell opened, or from bytes.
+//! Reads a SQLite file as a [`Database`], through a connection that the shell opened, or from bytes.
 //!
-//! All that is SQLite's own is here: what a file's header and its `-wal` say, what a connection may do ([`Guard`]), which
-//! statements read a table lazily, and how far a schema is to be trusted. Nothing is assumed of the schema: tables and
-//! columns are discovered.
+//! Everything specific to SQLite is in this module: the file's header and `-wal`, the restrictions on a connection
+//! ([`Guard`]), statements that read a table without its large values, and the checks of an untrusted schema. The
+//! module discovers tables and columns and does not rely on a fixed schema.
 //!
 //! ```
 //! use prosescope_core::decode::rows;
@@ -62,13 +62,14 @@ use shape::quoted;
 pub struct Sqlite {
     conn: Connection,
     steps: guard::Steps,
-    /// Bytes of cells of unknown size that were handed out in this snapshot, or in this scan outside of one.
+    /// Bytes of handed-out cells of unknown size, in the current snapshot, or in the current scan outside of one.
     handed: Cell<u64>,
-    /// What this snapshot's questions have in common.
+    /// Facts cached for the current snapshot.
     known: RefCell<Known>,
 }
 
-/// Facts of the file that hold for as long as a snapshot does: a list of values asks for them with each value.
+/// Facts of the file that stay valid during a snapshot. They are cached because a list of values needs them for each
+/// value.
 #[derive(Default)]
 struct Known {
     len: Option<u64>,
@@ -78,7 +79,7 @@ struct Known {
 }
 
 impl Sqlite {
-    /// Guards a connection; nothing may have been read through it.
+    /// Guards a connection through which nothing has been read yet.
     ///
     /// # Errors
     /// See [`guard()`].
@@ -92,7 +93,7 @@ impl Sqlite {
         })
     }
 
-    /// Answers from what this snapshot knows already; asks each time outside of one.
+    /// Returns a fact from the snapshot's cache, or determines it; outside of a snapshot nothing is cached.
     fn known<T: Clone>(
         &self,
         get: impl Fn(&Known) -> Option<T>,
@@ -110,7 +111,7 @@ impl Sqlite {
         Ok(answer)
     }
 
-    /// Bytes of the database, those in its `-wal` included.
+    /// Returns the size of the database in bytes, including its `-wal`.
     fn file_len(&self) -> Result<u64, DecodeError> {
         self.known(
             |known| known.len,
@@ -128,7 +129,7 @@ impl Sqlite {
         )
     }
 
-    /// Whether no column of a table takes one of the rowid's names.
+    /// Whether none of the table's columns has one of the rowid's names.
     fn has_plain_rowid(&self, table: &str) -> Result<bool, DecodeError> {
         self.known(
             |known| known.plain_rowid.get(table).copied(),
@@ -139,7 +140,7 @@ impl Sqlite {
         )
     }
 
-    /// What a shell gives for the file at `path` that it opened; see [`crate::source::Source::database`].
+    /// Opens the database at `path` on the shell's connection, for [`crate::source::Source::database`].
     ///
     /// # Errors
     /// See [`guard()`].
@@ -156,7 +157,7 @@ impl Sqlite {
 
 impl Database for Sqlite {
     fn begin(&self) -> Result<(), DecodeError> {
-        // The guard counts the steps of a snapshot from its BEGIN: one inside of another is not even prepared.
+        // A nested BEGIN must be refused here: merely preparing it would restart the guard's count of steps.
         if !self.conn.is_autocommit() {
             return Err(DecodeError::Sqlite("a snapshot has begun".to_owned()));
         }
@@ -167,14 +168,14 @@ impl Database for Sqlite {
     }
 
     fn end(&self) {
-        // There is nothing to undo: a reader's transaction only ends.
+        // A rollback has nothing to undo, because the transaction only reads.
         let _ = self.conn.execute_batch("ROLLBACK");
         self.known.take();
     }
 
     fn tables(&self) -> Result<Vec<Found>, DecodeError> {
         let mut tables = shape::discover(&self.conn)?;
-        // What is damaged says so when it is walked over.
+        // Errors are ignored here: damage shows again when the table is read.
         let _ = shape::note_empty(&self.conn, &mut tables);
         Ok(tables)
     }
@@ -200,7 +201,7 @@ impl Database for Sqlite {
         select::scan(self, scan, each)
     }
 
-    /// A row may cost a page: in a large file fewer are counted.
+    /// Counts fewer rows in a large file, where each row may cost a page.
     fn count(&self, table: &Found, most: u64) -> Option<u64> {
         let large = self.file_len().ok()? > 64 << 20;
         let most = if large { most.min(20_000) } else { most };
@@ -213,7 +214,7 @@ impl Database for Sqlite {
         u64::try_from(rows).ok().filter(|n| *n <= most)
     }
 
-    /// By the ids at its ends, which is two steps down the tree.
+    /// Estimates from the lowest and highest rowid, which takes two lookups in the tree.
     fn about(&self, table: &Found) -> u64 {
         let Some(rowid) = table.rowid_name() else {
             return 0;

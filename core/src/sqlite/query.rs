@@ -1,8 +1,8 @@
-//! Answers a question in SQL over a guarded connection: puts tables beside those of the file, bounds the statement, and
-//! makes an answer of its rows.
+//! Answers a user's SQL query over a guarded connection: adds tables to those of the file, limits the statement, and
+//! converts its rows into an answer.
 //!
-//! What the guard forbids stays forbidden (defensive mode, no trusted schema, no views and triggers of the file). A question
-//! may do more than our own statements in one point: name subqueries with `WITH`.
+//! The guard's restrictions stay in force (defensive mode, no trusted schema, no views and triggers of the file).
+//! Only one thing is additionally allowed: named subqueries (`WITH`).
 
 mod bounds;
 
@@ -23,21 +23,22 @@ use crate::decode::rows::whole_characters;
 use crate::model::{Cell, Stored};
 use crate::text;
 
-/// Bytes of the longest value that a question works on. The beginnings of longer ones are in `value_list`.
+/// Maximum bytes of a value that a query processes. The table `value_list` contains the beginnings of longer ones.
 const LONGEST: i32 = 16 << 20;
 
-/// Bytes of a pattern of LIKE and GLOB, which may be compared at each place of a value: SQLite lets nothing interrupt that.
+/// Maximum bytes of a pattern of LIKE and GLOB. SQLite compares the pattern at every position of a value and cannot
+/// be interrupted meanwhile.
 const PATTERN: i32 = 256;
 
-/// Opens an empty database in memory: what a run is asked by that has no SQLite database of its own.
+/// Opens an empty database in memory, for queries about a run that is not in a SQLite database.
 ///
 /// # Errors
-/// When SQLite has no memory for it.
+/// If SQLite cannot allocate its memory.
 pub fn empty(limits: &Limits) -> Result<Sqlite, DecodeError> {
     Sqlite::new(Connection::open_in_memory()?, Guard::from(limits))
 }
 
-/// Answers a question. The connection is of no other use afterwards.
+/// Answers a query. The connection must not be used for anything else afterwards.
 pub(super) fn query(
     conn: &Connection,
     steps: &Steps,
@@ -52,7 +53,7 @@ pub(super) fn query(
     }
     let tables = discover(conn)?;
     let named = has_names(conn)?;
-    // Where SQLite finds no memory for a result, rusqlite panics: what one result takes is little of the memory there is.
+    // rusqlite panics if SQLite cannot allocate a result, so the longest result must be far below the memory limit.
     let longest = match super::shape::is_utf8(conn)? {
         true => LONGEST,
         false => LONGEST / 4,
@@ -63,7 +64,7 @@ pub(super) fn query(
     ] {
         conn.set_limit(limit, most).map_err(DecodeError::from)?;
     }
-    // Rows that the core hands on are no work of the file's choosing.
+    // Filling the added tables is the core's own work, so its steps are not limited.
     steps.begin(u64::MAX);
     put_beside(conn, question.beside)?;
     let refused = Arc::new(Mutex::new(None));
@@ -75,7 +76,7 @@ pub(super) fn query(
     })
 }
 
-/// Makes the tables and fills them. The guard forbids that to every statement but these.
+/// Creates the added tables and fills them. The guard allows writing only to these statements.
 fn put_beside(conn: &Connection, tables: &[Beside<'_>]) -> Result<(), QueryError> {
     let put = || -> rusqlite::Result<()> {
         conn.pragma_update(None, "query_only", false)?;
@@ -116,7 +117,7 @@ fn put_one(conn: &Connection, table: &Beside<'_>) -> rusqlite::Result<()> {
     put.map(|_| ())
 }
 
-/// Why a question failed, before it is said in words.
+/// Why a query failed, before the message is composed.
 enum Failed {
     Said(QueryError),
     Sqlite(rusqlite::Error),
@@ -128,7 +129,7 @@ impl From<rusqlite::Error> for Failed {
     }
 }
 
-/// Whether every name of the file is UTF-8: rusqlite panics at the name of a column that is not.
+/// Whether every name in the schema is UTF-8: rusqlite panics at a column name that is not.
 fn has_names(conn: &Connection) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = statement.query([])?;
@@ -148,7 +149,7 @@ fn columns(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
     columns.collect()
 }
 
-/// Columns by their place, where their names cannot be asked for.
+/// Returns numbered columns, for statements whose column names cannot be read.
 fn numbered(statement: &rusqlite::Statement<'_>) -> Vec<QueryColumn> {
     let columns = (1..=statement.column_count()).map(|place| QueryColumn {
         name: format!("column {place}"),
@@ -168,7 +169,7 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
     }
     if statement.parameter_count() > 0 {
         return Err(Failed::Said(QueryError::Sql {
-            message: "the statement has parameters, to which nothing gives a value".to_owned(),
+            message: "the statement has parameters without values".to_owned(),
             offset: question
                 .sql
                 .find('?')
@@ -195,7 +196,7 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
             Ok(None) => break,
             Err(error) if is_full && is_interrupted(&error) => {
                 view.more = true;
-                let note = "The statement was stopped while it looked for another row.";
+                let note = "The statement was stopped while it computed another row.";
                 view.notes.push(note.to_owned());
                 break;
             }
@@ -218,13 +219,13 @@ fn ask(conn: &Connection, question: &Question<'_>, named: bool) -> Result<QueryV
     if view.more && held >= ANSWER {
         let most = crate::database::bytes_in_words(ANSWER as u64);
         view.notes.push(format!(
-            "Rows are left out because an answer takes at most {most}."
+            "Further rows are left out because an answer has at most {most}."
         ));
     }
     Ok(view)
 }
 
-/// A cell of an answer, cut.
+/// Returns a cell of the answer, cut to the maximum length.
 fn cell(value: ValueRef<'_>) -> Cell {
     let value = Value::from(value);
     let stored = match &value {
@@ -253,7 +254,7 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// How many characters come before a byte.
+/// Returns the number of characters before a byte offset.
 fn characters(sql: &str, at: usize) -> usize {
     sql.get(..at).map_or(0, |before| before.chars().count())
 }
@@ -263,7 +264,7 @@ fn is_interrupted(error: &rusqlite::Error) -> bool {
 }
 
 impl Failed {
-    /// `refused` is what the authorizer did not allow.
+    /// Converts the failure into a message; `refused` is the action that the authorizer denied, if any.
     fn explained(self, question: &Question<'_>, refused: Option<String>) -> QueryError {
         let error = match self {
             Failed::Said(error) => return error,
@@ -274,7 +275,8 @@ impl Failed {
             return QueryError::Refused(why);
         }
         let offset = match &error {
-            // The statement is the rest of what was asked, behind one that is whole.
+            // SQLite's offset counts from the start of the statement that failed, which may be the second of the
+            // query.
             rusqlite::Error::SqlInputError { sql, offset, .. } => usize::try_from(*offset)
                 .ok()
                 .map(|at| at + question.sql.len().saturating_sub(sql.len()))
@@ -298,7 +300,7 @@ impl Failed {
     }
 }
 
-/// What to do about a name that nothing has.
+/// Returns the next step after an error; for an unknown name, similar names.
 fn next(message: &str, question: &Question<'_>) -> String {
     let unknown = message.strip_prefix("no such ");
     let unknown = unknown.and_then(|rest| rest.split_once(": "));

@@ -1,4 +1,5 @@
-//! A database built anew, row by row: what was deleted, freed or logged in the original is in none of its pages.
+//! Copies a database row by row into a new one, so that deleted, freed or logged content of the original is not in
+//! any page of the copy.
 
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, Statement, ffi, params_from_iter};
@@ -9,42 +10,42 @@ use crate::database::{DecodeError, Found, Value};
 use crate::schema::WORKFLOWS_SQL;
 use crate::schema::{GATES, STATE_SQL};
 
-/// What becomes of the rows of a database that is built anew.
+/// Decides which rows of the original are copied, and how they change.
 pub trait Rebuild {
-    /// Whether a table is copied.
+    /// Whether to copy a table.
     fn table(&mut self, table: &Found) -> bool;
 
-    /// Changes the cells of a row, which are those of [`Found::read_columns`] that are no computed ones; `false` leaves the row out.
-    /// Rows of `gates` come before those of all other tables, each table's in their order.
+    /// Changes the cells of a row ([`Found::read_columns`] without the computed ones); `false` leaves the row out.
+    /// The rows of `gates` come first; within a table, rows keep their order.
     fn row(&mut self, table: &Found, cells: &mut Cells) -> bool;
 }
 
-/// Numbers that are tried for a row that is not unique.
+/// Maximum number of suffixes tried for a row whose key is not unique.
 const NUMBERS: usize = 1000;
 
-/// A row's cells by their column.
+/// A row's cells, each with its column's name.
 pub type Cells = Vec<(String, Value<'static>)>;
 
-/// Why a database was not built anew.
+/// Why a database could not be rebuilt.
 #[derive(Debug, thiserror::Error)]
 pub enum RebuildError {
-    /// The original cannot be read on.
+    /// Reading the original failed.
     #[error("the table {table} cannot be read to its end: {cause}")]
     Read {
         /// The table.
         table: String,
-        /// What SQLite says.
+        /// SQLite's error.
         cause: rusqlite::Error,
     },
-    /// The new one cannot be written.
+    /// Writing the new database failed.
     #[error(transparent)]
     Write(#[from] rusqlite::Error),
 }
 
-/// Guards a database of which every row is copied, and whole: what bounds a list would cut the copy off.
+/// Guards a database of which every row is copied in full. The usual step limits would cut the copy off.
 ///
 /// # Errors
-/// When SQLite refuses it.
+/// If SQLite refuses a setting.
 pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
     let whole = Guard {
         steps: u64::MAX,
@@ -56,12 +57,13 @@ pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// Fills `to`, an empty database, with the tables and rows of `from`, which is guarded and only read; without one, `rows` only sees
-/// them. A table that is as
-/// `prosescope` makes it is made as that, with its constraints, indexes and triggers; any other has its columns, its key, and
+/// Fills the empty database `to` with the tables and rows of the guarded database `from`, which is only read. Without
+/// `to`, the rows are only passed to `rows`. A table defined exactly as `prosescope` defines it gets the same
+/// constraints, indexes and triggers; any other table only gets its columns and key. Views, computed columns and
+/// tables of extensions are left out.
 /// nothing that acts. Views, computed columns and the tables of extensions are left out.
 ///
-/// # Errors
+/// [`RebuildError`]; then `to` must not be used.
 /// [`RebuildError`]; `to` is then not to be used.
 pub fn rebuild(
     from: &Connection,
@@ -77,11 +79,11 @@ pub fn rebuild(
         table: "sqlite_schema".to_owned(),
         cause: rusqlite::Error::ToSqlConversionFailure(Box::new(error)),
     })?;
-    // The log of the gates records hashes of what they ask.
+    // Gates come first, because the audit log contains hashes of their prompts.
     tables.sort_by_key(|table| !table.info.name.eq_ignore_ascii_case(GATES));
     if let Some(to) = to {
-        // Nobody else sees the new one before it is whole, and after a crash nobody wants it. What a row says that its table does not
-        // allow is in the original, too.
+        // Durability is not needed: the copy is private until it is complete, and discarded after a crash. Constraint
+        // violations are accepted because the original contains them too.
         to.execute_batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; BEGIN;",
         )?;
@@ -96,7 +98,8 @@ pub fn rebuild(
             match ours.objects(&table.info.name, &sql) {
                 Some(objects) => {
                     to.execute_batch(&sql)?;
-                    // A row that is not unique is seen when it is added, and can still be changed.
+                    // Unique indexes are created before the rows, so that a duplicate fails when it is added and can
+                    // still be changed.
                     let is_unique = |sql: &String| sql.starts_with("CREATE UNIQUE INDEX");
                     let (unique, others): (Vec<_>, Vec<_>) =
                         objects.into_iter().partition(is_unique);
@@ -117,7 +120,7 @@ pub fn rebuild(
     Ok(())
 }
 
-/// The tables as `prosescope` makes them.
+/// A database with the tables as `prosescope` creates them.
 struct Ours(Connection);
 
 impl Ours {
@@ -128,7 +131,8 @@ impl Ours {
         Ok(Ours(conn))
     }
 
-    /// What belongs to a table that was made by this statement: its indexes and triggers; `None` where it is another statement.
+    /// Returns the statements for the indexes and triggers of a table; `None` if the table was not created by this
+    /// statement.
     fn objects(&self, table: &str, sql: &str) -> Option<Vec<String>> {
         if definition(&self.0, table).ok()? != sql {
             return None;
@@ -140,14 +144,14 @@ impl Ours {
     }
 }
 
-/// The statement that made a table.
+/// Returns the statement that created a table.
 fn definition(conn: &Connection, table: &str) -> rusqlite::Result<String> {
     let sql = "SELECT CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     let bytes: Vec<u8> = conn.query_row(sql, [table], |row| row.get(0))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A table of the same columns and key.
+/// Returns the definition of a table with the same columns and key, but without anything that runs code.
 fn plain(table: &Found) -> String {
     let stored = stored(table);
     let only = match table.key.as_slice() {
@@ -166,7 +170,7 @@ fn plain(table: &Found) -> String {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '_'));
         let declared = if declared { &*column.declared } else { "" };
         let mut part = format!("{} {declared}", quoted(&column.name));
-        // Then the column is the row's place.
+        // In this case the column is the rowid itself.
         if only.is_some_and(|key| key.eq_ignore_ascii_case(&column.name))
             && declared.eq_ignore_ascii_case("INTEGER")
         {
@@ -191,7 +195,7 @@ fn plain(table: &Found) -> String {
     )
 }
 
-/// The columns that are read and written.
+/// Returns the columns that can be both read and written.
 fn stored(table: &Found) -> Vec<&str> {
     let mut stored = table.read_columns();
     stored.retain(|column| !table.generated.iter().any(|generated| generated == column));
@@ -269,8 +273,9 @@ fn copy(
     Ok(())
 }
 
-/// Adds a row whose key another row has: keys that differ in the original may be equal without what was replaced in them. One of the
-/// row's `texts` gets a number, so that the two stay two. `last` is the number that was used last, `refused` why it was not added.
+/// Adds a row whose key is taken, by appending a number to one of the row's `texts`. Keys that differ in the original
+/// may become equal when parts of them are redacted; the number keeps the rows distinct. `last` is the last number
+/// used, `refused` the error of the first attempt.
 fn add_numbered(
     insert: &mut Statement<'_>,
     values: &[Value<'static>],
@@ -302,7 +307,7 @@ fn is_repeated(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// A text with a number behind it.
+/// Returns a text with a number appended.
 fn with_number(value: &Value<'_>, number: u64) -> Value<'static> {
     let mut bytes = value.bytes().to_vec();
     bytes.extend_from_slice(format!(" ({number})").as_bytes());
@@ -369,7 +374,7 @@ mod tests {
             ["7 00FF"]
         );
         assert_eq!(all("SELECT l || k FROM keyed"), ["[x]1", "b2"]);
-        // What differed before still does.
+        // Keys that differed in the original still differ.
         assert_eq!(
             all("SELECT k FROM notes ORDER BY n"),
             ["[x]", "[x] (2)", "[x] (2) (3)", "[x] (2) (4)"]

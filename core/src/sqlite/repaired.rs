@@ -1,4 +1,4 @@
-//! The rows of a damaged database, one by one, into a new one of the corrected schema.
+//! Copies the rows of a damaged database, one by one, into a new database with the correct schema.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,12 @@ use crate::model::{ColumnInfo, TableInfo};
 use crate::repair::{Done, Note, Placed, REPAIRED, Repair, Row, UNPLACED, as_json};
 use crate::schema::{STATE_SQL, TABLES, known_column, known_table};
 
-/// Fills `to`, an empty database, with what the rows of `from` are to be; `from` is guarded and only read. Says what
-/// was done, by rule.
+/// Fills the empty database `to` with the repaired rows of `from`, which is guarded and only read. Returns the
+/// repairs, by rule.
 ///
 /// # Errors
-/// What SQLite says of `to`. Where `from` cannot be read on, the rest of that table is missing, and it is said.
+/// Any error of SQLite about `to`. If `from` becomes unreadable, the rest of that table is left out, and a repair
+/// note records this.
 pub fn copy_repaired(
     from: &Connection,
     to: &Connection,
@@ -36,7 +37,7 @@ pub fn copy_repaired(
 struct Copy<'a> {
     conn: &'a Connection,
     repair: &'a Repair,
-    /// By rule and what was done: how often.
+    /// How often each repair was made, by rule and description.
     done: BTreeMap<(String, String), u64>,
 }
 
@@ -46,7 +47,7 @@ impl Copy<'_> {
     }
 
     fn whole(&mut self, from: &Connection, tables: &[TableInfo]) -> rusqlite::Result<()> {
-        // Rows are carried as they are: also those that refer to nothing.
+        // Foreign keys are off because rows are copied unchanged, even those with dangling references.
         self.conn
             .execute_batch("PRAGMA foreign_keys = OFF; BEGIN;")?;
         self.conn.execute_batch(STATE_SQL)?;
@@ -112,7 +113,8 @@ impl Copy<'_> {
                 return Ok(());
             }
         };
-        // A default would claim what nothing recorded: that it was made now, that it runs.
+        // Columns missing in the original stay NULL: a default would record false facts, such as the present time or
+        // the status running.
         let mut absent = columns_of(self.conn, name)?;
         absent.retain(|column| !columns.iter().any(|own| own.eq_ignore_ascii_case(column)));
         let mut rows = statement.query([])?;
@@ -144,8 +146,8 @@ impl Copy<'_> {
         }
     }
 
-    /// What the file has beside its tables: the guards of the audit log are made anew, all else is the file's own and
-    /// is left out, since it would act on what is written.
+    /// Handles the schema's other objects: creates the audit log's protective triggers anew, and reports all others
+    /// as left out, because they would run code on each write.
     fn beside_tables(&mut self, from: &Connection) -> rusqlite::Result<()> {
         let listed = |conn: &Connection| -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND sql IS NOT NULL";
@@ -154,7 +156,7 @@ impl Copy<'_> {
                 .collect()
         };
         let ours = listed(self.conn)?;
-        // A schema that cannot be read has nothing that could be said of it.
+        // An unreadable schema has nothing to report.
         let theirs = listed(from).unwrap_or_default();
         let log = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = 'gate_audit_log'";
         let has_log = from
@@ -180,7 +182,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Makes the table, or its further columns.
+    /// Creates the table, or adds the columns that it lacks.
     fn shape(&mut self, table: &TableInfo) -> rusqlite::Result<()> {
         let name = quoted(&table.name);
         let spelled = |column: &ColumnInfo| {
@@ -188,7 +190,7 @@ impl Copy<'_> {
             format!("{} {declared}", quoted(&column.name))
         };
         let there = columns_of(self.conn, &table.name)?;
-        // A table has a column at least.
+        // A table without columns does not exist, so an empty list means that the table must be created.
         if there.is_empty() {
             let columns: Vec<String> = table.columns.iter().map(spelled).collect();
             let columns = columns.join(", ");
@@ -231,7 +233,7 @@ impl Copy<'_> {
             .any(|note| !note.table.eq_ignore_ascii_case(&table));
         let mut inserted = insert(self.conn, &table, &row, moved);
         if refused(&inserted) && table.eq_ignore_ascii_case("gates") {
-            // G1: the same gate again.
+            // G1: a gate that was used again.
             let id = row
                 .get("id")
                 .and_then(|id| id.as_text().map(str::to_owned))
@@ -283,7 +285,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// A1: the agent is there before its segments name it.
+    /// A1: creates agents that segments refer to but that have no row.
     fn agents_of_segments(&mut self) -> rusqlite::Result<()> {
         let made = self.conn.execute(
             "INSERT INTO agents (name, scope, created_at, updated_at)
@@ -300,7 +302,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Ids that were given once are not given again (the audit log's above all).
+    /// Copies the sequence counters, so that ids of deleted rows are not used again (most important in the audit
+    /// log).
     fn sequences(&mut self, from: &Connection) -> rusqlite::Result<()> {
         let read = || -> rusqlite::Result<Vec<(String, i64)>> {
             let mut rows = from.prepare("SELECT name, seq FROM sqlite_sequence")?;
@@ -317,7 +320,7 @@ impl Copy<'_> {
     }
 }
 
-/// Whether the system refused a read: what is there may be whole, and a copy would leave it out.
+/// Whether the system refused a read. The rows may be intact then, and a copy would lose them, so the copy must fail.
 fn failed(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -345,7 +348,8 @@ fn insert(conn: &Connection, table: &str, row: &Row, moved: bool) -> rusqlite::R
         .iter()
         .map(|(_, cell)| cell as &dyn rusqlite::ToSql)
         .collect();
-    // The place in the table is kept: of two rows the later one counts. Where the id is the place, it says so.
+    // Keeps the rowid, because of two rows with the same key the later one counts. If the id is the rowid, it is
+    // already set.
     let has = |column: &str| {
         row.cells
             .iter()
@@ -371,8 +375,8 @@ fn insert(conn: &Connection, table: &str, row: &Row, moved: bool) -> rusqlite::R
     Ok(())
 }
 
-/// How to read the rows of a table of the damaged database, in the order in which they came: the columns, and the
-/// query, whose first value is the rowid.
+/// Returns the columns of a table of the damaged database, and a query for its rows in the order in which they were
+/// written. The query's first column is the rowid.
 fn reading(from: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, String)> {
     let columns = columns_of(from, table)?;
     let list: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
@@ -386,13 +390,13 @@ fn reading(from: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, Str
         rowid.map(|rowid| format!("SELECT {rowid}, {list} FROM {name} ORDER BY {rowid}"));
     let sql = match by_rowid.filter(|sql| from.prepare(sql).is_ok()) {
         Some(sql) => sql,
-        // A table without rowids, or with a view's name.
+        // A table without rowids, or a view.
         None => format!("SELECT NULL, {list} FROM {name}"),
     };
     Ok((columns, sql))
 }
 
-/// The stored columns of a table: what is computed is never asked for.
+/// Returns the stored columns of a table; computed ones are never read.
 fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     let mut info = conn.prepare(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let listed: Vec<(String, i64)> = info
@@ -402,7 +406,7 @@ fn columns_of(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     Ok(stored.map(|(name, _)| name).collect())
 }
 
-/// A declared type, when it is one: the file chose it.
+/// Returns a declared type if it is harmless text, otherwise an empty string, because the file chose it.
 fn declared(declared: &str) -> &str {
     let plain = declared
         .chars()

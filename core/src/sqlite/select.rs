@@ -1,9 +1,9 @@
-//! Statements for tables whose shape is not known, that never read a large value.
+//! Builds statements for tables of unknown shape that never read a large value.
 //!
-//! A statement is made for the columns that are there. SQLite reads a row's columns in order, and a column
-//! behind a large value costs that value's pages (errata R8); `octet_length` and `typeof` look at
-//! the row's header only. So each text is asked for under a condition on its length, and a column that may lie
-//! behind a large one under a condition on what lies before it.
+//! A statement names only columns that exist. SQLite reads a row's columns in order, so a column after a large value
+//! costs that value's pages (errata R8); `octet_length` and `typeof` read only the row's header. Each text is
+//! therefore selected under a condition on its length, and a column that may follow a large value under a condition
+//! on the length of the columns before it.
 
 use std::borrow::Cow;
 use std::cell::Cell as Once;
@@ -18,12 +18,14 @@ use crate::database::Found;
 use crate::database::{Cell, CellAt, DecodeError, Key, Row, Rows, Scan, Value, Want};
 use crate::model::Stored;
 
-/// Bytes that a row takes on its page at least: two that point to it, its length, its key, the length of its header.
+/// Minimum bytes of a row on its page: two for the pointer to it, and one each for its length, its key and the length
+/// of its header.
 const SMALLEST_ROW: u64 = 5;
-/// How many times its file's bytes a database's texts may take: UTF-16 takes fewer bytes than UTF-8 at best by half.
+/// Maximum ratio of a database's texts to its file's bytes: texts stored as UTF-16 can grow by half when read as
+/// UTF-8.
 const MOST_READ: u64 = 2;
 
-/// Runs a scan; see [`crate::database::Database::scan`].
+/// Runs a scan, see [`crate::database::Database::scan`].
 pub(super) fn scan(
     db: &Sqlite,
     scan: &Scan<'_>,
@@ -36,7 +38,7 @@ pub(super) fn scan(
     let measured = scan.wants.iter().any(|want| want.most == 0);
     let left = (measured && !db.is_utf8()?).then(|| Once::new(file_len));
     let ascends = !matches!(scan.rows, Rows::At(_) | Rows::Page(..));
-    // Where a row's address is its place, rows that are not wanted are counted, too.
+    // In a table without rowids, a row's address is its position, so the count includes rows that are filtered out.
     let mut place = match scan.rows {
         Rows::At(at) => at,
         Rows::Page(from, _) => i64::try_from(from).unwrap_or(i64::MAX),
@@ -45,7 +47,7 @@ pub(super) fn scan(
     let counted = scan.wants.iter().any(|want| !want.sized);
     let mut walked = 0_u64;
     let mut before: Option<i64> = None;
-    // One row after another is asked for in the same words.
+    // The statement is cached, because single rows are often read one after another.
     let mut statement = db.conn.prepare_cached(&plan.sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(&plan.parameters))?;
     while let Some(row) = rows.next()? {
@@ -78,20 +80,20 @@ pub(super) fn scan(
     Ok(())
 }
 
-/// A statement, and which of its columns are what.
+/// A statement, with the meaning of its columns.
 struct Plan {
     sql: String,
     parameters: Vec<rusqlite::types::Value>,
     slots: Vec<Slot>,
 }
 
-/// Columns of a statement: address, whether the row is wanted, whether a text is too long, whether all were near enough,
-/// then for each want its type and length, and its value.
+/// The statement's first columns: address, whether the row is wanted, whether a text is too long, whether all columns
+/// were within reach. Then two columns per request: its type and length, and its value.
 const TOO_LONG: usize = 2;
 const REACHED: usize = 3;
 const FIRST: usize = 4;
 
-/// Where a wanted cell's type and length stand in the statement's row, and its value.
+/// The positions of a requested cell's type and length, and of its value, in the statement's row.
 #[derive(Clone, Copy)]
 struct Slot {
     size: Option<usize>,
@@ -102,7 +104,7 @@ impl Plan {
     fn of(scan: &Scan<'_>) -> Plan {
         let found = scan.table;
         let (condition, mut parameters) = condition(found, scan.rows);
-        // An address that is a place counts all rows.
+        // If an address is a position, rows must be counted before they are filtered.
         let (kept, filter) = match condition {
             Some(condition) if found.rowid_name().is_none() => (condition, String::new()),
             Some(condition) => ("1".to_owned(), format!(" WHERE {condition}")),
@@ -148,7 +150,7 @@ impl Plan {
         }
         sql.push_str(&format!(" FROM {}", quoted(&found.info.name)));
         if !matches!(scan.rows, Rows::Holding(..)) {
-            // What an index says is not asked: of a damaged file the table itself is believed.
+            // NOT INDEXED makes SQLite read the table itself: in a damaged file the index may differ from the table.
             sql.push_str(" NOT INDEXED");
         }
         sql.push_str(&filter);
@@ -173,7 +175,7 @@ impl Plan {
     }
 }
 
-/// What rows are chosen by, and its parameter.
+/// Returns the condition that selects the rows, and its parameters.
 fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::types::Value>) {
     match rows {
         Rows::OfRun(run) => match found.column("run_id") {
@@ -185,19 +187,19 @@ fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::ty
             None => (None, Vec::new()),
         },
         Rows::Holding(column, key) => {
-            // A column that is not there holds nothing.
+            // A missing column equals no key, so no row matches.
             let Some(column) = found.column(column) else {
                 return (Some("0".to_owned()), Vec::new());
             };
             let name = quoted(column);
             match key {
                 Key::Int(n) => (Some(format!("{name} = ?1")), vec![n.into()]),
-                // A text may be stored as a BLOB.
+                // A text may be stored as a BLOB, too.
                 Key::Text(text) if is_text(found, column) => (
                     Some(format!("{name} IN (?1, CAST(?1 AS BLOB))")),
                     vec![text.to_owned().into()],
                 ),
-                // Nor is a number made a text in such a column.
+                // Without text affinity, the column may hold the key as a number.
                 Key::Text(text) => (
                     Some(format!("CAST({name} AS TEXT) = ?1")),
                     vec![text.to_owned().into()],
@@ -208,8 +210,8 @@ fn condition(found: &Found, rows: Rows<'_>) -> (Option<String>, Vec<rusqlite::ty
     }
 }
 
-/// Whether a column has the affinity of a text (SQLite, "Determination Of Column Affinity"): what is written into it is
-/// made one, so that no number stands for a name.
+/// Whether a column has text affinity (SQLite, "Determination Of Column Affinity"): SQLite converts numbers written
+/// to such a column into text, so a name in it is never a number.
 fn is_text(found: &Found, column: &str) -> bool {
     let declared = found.info.columns.iter().find(|c| c.name == column);
     let declared = declared.map_or_else(String::new, |c| c.declared.to_ascii_uppercase());
@@ -217,7 +219,7 @@ fn is_text(found: &Found, column: &str) -> bool {
     !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"))
 }
 
-/// An expression that is true where a text is longer than is wanted, and its beginning is to be had.
+/// Returns an expression that is true if a text exceeds its requested length, so that only its beginning is read.
 fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
     let terms: Vec<String> = wants
         .iter()
@@ -236,7 +238,7 @@ fn too_long(found: &Found, wants: &[Want<'_>]) -> String {
     }
 }
 
-/// Whether every one of these columns is near enough to the row's beginning to be read.
+/// Returns an expression for whether all these columns are close enough to the row's start to be read.
 fn reached(found: &Found, wants: &[Want<'_>]) -> String {
     let stored = found.stored_order();
     let conditions: Vec<String> = wants
@@ -253,7 +255,7 @@ fn reached(found: &Found, wants: &[Want<'_>]) -> String {
     }
 }
 
-/// The order in which rows are stored, spelled out.
+/// Returns an ORDER BY clause for the order in which rows are stored.
 pub(super) fn order(found: &Found) -> String {
     match found.rowid_name() {
         Some(rowid) => format!(" ORDER BY {rowid}"),
@@ -265,8 +267,8 @@ pub(super) fn order(found: &Found) -> String {
     }
 }
 
-/// An expression for the bytes that lie before a column in its row, by the columns in the order in which they are stored;
-/// `None` when it is the first. Behind [`MOST_BEFORE`] columns nobody adds up: it is taken to be far away.
+/// Returns an expression for the bytes before a column in its row, given the columns in stored order; `None` for the
+/// first column. After [`MOST_BEFORE`] columns the sum is not computed, and the column counts as out of reach.
 fn before(stored: &[&str], column: &str) -> Option<String> {
     let columns: Vec<&&str> = stored
         .iter()
@@ -283,10 +285,10 @@ fn before(stored: &[&str], column: &str) -> Option<String> {
     balanced(&lengths)
 }
 
-/// Columns whose lengths are added up for each row. A table may have 2,000.
+/// Maximum number of columns whose lengths are added for each row. A table may have 2,000 columns.
 const MOST_BEFORE: usize = 64;
 
-/// A sum as a balanced tree: SQLite bounds an expression's depth.
+/// Returns a sum as a balanced tree, because SQLite limits the depth of an expression.
 fn balanced(terms: &[String]) -> Option<String> {
     match terms {
         [] => None,
@@ -305,7 +307,7 @@ struct OfStatement<'a, 'r> {
     scan: &'a Scan<'a>,
     row: &'a rusqlite::Row<'r>,
     at: i64,
-    /// Bytes of values that may still be read to know their lengths, where they are stored as UTF-16.
+    /// In a UTF-16 database: how many bytes of values may still be read to determine their lengths.
     left: Option<&'a Once<u64>>,
 }
 
@@ -327,7 +329,7 @@ impl Row for OfStatement<'_, '_> {
             ValueRef::Null if self.flag(TOO_LONG) => self.cut(i)?,
             value => Cell::whole(value.into()),
         };
-        // Rows whose sizes are asked for are looked at one by one, or a second time.
+        // Only cells without a known size count: rows with sizes are read one by one, or for a second time.
         if size.is_none() {
             let handed = &self.db.handed;
             handed.set(handed.get() + cell.value.bytes().len() as u64);
@@ -366,13 +368,13 @@ impl OfStatement<'_, '_> {
         self.row.get::<_, Option<i64>>(slot).ok().flatten() > Some(0)
     }
 
-    /// The i-th wanted column, as the table spells it.
+    /// Returns the i-th request, and its column as the table spells it.
     fn column(&self, i: usize) -> Option<(&Want<'_>, &str)> {
         let want = self.scan.wants.get(i)?;
         Some((want, self.scan.table.column(want.column)?))
     }
 
-    /// The beginning of a text that is too long to be read whole, if this is the one.
+    /// Returns the beginning of a text that exceeds its requested length; NULL for other cells.
     fn cut(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
         let Some((want, column)) = self.column(i).filter(|(want, _)| want.within.is_none()) else {
             return Ok(Cell::NULL);
@@ -384,9 +386,9 @@ impl OfStatement<'_, '_> {
         }))
     }
 
-    /// The beginning of a cell of known length, where it is near enough.
+    /// Returns the beginning of a cell of known length, if it is close enough to the row's start.
     fn beginning(&self, i: usize) -> Result<Cell<'_>, DecodeError> {
-        // Most cells that have no beginning are empty.
+        // Usually the cell is simply empty.
         let (stored, Some(len)) = self.size(i) else {
             return Ok(Cell::NULL);
         };
@@ -397,7 +399,7 @@ impl OfStatement<'_, '_> {
         let is_near = want
             .within
             .is_none_or(|most| self.before(column) <= u64::from(most));
-        // Without a handle a value is read whole or not at all.
+        // Without a blob handle, SQLite reads a value whole or not at all.
         let in_reach = found.rowid_name().is_some() || len <= LONGEST_VALUE as u64 / 4;
         let value = match (is_near && in_reach).then_some(stored) {
             None => Value::Null,
@@ -413,7 +415,7 @@ impl OfStatement<'_, '_> {
         Ok(Cell { value, len })
     }
 
-    /// Bytes that lie before a column in its row, of those whose lengths are known.
+    /// Returns the number of bytes before a column in its row, as far as the lengths are known.
     fn before(&self, column: &str) -> u64 {
         let stored = self.scan.table.stored_order();
         let before = stored.iter().take_while(|c| **c != column);
@@ -425,8 +427,8 @@ impl OfStatement<'_, '_> {
         before.filter_map(|column| len(column)).sum()
     }
 
-    /// The length of a text as UTF-8, where it is stored as UTF-16: nothing for it but to read it. Honest values take no
-    /// more than their file; where they claim to, what is left keeps the length that it is stored with.
+    /// Returns the length in UTF-8 of a text stored as UTF-16, which requires reading it. The values of an intact
+    /// file are not longer than the file; once `left` is used up, the stored length is returned instead.
     fn as_utf8(&self, i: usize, len: u64, left: &Once<u64>) -> u64 {
         left.set(left.get().saturating_sub(len));
         let Some((_, column)) = self.column(i).filter(|_| left.get() > 0) else {
@@ -447,11 +449,11 @@ impl OfStatement<'_, '_> {
     }
 }
 
-/// Rowids ascend, unless pages point back or to each other's children: such a tree may have more rows than can be
-/// counted.
+/// Returns an error for a rowid that does not ascend. In such a table the pages refer back or to each other's
+/// children, so a scan might never end.
 fn out_of_order(at: i64) -> DecodeError {
     DecodeError::Damaged(format!(
-        "row {at} comes after a later one, so the table's pages point to each other"
+        "row {at} follows a later row, so the table's pages refer to each other"
     ))
 }
 

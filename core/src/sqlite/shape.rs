@@ -1,4 +1,4 @@
-//! Which tables and columns a database has; nothing is assumed of it.
+//! Discovers a database's tables and columns, without relying on a known schema.
 
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
@@ -8,17 +8,17 @@ use crate::database::Found;
 use crate::model::{ColumnInfo, TableInfo};
 use crate::schema::{known_column, known_table};
 
-/// All tables and views but SQLite's own, in order of name.
+/// Returns all tables and views except SQLite's own, ordered by name.
 pub(super) fn discover(conn: &Connection) -> Result<Vec<Found>, DecodeError> {
     let listed = list(conn)?.into_iter();
     listed.map(|listed| describe(conn, listed)).collect()
 }
 
-/// Columns of `table_xinfo`: cid, name, type, notnull, dflt_value, pk, hidden. By their places, since looking a name
-/// up for each of 2,000 columns takes longer than all the rest.
+/// Columns of `table_xinfo`: cid, name, type, notnull, dflt_value, pk, hidden. They are read by index, since looking
+/// up a name for each of 2,000 columns would take most of the time.
 const XINFO_NAME: usize = 1;
 
-/// Describes one table.
+/// Returns the description of one table.
 pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> {
     let listed = list_by(conn, &format!("PRAGMA table_list({})", quoted(name)))?
         .into_iter()
@@ -27,8 +27,8 @@ pub(super) fn find(conn: &Connection, name: &str) -> Result<Found, DecodeError> 
     describe(conn, listed)
 }
 
-/// Notes which of the documents' tables have no rows, asked of all in one statement: making the statement that walks over
-/// one costs more than many a table's rows.
+/// Marks the tables of OpenProse that have no rows. One statement checks them all, because preparing a statement per
+/// table costs more than reading many rows.
 pub(super) fn note_empty(conn: &Connection, tables: &mut [Found]) -> Result<(), DecodeError> {
     let mut known: Vec<&mut Found> = tables
         .iter_mut()
@@ -59,13 +59,13 @@ pub(super) fn is_utf8(conn: &Connection) -> Result<bool, DecodeError> {
     Ok(pragma::<String>(conn, "PRAGMA encoding")? == "UTF-8")
 }
 
-/// What a pragma of one row says. These are asked with every value, so their statements are kept.
+/// Returns the value of a pragma with one row. The statements are cached because each value needs them.
 pub(super) fn pragma<T: FromSql>(conn: &Connection, sql: &str) -> rusqlite::Result<T> {
     conn.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// Whether no column of a table takes one of the rowid's names, so that rows are known by their rowid. Says nothing
-/// of tables that have none.
+/// Whether none of a table's columns has the name `_rowid_`, so that this name selects the rowid. For a table without
+/// rowids the result has no meaning.
 pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, DecodeError> {
     let mut statement = conn.prepare_cached(&format!("PRAGMA table_xinfo({})", quoted(table)))?;
     let mut rows = statement.query([])?;
@@ -77,7 +77,7 @@ pub(super) fn has_plain_rowid(conn: &Connection, table: &str) -> Result<bool, De
     Ok(true)
 }
 
-/// A name as SQL spells it.
+/// Returns a name quoted for SQL.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -119,7 +119,7 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
     let mut columns = Vec::new();
     let mut key: Vec<(i64, String)> = Vec::new();
     let (mut computed, mut generated) = (Vec::new(), Vec::new());
-    // A view's columns come from its SQL, and a virtual table's from its module: neither is asked.
+    // The columns of a view come from its SQL, those of a virtual table from its module; neither is run.
     if listed.kind == "table" || listed.kind == "shadow" {
         let sql = format!("PRAGMA table_xinfo({})", quoted(&listed.name));
         let mut statement = conn.prepare(&sql)?;
@@ -130,7 +130,7 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
             if place > 0 {
                 key.push((place, name.clone()));
             }
-            // 2: generated and virtual; 3: generated and stored, which reads like any other.
+            // 2: generated and virtual; 3: generated and stored, which reads like an ordinary column.
             let hidden: i64 = row.get(6)?;
             if hidden == 2 {
                 computed.push(name.clone());

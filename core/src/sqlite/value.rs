@@ -1,4 +1,4 @@
-//! The bytes of a cell, without the rest of its row.
+//! Reads the bytes of one cell, without the rest of its row.
 
 use std::ops::Range;
 
@@ -12,18 +12,18 @@ use crate::database::Found;
 use crate::database::{CellAt, Database as _, DecodeError, Value, bytes_in_words};
 use crate::model::Stored;
 
-/// A piece of a value.
+/// Bytes of one piece of a value.
 const PIECE: usize = 1 << 20;
 
-/// See [`crate::database::Database::pieces`].
+/// Passes on a cell's bytes in pieces, see [`crate::database::Database::pieces`].
 pub(super) fn pieces(
     db: &Sqlite,
     cell: &CellAt<'_>,
     range: Range<u64>,
     each: &mut dyn FnMut(&[u8]) -> bool,
 ) -> Result<(), DecodeError> {
-    // Of a value whose type is known the table need not be looked at first: a list asks for the beginning of every value
-    // that is on screen.
+    // A value of known type needs no look at the table's columns. This matters because a list reads the beginning of
+    // every visible value.
     let known = matches!(cell.stored, Some(Stored::Text | Stored::Blob));
     if known
         && db.is_utf8()?
@@ -39,7 +39,7 @@ pub(super) fn pieces(
     of_cell(db, &found, column, cell.at, range, each)
 }
 
-/// A part of a cell; fewer bytes at its end.
+/// Returns a part of a cell; fewer bytes at the cell's end.
 pub(super) fn part(
     db: &Sqlite,
     found: &Found,
@@ -55,7 +55,7 @@ pub(super) fn part(
     Ok(bytes)
 }
 
-/// The first `most` bytes of a cell and its whole length; `None` for NULL.
+/// Returns the first `most` bytes of a cell and its whole length; `None` for NULL.
 pub(super) fn prefix(
     db: &Sqlite,
     found: &Found,
@@ -72,7 +72,7 @@ pub(super) fn prefix(
     Ok(Some((bytes, total)))
 }
 
-/// `WHERE` or `LIMIT` that finds the row of address `?1`; `?2` is 1.
+/// Returns a `WHERE` or `LIMIT` clause that finds the row of address `?1`; `?2` must be 1.
 pub(super) fn address(found: &Found) -> String {
     match found.rowid_name() {
         Some(rowid) => format!(" WHERE {rowid} = ?1 LIMIT ?2"),
@@ -80,7 +80,7 @@ pub(super) fn address(found: &Found) -> String {
     }
 }
 
-/// Bytes of the database, those in its `-wal` included.
+/// Returns the size of the database in bytes, including its `-wal`.
 pub(super) fn file_len(conn: &Connection) -> Result<u64, DecodeError> {
     let of = |sql: &str| pragma::<i64>(conn, sql);
     let bytes = of("PRAGMA page_count")?.saturating_mul(of("PRAGMA page_size")?);
@@ -136,8 +136,8 @@ fn of_blob(
     Ok(())
 }
 
-/// A handle on a value; one that claims to be longer than the whole file is refused: its pages would be read in a
-/// circle.
+/// Opens a blob handle on a value. Refuses a value that claims to be longer than the whole file, because its pages
+/// would form a cycle.
 fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob<'c>, DecodeError> {
     let blob = db.conn.blob_open(c"main", table, column, at, true)?;
     if blob.len() as u64 > db.file_len()? {
@@ -149,8 +149,8 @@ fn handle<'c>(db: &'c Sqlite, table: &str, column: &str, at: i64) -> Result<Blob
     Ok(blob)
 }
 
-/// A handle on a text or blob of a row; `None` where there can be none: no rowid, a number, UTF-16, a computed
-/// column beside it.
+/// Opens a blob handle on a text or blob of a row; `None` if that is impossible: a table without rowids, a number,
+/// UTF-16, or a table with computed columns.
 fn open_blob<'c>(
     db: &'c Sqlite,
     found: &Found,
@@ -171,13 +171,13 @@ fn open_blob<'c>(
     let name = found.info.name.as_str();
     match handle(db, name, column, at) {
         Ok(blob) => Ok(Some(blob)),
-        // SQLite opens none on a table that has a computed column anywhere.
+        // SQLite does not open blob handles on a table with any computed column.
         Err(_) if !found.computed.is_empty() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A whole cell as bytes of UTF-8; numbers as SQLite writes them.
+/// Returns a whole cell as UTF-8 bytes; numbers as SQLite writes them.
 fn whole_cell(db: &Sqlite, found: &Found, column: &str, at: i64) -> Result<Vec<u8>, DecodeError> {
     let sql = one_cell(&quoted(column), found);
     db.conn

@@ -1,14 +1,14 @@
-//! Laying a `-wal` over its database in memory.
+//! Applies a `-wal` to its database in memory.
 //!
-//! Source: SQLite, "Database File Format", 4 "The Write-Ahead Log". Frames count up to the last commit whose
-//! checksums hold; the rest was never committed, or is left from an earlier round.
+//! Source: SQLite, "Database File Format", 4 "The Write-Ahead Log". Frames count up to the last commit with valid
+//! checksums; later frames were never committed, or remain from an earlier use of the file.
 
 use crate::decode::sqlite_header::be32;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
 
-/// The database with the committed pages of its `-wal`; `None` when the `-wal` has none that belong to it.
+/// Returns the database with the committed pages of its `-wal`; `None` if the `-wal` has no frames for this database.
 pub(super) fn apply(db: &[u8], wal: &[u8], page_size: u32) -> Option<Vec<u8>> {
     let magic = be32(wal, 0)?;
     let big_endian = match magic {
@@ -55,7 +55,7 @@ pub(super) fn apply(db: &[u8], wal: &[u8], page_size: u32) -> Option<Vec<u8>> {
     }
 
     let (count, after) = committed?;
-    // A page count beyond what both files hold is a lie; SQLite would call the database malformed.
+    // A page count beyond the size of both files is false; SQLite would report the database as malformed.
     let most = db.len() / size + count + 1;
     let len = (after as usize).min(most).checked_mul(size)?;
     let mut merged = db.to_vec();
@@ -101,8 +101,8 @@ mod tests {
 
     const SIZE: usize = 512;
 
-    /// A log of one frame, the second page full of sevens, whose sums hold: with these salts in the frame and this count
-    /// of pages after it.
+    /// Returns a `-wal` of one frame with valid checksums, whose second page is full of sevens. The arguments are the
+    /// frame's salts and the database's page count after it.
     fn log(frame_salts: [u8; 8], after: u32) -> Vec<u8> {
         let mut sum = Sum {
             a: 0,

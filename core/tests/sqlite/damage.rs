@@ -84,7 +84,7 @@ fn rows_that_come_again_end_the_table() {
     std::fs::write(db.path(), bytes).unwrap();
     let run = db.read();
     assert!(run.executions.len() < 100, "{}", run.executions.len());
-    assert_said(&run, "table-damaged", "comes after a later one");
+    assert_said(&run, "table-damaged", "follows a later row");
 }
 
 /// Tables that begin on one page have the same rows: hundreds of kilobytes can stand for any amount of text.

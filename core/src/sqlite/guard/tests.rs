@@ -17,7 +17,7 @@ fn ask(conn: &Connection, sql: &str) -> Result<(), DecodeError> {
 #[test]
 fn only_reads_pass() {
     let conn = guarded(
-        // A default that calls a function: allowed, never evaluated.
+        // A default that calls a function is allowed, because reading never evaluates it.
         "CREATE TABLE t(a, b, c DEFAULT (hex(randomblob(8)))); INSERT INTO t(a, b) VALUES (1, 'x');
              CREATE TEMP TABLE w(a); CREATE VIEW v AS SELECT a FROM t;
              CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END;",
@@ -68,7 +68,7 @@ fn only_reads_pass() {
     }
 }
 
-/// What more than one rule forbids: here by the authorizer, whatever the settings are.
+/// Several rules forbid these statements; this test shows that the authorizer alone does, whatever the settings are.
 #[test]
 fn functions_that_reach_out_and_views_are_refused_before_they_are_asked() {
     let conn = guarded(
@@ -140,7 +140,7 @@ fn a_small_file_gets_few_steps() {
     assert_eq!(ask(&conn, cross), Err(DecodeError::Stopped));
 }
 
-/// Each setting is one of several that keep the same thing out: taken alone most show only here.
+/// Several settings protect against the same attack, so a missing one would be visible only in this test.
 #[test]
 fn every_setting_is_as_reliability_md_demands() {
     let dir = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ fn every_setting_is_as_reliability_md_demands() {
     let mut conn = Connection::open(dir.path().join("a.db")).unwrap();
     conn.execute_batch("CREATE TABLE t(a); PRAGMA mmap_size = 1000000; PRAGMA trusted_schema = 1")
         .unwrap();
-    // The library's own defaults are no guard of ours.
+    // Turn off the library's own defaults, so that only the guard can turn them on.
     let off = [
         DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA,
         DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER,
@@ -184,7 +184,7 @@ fn every_setting_is_as_reliability_md_demands() {
     ] {
         assert_eq!(conn.limit(limit).unwrap(), most, "{limit:?}");
     }
-    // These are not for the file's readers to ask.
+    // Allow every pragma, because a guarded connection refuses these.
     authorize(&conn, |_, _: Option<&str>| true).unwrap();
     for (pragma, value) in [
         ("cell_size_check", 1),

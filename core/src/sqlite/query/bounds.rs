@@ -1,4 +1,4 @@
-//! What a question may read.
+//! Restricts which tables and functions a query may use.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use crate::database::Found;
 use crate::sqlite::guard::NOT_FUNCTIONS;
 
-/// SQLite's own tables that tell something of the file, and table-valued functions that only compute.
+/// SQLite's own tables that describe the file, and table-valued functions that only compute.
 const OF_SQLITE: &[&str] = &[
     "json_each",
     "json_tree",
@@ -25,7 +25,7 @@ const OF_SQLITE: &[&str] = &[
     "sqlite_temp_schema",
 ];
 
-/// Pragmas that tell something of a table or of the file.
+/// Pragmas that describe a table or the file.
 const PRAGMAS: &[&str] = &[
     "encoding",
     "page_count",
@@ -41,7 +41,8 @@ const TABLE_PRAGMAS: &[&str] = &[
     "table_xinfo",
 ];
 
-/// Lets statements read the file's tables and ours, and nothing else from now on. Notes in `refused` why one is refused.
+/// From now on, allows statements only to read the file's tables and the added ones. Stores the reason of a refusal
+/// in `refused`.
 pub(super) fn only_reads(
     conn: &Connection,
     tables: &[Found],
@@ -58,12 +59,12 @@ pub(super) fn only_reads(
     })
 }
 
-/// What of a file can be read. Names are in small letters.
+/// The readable parts of a file. Names are in lower case.
 struct Readable {
     tables: BTreeSet<String>,
-    /// Views and virtual tables, and what each is.
+    /// Views and virtual tables, with their kind.
     others: BTreeMap<String, String>,
-    /// Columns that the file computes on reading.
+    /// Columns that are computed on reading, by an expression of the file.
     computed: BTreeSet<(String, String)>,
 }
 
@@ -87,7 +88,7 @@ impl Readable {
         readable
     }
 
-    /// Why an action is refused, as a clause; `None` when it is allowed.
+    /// Returns why an action is refused, as a clause; `None` if it is allowed.
     fn why_not(&self, action: &Action<'_>) -> Option<String> {
         let one_of =
             |names: &[&str], name: &str| names.iter().any(|n| n.eq_ignore_ascii_case(name));
@@ -103,9 +104,10 @@ impl Readable {
             Action::Pragma(name, value) => {
                 let allowed =
                     one_of(TABLE_PRAGMAS, name) || (value.is_none() && one_of(PRAGMAS, name));
-                (!allowed).then(|| format!("PRAGMA {name} is not one that only reads tables"))
+                (!allowed)
+                    .then(|| format!("PRAGMA {name} is not in the list of pragmas that only read"))
             }
-            _ => Some("the statement does something else than read tables".to_owned()),
+            _ => Some("the statement does more than read tables".to_owned()),
         }
     }
 
@@ -120,16 +122,16 @@ impl Readable {
                 kind => kind,
             };
             return Some(format!(
-                "{table} is a {kind}: the file says how it is read, and that is not trusted"
+                "{table} is a {kind}: reading it would run code of the file, which is not trusted"
             ));
         }
-        // Without a database, a name that is no table's is that of a subquery.
+        // Without a database name, an unknown name is that of a subquery.
         if database.is_some_and(|database| database != "main" || !self.tables.contains(&name)) {
             return Some(format!("{table} is not a table of the run"));
         }
         let is_computed = self.computed.contains(&(name, column.to_lowercase()));
         is_computed.then(|| {
-            format!("{table}.{column} is computed by an expression of the file, which is not trusted: name the other columns")
+            format!("{table}.{column} is computed by an expression of the file, which is not trusted. Select the other columns by name")
         })
     }
 }
