@@ -309,7 +309,7 @@ impl Disk {
                         );
                         let issue = Issue::error("file-unreadable", message).at_file(place);
                         self.issues.push(
-                            issue.hint("Check that you may read it; what it says is missing here."),
+                            issue.hint("Check that you have permission to read it. Its content is missing here."),
                         );
                     }
                 }

@@ -1,4 +1,4 @@
-//! Binding files: a header, a `---`, and the value (filesystem.md, "bindings/{name}.md").
+//! Parses binding files: a header, a `---`, and the value (filesystem.md, "bindings/{name}.md").
 //!
 //! ````
 //! use prosescope_core::decode::binding_md::parse;
@@ -8,8 +8,9 @@
 //! assert_eq!(&file[head.start as usize..], b"the value");
 //! ````
 //!
-//! Only the first `---` behind the header ends it: values hold `---` and `# ` lines of their own (errata F1). Files without a header are values as a whole (docs/reference/formats.md: 20 of 151, and 39 encrypted
-//! envelopes). Only the head of a file is read, as the value may be large.
+//! The first `---` after the header ends it; later ones belong to the value, which may also contain `# ` lines
+//! (errata F1). A file without a header is a value as a whole (docs/reference/formats.md: 20 of 151 files, and 39
+//! encrypted envelopes). Only the head of a file is read, because the value may be large.
 
 use std::borrow::Cow;
 
@@ -22,14 +23,14 @@ use crate::issue::Issue;
 use crate::model::{BindingKind, Text};
 use crate::time::Stamp;
 
-/// The first part of a file that is read for its header.
+/// Bytes of a file's first part, in which the header is searched first.
 pub const FIRST_PART: usize = 16 << 10;
-/// Where the search for the header's end is given up.
+/// Bytes after which the search for the header's end stops.
 pub const LONGEST_HEADER: usize = 1 << 20;
-/// Fields of no document that are held.
+/// Maximum number of kept fields that OpenProse does not define.
 const MOST_EXTRAS: usize = 100;
 
-/// A binding file without its value.
+/// The header of a binding file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Head {
     /// The heading; it may differ from the file's name.
@@ -38,34 +39,35 @@ pub struct Head {
     pub kind: Option<Text>,
     /// `execution_id:`; the frame that the binding belongs to.
     pub execution_id: Option<i64>,
-    /// `execution_id: (root)`: the header says that it belongs to no frame.
+    /// Whether the header states `execution_id: (root)`: the binding does not belong to a frame.
     pub says_root: bool,
-    /// `parent_execution_id:`, which our own writer adds.
+    /// `parent_execution_id:`, written by Prosescope.
     pub parent_execution_id: Option<i64>,
-    /// The statement that made it: the fence under `source:`, or what follows on its line (`source: caller`).
+    /// The statement that wrote the binding: the fence under `source:`, or the text on its line (`source: caller`).
     pub source: Option<Text>,
     /// `attachment:` or `attachment_path:` as written: not checked, not trusted.
     pub attachment: Option<Text>,
-    /// `created:`, which our own writer adds.
+    /// `created:`, written by Prosescope.
     pub created: Option<Stamp>,
-    /// `updated:`, which our own writer adds.
+    /// `updated:`, written by Prosescope.
     pub updated: Option<Stamp>,
-    /// Other fields, before or behind the source (`agent`, `exit_code`, `stderr`), in order.
+    /// Other fields, before or after the source (`agent`, `exit_code`, `stderr`), in order.
     pub extra: Vec<(Text, Text)>,
-    /// Where the value begins, in bytes.
+    /// Offset of the value in bytes.
     pub start: u64,
-    /// Whether there is a header at all; without one the whole file is the value.
+    /// Whether the file has a header; without one, the whole file is the value.
     pub has_header: bool,
-    /// The file is an encrypted envelope.
+    /// Whether the file is an encrypted envelope.
     pub encrypted: bool,
-    /// What was odd.
+    /// Defects of the header.
     pub issues: Vec<Issue>,
 }
 
-/// Reads the head of a binding file; `None`: it goes on behind these bytes, of which more are to be read. `whole`: these bytes are
-/// all of it, or all that will be read. `stem` is the file's name without its ending: a heading of that name makes a header even
+/// Parses the head of a binding file. Returns `None` if the head does not end within these bytes and more must be
+/// read, unless `whole` is true: the bytes are the complete file, or all that will be read. `stem` is the file's name
+/// without its ending: a heading with that name counts as a header even without `kind:`.
 /// where `kind:` is missing.
-///
+/// Never fails; takes linear time in the header's length.
 /// Never fails; linear in the header.
 pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
     let at = if bytes.starts_with(b"\xEF\xBB\xBF") {
@@ -81,7 +83,7 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
             ..Head::default()
         });
     }
-    // The cut may go through a line.
+    // The bytes may end in the middle of a line.
     let last = || bytes.iter().rposition(|b| *b == b'\n');
     let lines = match whole {
         true => bytes.len(),
@@ -108,13 +110,13 @@ pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
     }
 }
 
-/// How the search for the header's end went.
+/// The result of the search for the header's end.
 enum End {
-    /// The value begins there.
+    /// The value begins at this offset.
     Value(usize),
-    /// The file is a value as a whole.
+    /// The whole file is the value.
     NoHeader,
-    /// The bytes end first.
+    /// The bytes end before the header does.
     Cut,
 }
 
@@ -124,15 +126,15 @@ struct Reader<'a> {
     at: usize,
     number: u32,
     head: Head,
-    /// A field that only headers have was seen.
+    /// Whether a field was found that occurs only in headers.
     known: bool,
-    /// The field that an indented line or a fence belongs to.
+    /// The field to which an indented line or a fence belongs.
     last_key: Option<String>,
     stem: &'a str,
 }
 
 impl<'a> Reader<'a> {
-    /// The next line and where it begins; `None` at the end.
+    /// Returns the next line and its offset; `None` at the end.
     fn line(&mut self) -> Option<(usize, Cow<'a, str>)> {
         let rest = self.bytes.get(self.at..).filter(|r| !r.is_empty())?;
         let start = self.at;
@@ -152,7 +154,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             if is_rule(text) {
-                // `---` as the very first line opens front matter instead.
+                // A `---` in the very first line opens front matter instead of ending the header.
                 if !titled && !self.known && self.last_key.is_none() && !front_matter {
                     front_matter = true;
                     continue;
@@ -184,13 +186,13 @@ impl<'a> Reader<'a> {
         }
         match (self.whole, self.known) {
             (false, _) => End::Cut,
-            // All header and no value.
+            // The file is a header without a value.
             (true, true) => End::Value(self.bytes.len()),
             (true, false) => End::NoHeader,
         }
     }
 
-    /// The header ended as it should: the value begins behind the `---` and one blank line.
+    /// Ends a complete header: the value begins after the `---` and one blank line.
     fn ended(&mut self) -> End {
         let named = self.head.name.as_deref().is_some_and(|name| {
             let base = self
@@ -199,7 +201,7 @@ impl<'a> Reader<'a> {
                 .map_or(self.stem, |(base, _)| base);
             name == self.stem || name == base
         });
-        // A heading and a rule are how many a text begins.
+        // Many plain texts begin with a heading and a rule, so these alone are not a header.
         if !self.known && !named {
             return End::NoHeader;
         }
@@ -209,22 +211,22 @@ impl<'a> Reader<'a> {
         End::Value(self.at + blank.map_or(0, |blank| blank.len()))
     }
 
-    /// A line that is no header's: the value begins with it, when there was a header at all.
+    /// Handles a line that cannot belong to a header: the value begins with it if there was a header before.
     fn broken_off(&mut self, start: usize) -> End {
         if !self.known {
             return End::NoHeader;
         }
-        let issue = Issue::warning("binding-header-unended", "no --- ends the header")
-            .hint("The value is taken to begin at this line.");
+        let issue = Issue::warning("binding-header-unended", "the header has no closing ---")
+            .hint("The value is read from this line on.");
         self.head.issues.push(issue.at_line(self.number));
         End::Value(start)
     }
 
-    /// The text of a fence: the value of the field above it.
+    /// Reads the text of a fence as the value of the field above it.
     fn fence(&mut self, mark: u8, count: usize) -> Option<End> {
         let mut text = String::new();
         let opened = self.number;
-        // Where the header ends if the fence is never closed.
+        // A `---` inside the fence: the header's end in case the fence is never closed.
         let mut rule: Option<(usize, String)> = None;
         while let Some((_, line)) = self.line() {
             if closes(&line, mark, count) {
@@ -245,7 +247,7 @@ impl<'a> Reader<'a> {
             "unclosed-fence",
             "the source in the header has no closing fence",
         );
-        let issue = issue.hint("It was read up to the first ---, else to the end.");
+        let issue = issue.hint("The source was read up to the first --- or the end of the file.");
         self.head.issues.push(issue.at_line(opened));
         let (at, before) = rule.unwrap_or((self.bytes.len(), text));
         let key = self.last_key.take().unwrap_or_else(|| "source".to_owned());
@@ -254,7 +256,7 @@ impl<'a> Reader<'a> {
         Some(self.ended())
     }
 
-    /// `key: value`; `false` when the line is none.
+    /// Reads `key: value`; returns `false` for any other line.
     fn field(&mut self, text: &str) -> bool {
         let text = unbold(text);
         let Some((key, value)) = text.split_once(':') else {
@@ -309,7 +311,7 @@ impl<'a> Reader<'a> {
         let text = || Some(unescape(value).into());
         match key {
             "kind" if self.head.kind.is_none() => self.head.kind = text(),
-            // Later writers have this key (contract 1: `binding: input`).
+            // Later writers use this key (contract 1: `binding: input`).
             "binding" if self.head.kind.is_none() && is_kind(value) => {
                 self.known = true;
                 self.head.kind = text();
@@ -358,7 +360,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Fields that only a binding's header has.
+/// Whether only a binding's header has this field.
 fn is_known(key: &str) -> bool {
     matches!(
         key,
@@ -366,12 +368,12 @@ fn is_known(key: &str) -> bool {
     )
 }
 
-/// Whether a value is one of the kinds that a binding may have.
+/// Whether a value is one of the binding kinds.
 fn is_kind(value: &str) -> bool {
     !matches!(BindingKind::parse(value), BindingKind::Other(_))
 }
 
-/// `---`, of any length.
+/// Whether a line is a rule: `---` or longer.
 fn is_rule(text: &str) -> bool {
     text.len() >= 3 && text.bytes().all(|b| b == b'-')
 }

@@ -1,4 +1,4 @@
-//! `.prose/.env`: settings beside the runs (errata F4).
+//! Reads `.prose/.env`, the settings of a project's runs (errata F4).
 //!
 //! ```
 //! use prosescope_core::decode::dotenv::setting;
@@ -6,27 +6,29 @@
 //! assert_eq!(setting(text, "OPENPROSE_PROJECT").as_deref(), Some("my project"));
 //! ```
 //!
-//! `KEY=value` lines, `#` comments, optional `export` and quotes. Nothing is expanded. A line that cannot be read
-//! is an issue that never repeats its text: it may hold a secret.
+//! The format is `KEY=value` lines, `#` comments, optional `export` and quotes. Variables are not expanded. An issue
+//! about an unreadable line never repeats the line, because it may contain a secret.
 
 use crate::issue::Issue;
 
-/// Lines that are read.
+/// Maximum number of lines that are read.
 const MOST_LINES: usize = 10_000;
 
-/// Says which lines are no settings.
+/// Returns an issue for each line that is not a setting.
 pub fn unreadable(text: &str) -> Vec<Issue> {
     let unread = pairs(text).filter(|(_, pair)| pair.is_none());
     let issue = |(line, _)| {
         Issue::warning("unreadable-setting", "a line is not KEY=value")
             .at_line(line)
-            .hint("It was left out; its text is not repeated here, as it may hold a secret.")
+            .hint(
+                "The line was ignored. Its text is not shown here because it may contain a secret.",
+            )
     };
     unread.map(issue).collect()
 }
 
-/// Returns the value of one setting: for the command that needs it, and never to be shown. Of several the last one counts, as in a
-/// shell.
+/// Returns the value of one setting, for the command that needs it; never show the value. If the key is repeated, the
+/// last one counts, as in a shell.
 pub fn setting(text: &str, key: &str) -> Option<String> {
     let own = pairs(text).filter_map(|(_, pair)| pair);
     own.filter(|(name, _)| *name == key)
@@ -34,7 +36,8 @@ pub fn setting(text: &str, key: &str) -> Option<String> {
         .last()
 }
 
-/// The lines that are neither blank nor comments, each with its number; `None` is no setting.
+/// Returns the lines that are neither blank nor comments, with their numbers; `None` for a line that is not a
+/// setting.
 fn pairs(text: &str) -> impl Iterator<Item = (u32, Option<(&str, String)>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(str::trim)).take(MOST_LINES);
@@ -79,7 +82,7 @@ fn unquote(value: &str) -> String {
         }
         return value.to_owned();
     }
-    // A comment needs a blank before it.
+    // A comment must follow a blank.
     let end = value
         .char_indices()
         .zip(value.chars().skip(1))

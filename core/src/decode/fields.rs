@@ -1,5 +1,5 @@
-//! Rows of the documents' tables, from whatever holds them: a row of a database, an object of a folder's log, the files of
-//! a gate.
+//! Builds model rows from any record with the columns of OpenProse's tables: a database row, an object of a folder's
+//! log, the files of a gate.
 
 use std::sync::Arc;
 
@@ -8,28 +8,28 @@ use crate::model::{
 };
 use crate::time::Stamp;
 
-/// What stands in the columns of a row.
+/// Access to the columns of a row.
 pub(crate) trait Fields {
-    /// A column as text; `None` where nothing is recorded.
+    /// Returns a column as text; `None` if it is not recorded.
     fn text(&mut self, column: &str) -> Option<Text>;
 
-    /// A column as text; empty where nothing is recorded.
+    /// Returns a column as text; empty if it is not recorded.
     fn word(&mut self, column: &str) -> Text {
         self.text(column).unwrap_or_default()
     }
 
-    /// A column as a whole number.
+    /// Returns a column as a whole number.
     fn int(&mut self, column: &str) -> Option<i64> {
         self.text(column)?.trim().parse().ok()
     }
 
-    /// A column as a time.
+    /// Returns a column as a time.
     fn stamp(&mut self, column: &str) -> Option<Stamp> {
         self.text(column).map(|at| Stamp::parse(&at))
     }
 }
 
-/// A row of `execution`, but for its id and its metadata.
+/// Builds a row of `execution`; the caller supplies its id and metadata.
 pub(crate) fn execution(of: &mut impl Fields, id: i64, meta: Option<Arc<Meta>>) -> Execution {
     Execution {
         id,
@@ -44,7 +44,7 @@ pub(crate) fn execution(of: &mut impl Fields, id: i64, meta: Option<Arc<Meta>>) 
     }
 }
 
-/// A row of `imports`.
+/// Builds a row of `imports`.
 pub(crate) fn import(of: &mut impl Fields) -> Import {
     Import {
         alias: of.word("alias"),
@@ -56,7 +56,7 @@ pub(crate) fn import(of: &mut impl Fields) -> Import {
     }
 }
 
-/// A row of `gates`.
+/// Builds a row of `gates`.
 pub(crate) fn gate(of: &mut impl Fields) -> Gate {
     Gate {
         id: of.word("id"),
@@ -77,7 +77,7 @@ pub(crate) fn gate(of: &mut impl Fields) -> Gate {
     }
 }
 
-/// A row of `gate_audit_log`; one without an id has the given one.
+/// Builds a row of `gate_audit_log`; the given id is used if the row lacks one.
 pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
     AuditEvent {
         id: of.int("id").unwrap_or(id),
@@ -94,7 +94,7 @@ pub(crate) fn audit_event(of: &mut impl Fields, id: i64) -> AuditEvent {
 
 fn status(word: Text) -> Status {
     match Status::parse(&word) {
-        // The text is held already.
+        // Reuses the text, which is already allocated.
         Status::Other(_) if word.trim() == &*word => Status::Other(word),
         known => known,
     }

@@ -1,4 +1,5 @@
-//! Gates and events of a run folder: what the folder form has no place for and our writer puts beside it (errata F3).
+//! Decodes gates and events of a run folder, in files that Prosescope adds because OpenProse's folder form lacks them
+//! (errata F3).
 //!
 //! | file | holds |
 //! |------|-------|
@@ -7,8 +8,8 @@
 //! | `gates/audit.jsonl` | one row of the audit log a line |
 //! | `x_events.jsonl` | one row of `execution` a line, with times |
 //!
-//! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. What is no JSON is an issue,
-//! the lines around it are read.
+//! Keys are the columns of the tables (`sqlite.md`); unknown keys stay in the files. A line that is not JSON is an
+//! issue, and the lines around it are read.
 
 use serde_json::{Map, Value};
 
@@ -22,8 +23,8 @@ use crate::model::{AuditEvent, Execution, Gate, GateStatus, Text};
 use crate::text::short;
 use crate::time::Stamp;
 
-/// Makes one gate of its files: `resolved` decides, `pending` fills what it does not say. `id` is the name that
-/// the files go by. `None` when neither is readable; then the issues say why.
+/// Builds a gate from its files: `resolved` takes precedence, and `pending` supplies the rest. `id` is the gate's id
+/// in the file names. Returns no gate if neither file is readable; then the issues give the reasons.
 pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<Gate>, Vec<Issue>) {
     let mut issues = Vec::new();
     let mut read = |text: Option<&str>, what: &str| -> Option<Map<String, Value>> {
@@ -52,9 +53,9 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
         let own = file.as_ref().and_then(own_id);
         if let Some(own) = own.filter(|own| **own != *id) {
             let own = short(&own, 60);
-            let message = format!("the {what} file of gate {id} calls itself gate {own}");
+            let message = format!("the {what} file of gate {id} contains the id {own}");
             issues.push(Issue::warning("gate-id-differs", message).hint(
-                "It is shown by the id in the file, and cannot be decided: rename the file, or correct its id.",
+                "The gate is shown with the id in the file and cannot be decided. Rename the file, or correct its id.",
             ));
         }
     }
@@ -64,15 +65,14 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
             "the files of gate {id} disagree with each other: {}",
             differing.join(", ")
         );
-        issues.push(
-            Issue::error("gate-files-disagree", message)
-                .hint("One of them was changed: ask whether the decision stands."),
-        );
+        issues.push(Issue::error("gate-files-disagree", message).hint(
+            "One of them was changed. Ask the approver whether the decision is still valid.",
+        ));
     }
     if pending.is_none() && resolved.is_none() {
         return (None, issues);
     }
-    // An empty name is a name, too.
+    // An empty id counts as an id.
     let is_named = |file: &Option<_>| file.as_ref().and_then(own_id).is_some();
     let named = is_named(&resolved) || is_named(&pending);
     let mut gate = fields::gate(&mut Files { pending, resolved });
@@ -82,10 +82,10 @@ pub fn gate(id: &str, pending: Option<&str>, resolved: Option<&str>) -> (Option<
     (Some(gate), issues)
 }
 
-/// The rule of files and rows in which a key is there twice.
+/// The rule for files and rows that contain a key twice.
 pub const TWICE: &str = "json-key-twice";
 
-/// The files of a gate as a row of its table: the one that decides first.
+/// A gate's files as one row of its table; the resolved file takes precedence.
 struct Files {
     pending: Option<Map<String, Value>>,
     resolved: Option<Map<String, Value>>,
@@ -112,7 +112,7 @@ impl Fields for Files {
     }
 }
 
-/// Keys of a gate's file that are two names of one fact.
+/// Pairs of keys in a gate's file that name the same fact.
 pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["id", "gate_id"],
     ["status", "decision"],
@@ -121,7 +121,8 @@ pub(crate) const ALIKE: [[&str; 2]; 5] = [
     ["resolution_comment", "comment"],
 ];
 
-/// Names what two keys, or the two files, record differently. A reader goes by one of them only.
+/// Returns the facts on which two synonymous keys, or the two files, disagree. They are reported because a reader
+/// uses only one of them.
 fn disagreements(
     pending: Option<&Map<String, Value>>,
     resolved: Option<&Map<String, Value>>,
@@ -133,7 +134,7 @@ fn disagreements(
             continue;
         };
         let same = match one {
-            // Words that name no decision, such as `resolved`, contradict none.
+            // A word that is not a decision, such as `resolved`, does not contradict one.
             "status" => !decision(&a).is_decided() || decision(&a) == decision(&b),
             "resolved_at" => Stamp::parse(&a) == Stamp::parse(&b),
             _ => a == b,
@@ -153,7 +154,7 @@ fn disagreements(
                 let after = after.and_then(text).map(|word| decision(&word));
                 word.is_none() || after.is_none() || word == after
             }
-            // What the decision adds stands in the resolved file only.
+            // Facts added by the decision are only in the resolved file.
             ("metadata", Some(after)) => match (object(before), object(after)) {
                 (Some(before), Some(after)) => before
                     .iter()
@@ -170,7 +171,7 @@ fn disagreements(
     differing
 }
 
-/// A JSON object, or the text of one.
+/// Returns a JSON object, given as an object or as its text.
 fn object(value: &Value) -> Option<Map<String, Value>> {
     match value {
         Value::Object(object) => Some(object.clone()),
@@ -179,14 +180,14 @@ fn object(value: &Value) -> Option<Map<String, Value>> {
     }
 }
 
-/// The id that a gate's file gives itself.
+/// Returns the id inside a gate's file.
 fn own_id(file: &Map<String, Value>) -> Option<Text> {
     ["id", "gate_id"]
         .iter()
         .find_map(|key| text(file.get(*key)?))
 }
 
-/// Reads `gates/audit.jsonl`, in order of id (errata G8); a line without an id has the number of its line.
+/// Decodes `gates/audit.jsonl`, in order of id (errata G8); a line without an id gets its line number.
 pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     let mut events: Vec<AuditEvent> = Vec::new();
     let mut double = Issues::default();
@@ -203,14 +204,15 @@ pub fn audit(log: &str) -> (Vec<AuditEvent>, Vec<Issue>) {
     (events, read.issues)
 }
 
-/// Says that a line of `gates/audit.jsonl`, whose number it is, has a key twice.
+/// Returns an issue if a line of `gates/audit.jsonl` contains a key twice; `number` is the line's number.
 pub fn audit_twice(line: &str, number: u32) -> Option<Issue> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
     let issue = twice(&format!("line {number} of the log"), Some(line))?;
     Some(issue.at_line(number))
 }
 
-/// The row of one line of `gates/audit.jsonl`, whose number it is; `None` where it is no JSON object.
+/// Decodes one line of `gates/audit.jsonl`; `number` is the line's number. Returns `None` if the line is not a JSON
+/// object.
 pub fn audit_line(line: &str, number: i64) -> Option<AuditEvent> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim();
     let mut object: Map<String, Value> = serde_json::from_str(line).ok()?;
@@ -219,7 +221,8 @@ pub fn audit_line(line: &str, number: i64) -> Option<AuditEvent> {
     Some(AuditEvent { row_json, ..event })
 }
 
-/// The gate that a line of `gates/audit.jsonl` is of, without holding the line: as [`audit_line`] says it.
+/// Returns the gate's id in a line of `gates/audit.jsonl`, the same as [`audit_line`] returns, but without building
+/// the row.
 pub fn audit_gate(line: &str) -> Option<Text> {
     #[derive(serde::Deserialize)]
     struct Named<'a> {
@@ -230,14 +233,14 @@ pub fn audit_gate(line: &str) -> Option<Text> {
     if line.is_empty() {
         return None;
     }
-    // One that is no text, is missing or is there twice: the line itself says what it is taken for.
+    // The id is not a text, is missing, or is repeated: the full decoder decides.
     match serde_json::from_str::<Named<'_>>(line) {
         Ok(named) => Some(named.gate_id.as_ref().into()),
         Err(_) => Some(audit_line(line, 0)?.gate_id),
     }
 }
 
-/// Reads `x_events.jsonl`: rows of `execution`, in order of id.
+/// Decodes `x_events.jsonl`: rows of `execution`, in order of id.
 pub fn events(log: &str) -> (Vec<Execution>, Vec<Issue>) {
     let mut rows: Vec<Execution> = Vec::new();
     let (mut metas, mut texts) = (Metas::default(), Texts::default());
@@ -264,7 +267,7 @@ fn decision(word: &str) -> GateStatus {
     }
 }
 
-/// The line as the table's row: metadata is TEXT there, keys are sorted.
+/// Returns the line as the table's row: metadata is TEXT there, and keys are sorted.
 fn row(object: &Map<String, Value>) -> Text {
     let columns = object.iter().map(|(key, value)| match value {
         Value::Object(_) | Value::Array(_) => (key.clone(), value.to_string().into()),

@@ -1,4 +1,4 @@
-//! The head of a file that a person or a model wrote: front matter, and keys with their values.
+//! Parses the head of a file written by a person or a model: front matter, and keys with values.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,12 @@ use crate::decode::state_md::header::{header_key, run_status};
 use crate::model::{RunHead, Text};
 use crate::time::Stamp;
 
-/// Lines that front matter may have.
+/// Maximum number of lines of front matter.
 const MOST_LINES: usize = 60;
-/// Bytes of a key; more before a colon is a sentence.
+/// Maximum bytes of a key; a longer text before a colon is a sentence.
 const LONGEST_KEY: usize = 40;
 
-/// Returns the text between a first line `---` and the next one, and what follows, as byte offsets: `head` begins and
-/// ends at whole lines, and so does the rest.
+/// Returns the text between a first line `---` and the next one, and the text after it. Both consist of whole lines.
 pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
     let skipped = text.len()
         - text
@@ -30,7 +29,7 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
             Some(start) if line == "---" => {
                 return Some((text.get(start..before)?, text.get(end..)?));
             }
-            // A rule above a text is none of it.
+            // A rule above a plain text does not open front matter.
             Some(_) if !line.is_empty() && !line.contains(':') && !line.starts_with(['-', '#']) => {
                 return None;
             }
@@ -40,7 +39,7 @@ pub(crate) fn front_matter(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// A line whose key is in bold, without the asterisks: `**Key:** value`.
+/// Removes the asterisks from a line with a bold key: `**Key:** value`.
 pub(crate) fn unbold(line: &str) -> Cow<'_, str> {
     match line.starts_with("**") {
         true => line.replacen("**", "", 2).into(),
@@ -53,11 +52,11 @@ pub(crate) fn unbold(line: &str) -> Cow<'_, str> {
 pub(crate) struct Pair<'t> {
     pub(crate) key: &'t str,
     pub(crate) value: &'t str,
-    /// A list item, or a key in bold: not the beginning of a sentence.
+    /// Whether the key is bold or in a list item, and so cannot be the start of a sentence.
     pub(crate) marked: bool,
 }
 
-/// Reads `key: value`, `- key: value`, `**Key:** value`, `- **Key**: "value"`.
+/// Parses `key: value`, `- key: value`, `**Key:** value`, `- **Key**: "value"`.
 pub(crate) fn pair(line: &str) -> Option<Pair<'_>> {
     let line = line.trim();
     let item = ["- ", "* ", "+ "]
@@ -88,11 +87,11 @@ pub(crate) fn pair(line: &str) -> Option<Pair<'_>> {
     })
 }
 
-/// Keys that are kept beside those that mean something.
+/// Maximum number of unknown keys that are kept.
 const MOST_FACTS: usize = 50;
 
 impl RunHead {
-    /// Takes a key and its value; `false` where it is no key of a head.
+    /// Takes a key and its value; returns `false` if the key is unknown.
     pub(crate) fn take(&mut self, key: &str, value: &str) -> bool {
         let value = value.trim();
         let time = || Some(Stamp::parse(value)).filter(|at| at.millis().is_some());
@@ -119,7 +118,7 @@ impl RunHead {
         true
     }
 
-    /// Takes a key and its value, and keeps what is no key of a head.
+    /// Takes a key and its value; an unknown key is kept as a fact.
     pub(crate) fn take_or_keep(&mut self, key: &str, value: &str) -> bool {
         let took = self.take(key, value);
         let kept = !took && self.facts.len() < MOST_FACTS;
@@ -130,7 +129,7 @@ impl RunHead {
     }
 }
 
-/// A value of a head: a code span at its beginning, else all of it.
+/// Returns a head's value: a code span at its start, otherwise the whole text.
 fn word(value: &str) -> Option<Text> {
     let value = value.trim();
     let span = value

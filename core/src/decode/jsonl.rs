@@ -1,6 +1,6 @@
-//! Logs of JSON objects, one a line: `gates/audit.jsonl`, `x_events.jsonl`, `receipts.jsonl`.
+//! Reads logs with one JSON object per line: `gates/audit.jsonl`, `x_events.jsonl`, `receipts.jsonl`.
 //!
-//! What is no JSON is an issue, the lines around it are read; nesting is bounded by the JSON reader.
+//! A line that is not JSON becomes an issue, and the lines around it are read. The JSON reader limits nesting.
 
 use serde_json::{Map, Value};
 
@@ -8,10 +8,10 @@ use super::fields::Fields;
 use crate::issue::{Issue, Issues};
 use crate::model::Text;
 
-/// Lines of a log that are read.
+/// Maximum number of lines read of a log.
 const MOST_LINES: usize = 1_000_000;
 
-/// Hands every line that is a JSON object on, with its number; the others are issues.
+/// Passes each line that is a JSON object to `take`, with its number; other lines become issues.
 pub(crate) fn lines(
     log: &str,
     mut take: impl FnMut(i64, Map<String, Value>) -> Result<(), String>,
@@ -19,14 +19,14 @@ pub(crate) fn lines(
     with_text(log, |number, _, object| take(number, object)).issues
 }
 
-/// What is odd about the lines of a log.
+/// Defects of a log's lines.
 pub(crate) struct Odd {
     pub(crate) issues: Vec<Issue>,
-    /// The last line is no JSON and has no end: writing it was interrupted.
+    /// Whether the last line is incomplete JSON without a line end: writing it was interrupted.
     pub(crate) torn: bool,
 }
 
-/// Hands every line that is a JSON object on, with its number and its text.
+/// Passes each line that is a JSON object to `take`, with its number and its text.
 pub(crate) fn with_text(
     log: &str,
     mut take: impl FnMut(i64, &str, Map<String, Value>) -> Result<(), String>,
@@ -44,7 +44,7 @@ pub(crate) fn with_text(
             let message = format!("the log has more than {MOST_LINES} lines");
             issues.add(
                 Issue::warning("log-cut", message)
-                    .hint("The rest is not held; the file itself shows it."),
+                    .hint("The remaining lines are not read. Open the file itself to see them."),
             );
             break;
         }
@@ -69,10 +69,11 @@ pub(crate) fn with_text(
 }
 
 pub(super) fn malformed(message: String) -> Issue {
-    Issue::warning("malformed-json", message).hint("It was left out; the file itself shows it.")
+    Issue::warning("malformed-json", message)
+        .hint("The line was skipped. Open the file itself to see it.")
 }
 
-/// A value as the table's TEXT column would hold it.
+/// Returns a value as the table's TEXT column would store it.
 pub(crate) fn text(value: &Value) -> Option<Text> {
     match value {
         Value::Null => None,
@@ -85,7 +86,7 @@ pub(crate) fn integer(value: &Value) -> Option<i64> {
     text(value)?.trim().parse().ok()
 }
 
-/// A line has the table's columns as keys.
+/// A line whose keys are the table's columns.
 impl Fields for Map<String, Value> {
     fn text(&mut self, column: &str) -> Option<Text> {
         self.get(column).and_then(text)

@@ -1,4 +1,4 @@
-//! Files of a persistent agent: `memory.md` and its segments (filesystem.md, "Agent Memory Files").
+//! Parses the files of a persistent agent: `memory.md` and its segments (filesystem.md, "Agent Memory Files").
 //!
 //! ```
 //! use prosescope_core::decode::memory_md::{segment, segment_number};
@@ -12,24 +12,24 @@ use super::state_md::lines::heading;
 use crate::model::{Segment, Text};
 use crate::time::Stamp;
 
-/// Bytes of a segment that are read; a segment is a record, not a value.
+/// Maximum bytes read of a segment; a segment is a record, not a value.
 pub const SEGMENT_MOST: usize = 64 << 10;
 
-/// What a segment's file says.
+/// A parsed segment file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SegmentFile {
     /// The number in its heading (`# Segment 003`).
     pub number: Option<i64>,
-    /// When the agent was asked.
+    /// When the agent was called.
     pub timestamp: Option<Stamp>,
-    /// What it was asked.
+    /// The agent's prompt.
     pub prompt: Option<Text>,
-    /// Everything below the header.
+    /// The whole text after the header.
     pub summary: Option<Text>,
 }
 
 impl SegmentFile {
-    /// The segment, by the number in its file's name.
+    /// Returns the segment, numbered by its file's name.
     pub(crate) fn numbered(self, number: i64) -> Segment {
         Segment {
             number,
@@ -40,7 +40,7 @@ impl SegmentFile {
     }
 }
 
-/// The number of a segment by its file's name: `captain-001.md`, four digits past 999.
+/// Returns a segment's number from its file's name: `captain-001.md`; numbers from 1000 have four digits.
 pub fn segment_number(agent: &str, file: &str) -> Option<i64> {
     let digits = file
         .strip_suffix(".md")?
@@ -51,7 +51,7 @@ pub fn segment_number(agent: &str, file: &str) -> Option<i64> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// The agent that a memory says it is of: `# Agent Memory: captain`.
+/// Returns the agent's name in a memory's heading: `# Agent Memory: captain`.
 pub fn agent_of(head: &str) -> Option<&str> {
     let first = head.lines().map(str::trim).find(|line| !line.is_empty())?;
     let (_, title) = heading(first.trim_start_matches('\u{feff}'))?;
@@ -63,7 +63,7 @@ pub fn agent_of(head: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// Reads a segment. Never fails: what is no header is the summary.
+/// Parses a segment. Never fails: text that is not a header is the summary.
 pub fn segment(text: &str) -> SegmentFile {
     let mut read = SegmentFile::default();
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -103,7 +103,7 @@ pub fn segment(text: &str) -> SegmentFile {
     read
 }
 
-/// A prompt in quotes, in triple quotes over several lines, or plain with indented lines below it.
+/// Reads a prompt: in quotes, in triple quotes over several lines, or plain with indented lines after it.
 fn prompt<'a>(value: &str, after: &'a str) -> (String, &'a str) {
     if let Some(open) = value.strip_prefix("\"\"\"") {
         if let Some((inside, _)) = open.split_once("\"\"\"") {

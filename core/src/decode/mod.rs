@@ -1,4 +1,4 @@
-//! Bytes in, tables out: what a file is (by content), and one decoder a format.
+//! Decodes files: detects a file's format by its content, and has one decoder per format.
 
 pub mod binding_md;
 pub mod compact_log;

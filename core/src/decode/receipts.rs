@@ -1,14 +1,14 @@
-//! The receipts of form D: `receipts.jsonl`, one object a line, each naming the hash of the one before it
-//! (docs/reference/formats.md).
+//! Reads and verifies the receipts of form D: `receipts.jsonl`, one object per line, each with the hash of the
+//! previous one (docs/reference/formats.md).
 //!
 //! ```text
 //! {"content_hash":"sha256:28b8…","prev":null,"kind":"control","detail":{"event":"run_start"},"run_id":"…", …}
 //! {"content_hash":"sha256:e22e…","prev":"sha256:28b8…","kind":"session","statement_id":"s001","status":"rendered", …}
 //! ```
 //!
-//! What is verified: that each receipt has the hash that it records (SHA-256 over the receipt as compact JSON with
-//! sorted keys, without `content_hash`), that it names the one before it, and that `run.json` names the last and counts
-//! them all. A last line that was cut off while it was written is torn, and no sign of a change.
+//! Verified are: each receipt's recorded hash (SHA-256 over the receipt as compact JSON with sorted keys, without
+//! `content_hash`), each link to the previous receipt, and the last hash and the count in `run.json`. A last line
+//! that was cut off during writing is reported as torn, not as a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,17 +25,17 @@ use crate::model::{
 };
 use crate::text::{hex, short};
 
-/// The file in the run folder, and the table's name.
+/// The file's name in the run folder, which is also the table's name.
 pub const FILE: &str = "receipts.jsonl";
-/// Bytes of it that are read: some hundred thousand receipts.
+/// Maximum bytes read of the file: some hundred thousand receipts.
 pub const MOST: usize = 32 << 20;
-/// Columns that the table has; more keys stay in the file.
+/// Maximum number of the table's columns; further keys are only in the file.
 const MOST_COLUMNS: usize = 100;
 
-/// Statements that are held; the table has all receipts.
+/// Maximum number of statements kept; the table has all receipts.
 const MOST_STATEMENTS: usize = 100_000;
 
-/// The keys that receipts are known to have, in the order that a person reads them.
+/// Known keys of receipts, in a useful order for readers.
 const COLUMNS: &[&str] = &[
     "statement_id",
     "kind",
@@ -55,25 +55,25 @@ const COLUMNS: &[&str] = &[
     "v",
 ];
 
-/// What the receipts say as a whole.
+/// A summary of all receipts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Receipts {
-    /// Their keys.
+    /// The keys that occur.
     pub columns: Vec<ColumnInfo>,
-    /// How many there are.
+    /// Number of receipts.
     pub count: u64,
-    /// What the last word on the run is: `run_end` with its outcome, else `run_start`.
+    /// The run's status in the last control receipt: the outcome of `run_end`, else `run_start`.
     pub status: Option<RunStatus>,
-    /// The hash of the last one.
+    /// Hash of the last receipt.
     pub head: Option<Text>,
-    /// Writing the line after the last one was interrupted.
+    /// Whether the line after the last receipt is incomplete because its writing was interrupted.
     pub torn: bool,
-    /// The statements that they tell of, each once, and how it stands.
+    /// The statements in the receipts, each once, with their status.
     pub statements: Vec<(Text, Status)>,
 }
 
 impl Receipts {
-    /// As a table.
+    /// Returns the description of the receipts as a table.
     pub fn table(&self) -> TableInfo {
         TableInfo {
             name: FILE.to_owned(),
@@ -85,7 +85,7 @@ impl Receipts {
     }
 }
 
-/// Reads receipts. Lines that are no receipt are issues, as are links of the chain that do not hold.
+/// Reads receipts. Lines that are not receipts become issues, as do broken links of the chain.
 pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     let mut receipts = Receipts::default();
     let mut keys: BTreeSet<String> = BTreeSet::new();
@@ -154,7 +154,7 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
     (receipts, issues)
 }
 
-/// What the receipts alone tell of statements, as a state file would: their ids are all that is known of them.
+/// Returns the statements of the receipts as a state file. Only their ids are known.
 pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
     let line = |(number, (id, status)): (u32, &(Text, Status))| TraceLine {
         line: Some(number),
@@ -171,8 +171,8 @@ pub(crate) fn state_file(statements: &[(Text, Status)]) -> StateFile {
     }
 }
 
-/// Whether `run.json` names the last receipt and counts them all; `None` where it says nothing of it, or where what is
-/// missing is the one line that was cut off.
+/// Checks that `run.json` names the last receipt and counts all of them. Returns `None` if that holds, if `run.json`
+/// has no such data, or if only the cut-off last line is missing.
 pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> Option<Issue> {
     let mut parts: Vec<String> = Vec::new();
     let with_torn = receipts.count.saturating_add(1);
@@ -188,7 +188,7 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
     let last = receipts.head.as_deref();
     if let Some(head) = head.filter(|head| Some(*head) != last) {
         parts.push(format!(
-            "names {} as the last, {FILE} ends with {}",
+            "names {} as the last receipt, but {FILE} ends with {}",
             named(Some(head)),
             named(last)
         ));
@@ -197,20 +197,20 @@ pub fn anchored(receipts: &Receipts, count: Option<i64>, head: Option<&str>) -> 
         .then(|| chain(format!("run.json {}", parts.join("; it "))).at_file("run.json"))
 }
 
-/// A window of the receipts, which is given the log in pieces: what lies behind the window is never asked for, and no
-/// more than a piece and a line are held.
+/// A page of the receipts, read from the log in pieces. Reading stops at the end of the page, and only one piece and
+/// one line are in memory.
 pub struct Window<'c> {
     columns: &'c [ColumnInfo],
     skip: u64,
     left: u32,
     most: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl<'c> Window<'c> {
-    /// `len` receipts from one on, in the order of the columns; cells are cut at `most` bytes.
+    /// Returns an empty page of `len` receipts, the first of which has index `from`; cells are cut at `most` bytes.
     pub fn new(columns: &'c [ColumnInfo], from: u64, len: u32, most: usize) -> Window<'c> {
         Window {
             columns,
@@ -222,7 +222,7 @@ impl<'c> Window<'c> {
         }
     }
 
-    /// Takes the next piece of the log; whether more of it is needed.
+    /// Takes the next piece of the log; returns whether more of the log is needed.
     pub fn take(&mut self, piece: &[u8]) -> bool {
         let mut rest = piece;
         while let Some(end) = rest.iter().position(|b| *b == b'\n') {
@@ -243,7 +243,7 @@ impl<'c> Window<'c> {
         self.left > 0
     }
 
-    /// The rows; the last line needs no end.
+    /// Returns the rows. The last line need not end with a line break.
     pub fn rows(mut self) -> Vec<Vec<Cell>> {
         let line = std::mem::take(&mut self.begun);
         self.line(&line);
@@ -253,7 +253,7 @@ impl<'c> Window<'c> {
     fn line(&mut self, line: &[u8]) {
         let text = lossy(line).0;
         let line = text.trim_start_matches('\u{feff}').trim();
-        // Lines before the window are only asked whether they are objects.
+        // For lines before the page it is enough to know whether they are objects.
         let is_object =
             || line.starts_with('{') && serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok();
         if self.left == 0 || !is_object() {
@@ -290,7 +290,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
     }
 }
 
-/// What a control receipt says of the run.
+/// Returns the run's status in a control receipt.
 fn said(object: &Map<String, Value>) -> Option<RunStatus> {
     let detail = object.get("detail")?.as_object()?;
     match detail.get("event")?.as_str()? {
@@ -305,7 +305,7 @@ fn said(object: &Map<String, Value>) -> Option<RunStatus> {
     }
 }
 
-/// A receipt by its statement.
+/// Returns a description of a receipt by its statement.
 fn which(statement: Option<&str>) -> String {
     match statement {
         Some(statement) => format!("the receipt of {statement}"),
@@ -313,13 +313,14 @@ fn which(statement: Option<&str>) -> String {
     }
 }
 
-/// Whether a hash, as recorded, is a SHA-256: 64 digits, perhaps after `sha256:`. Other algorithms are not checked.
+/// Whether a recorded hash is a SHA-256: 64 hexadecimal digits, optionally after `sha256:`. Other algorithms are not
+/// checked.
 fn is_sha256(hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether a receipt has this hash, with either way of writing what is not ASCII: as it is, or as `\u00e9`.
+/// Whether a receipt has this hash. Both spellings of non-ASCII characters are accepted: verbatim, and as `\u00e9`.
 fn has_hash(line: &str, hash: &str) -> bool {
     let hash = hash.strip_prefix("sha256:").unwrap_or(hash);
     [true, false].iter().any(|ascii| {
@@ -330,8 +331,8 @@ fn has_hash(line: &str, hash: &str) -> bool {
     })
 }
 
-/// Writes JSON without blanks and with sorted keys; numbers stay as they are written. The depth is that of a value
-/// which the JSON reader has accepted. `None`: the text is no JSON.
+/// Writes JSON without blanks and with sorted keys; numbers stay as written. Recursion is safe because the JSON
+/// reader has limited the depth. Returns `None` if the text is not JSON.
 fn write_sorted(text: &str, ascii: bool, without: Option<&str>, out: &mut String) -> Option<()> {
     let text = text.trim();
     match text.as_bytes().first()? {
@@ -379,11 +380,10 @@ fn quote(text: &str, ascii: bool, out: &mut String) {
     }
 }
 
-const ALTERED: &str = "Compare it with a copy of the run: what it holds is not what was sealed. It is shown as it is.";
+const ALTERED: &str = "Compare it with a copy of the run, because its content is not what was sealed. It is shown as it is.";
 
 fn changed(number: i64, which: &str) -> Issue {
-    let message =
-        format!("{which} was altered: what it holds does not have the hash that it records");
+    let message = format!("{which} was altered: its content does not match its recorded hash");
     Issue::error("receipt-altered", message)
         .hint(ALTERED)
         .at_line(u32::try_from(number).unwrap_or(u32::MAX))
@@ -391,11 +391,11 @@ fn changed(number: i64, which: &str) -> Issue {
 
 fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> Issue {
     let before = match before {
-        Some(hash) => format!("the one before it is {}", self::named(Some(hash))),
-        None => "there is none before it".to_owned(),
+        Some(hash) => format!("the previous one is {}", self::named(Some(hash))),
+        None => "it is the first one".to_owned(),
     };
     let message = format!(
-        "{which} names {} as the one before it, but {before}",
+        "{which} names {} as the previous one, but {before}",
         self::named(named)
     );
     chain(message).at_line(u32::try_from(number).unwrap_or(u32::MAX))
@@ -403,7 +403,7 @@ fn link(number: i64, which: &str, named: Option<&str>, before: Option<&str>) -> 
 
 fn chain(message: String) -> Issue {
     Issue::error("receipt-chain", message)
-        .hint("Receipts were changed, removed, added or reordered; what each holds is shown.")
+        .hint("Receipts were changed, removed, added or reordered. They are shown as they are.")
 }
 
 fn named(hash: Option<&str>) -> String {

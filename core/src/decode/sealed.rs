@@ -1,6 +1,6 @@
-//! Encrypted envelopes in place of a file: SOPS in JSON, age and PGP in their ASCII armor.
+//! Detects encrypted envelopes in place of a file: SOPS in JSON, age and PGP in ASCII armor.
 
-/// The first line of an armored envelope, and its last.
+/// The first and the last line of an armored envelope.
 const ARMORS: &[(&str, &str)] = &[
     (
         "-----BEGIN AGE ENCRYPTED FILE-----",
@@ -8,9 +8,9 @@ const ARMORS: &[(&str, &str)] = &[
     ),
     ("-----BEGIN PGP MESSAGE-----", "-----END PGP MESSAGE-----"),
 ];
-/// How an age file without armor begins.
+/// The first bytes of an age file without armor.
 const AGE: &[u8] = b"age-encryption.org/";
-/// Values and keys of SOPS in JSON.
+/// Texts that occur in SOPS files in JSON: a value and a key.
 const SOPS: &[&[u8]] = &[b"\"ENC[", b"\"sops\""];
 
 /// Whether a text begins with an encrypted envelope.
@@ -18,7 +18,7 @@ pub(crate) fn is_sealed(text: &str) -> bool {
     is_sealed_bytes(text.as_bytes())
 }
 
-/// Whether a file begins with an encrypted envelope, by its first part.
+/// Whether a file's first part begins with an encrypted envelope.
 pub(crate) fn is_sealed_bytes(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let bytes = bytes.trim_ascii_start();
@@ -29,8 +29,8 @@ pub(crate) fn is_sealed_bytes(bytes: &[u8]) -> bool {
     armored || bytes.starts_with(AGE) || bytes.starts_with(b"{") && SOPS.iter().any(has)
 }
 
-/// Returns the offset after the armored envelope that a text begins with: writers add plain lines to a log that others
-/// have sealed.
+/// Returns the offset after an armored envelope at the start of a text. Text may follow it, because a writer may
+/// append plain lines to a log that was encrypted before.
 pub(crate) fn armor_end(text: &str) -> Option<usize> {
     let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
     let (_, last) = ARMORS.iter().find(|(first, _)| start.starts_with(first))?;

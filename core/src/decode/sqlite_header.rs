@@ -1,25 +1,25 @@
-//! The first hundred bytes of a database: what a file is before anybody opens it.
+//! Reads the header of a database, and recognises other kinds of files, from a file's first bytes.
 //!
 //! Source: SQLite, "Database File Format", 1.3 "The Database Header".
 
 use crate::database::{DecodeError, bytes_in_words};
 use crate::issue::Issue;
 
-/// How many bytes [`Header::read`] wants to see; fewer are fine, if that is all there is.
+/// Number of bytes that [`Header::read`] needs; a shorter file may pass fewer.
 pub const HEAD: usize = 512;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// What a database's header says of it.
+/// The header of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Bytes a page: 512 to 65,536.
+    /// Page size in bytes: 512 to 65,536.
     pub page_size: u32,
-    /// Pages, when the header is up to date.
+    /// Number of pages, if the header is up to date.
     pub pages: Option<u32>,
-    /// Whether it is in WAL mode: its newest rows may lie in a `-wal` file beside it.
+    /// Whether the database is in WAL mode: its newest rows may be in a separate `-wal` file.
     pub wal: bool,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub len: u64,
 }
 
@@ -27,7 +27,7 @@ impl Header {
     /// Reads the header from a file's first bytes ([`HEAD`] of them) and its length.
     ///
     /// # Errors
-    /// When it is no SQLite database: empty, something else, or encrypted.
+    /// If the file is not a SQLite database: empty, another format, or encrypted.
     pub fn read(head: &[u8], len: u64) -> Result<Header, DecodeError> {
         if !head.starts_with(MAGIC) {
             return Err(not_sqlite(head, len));
@@ -56,10 +56,11 @@ impl Header {
         })
     }
 
-    /// Whether the file holds the pages that its header counts. In WAL mode the rest may be in the `-wal`.
+    /// Checks that the file contains all pages counted in its header. In WAL mode the remaining pages may be in the
+    /// `-wal`.
     ///
     /// # Errors
-    /// [`DecodeError::Truncated`] when there are fewer.
+    /// [`DecodeError::Truncated`] if pages are missing.
     pub fn whole(&self) -> Result<(), DecodeError> {
         let expected = self
             .pages
@@ -74,10 +75,10 @@ impl Header {
     }
 }
 
-/// The issue that a shell adds when a database in WAL mode comes without its `-wal`.
+/// Returns the issue that a shell adds to a database in WAL mode without its `-wal`.
 ///
-/// A writer that closes the database removes `-wal` and `-shm` together, so a `-shm` that is left shows that rows are
-/// missing; without one, only a copy that was made while the database was open misses any.
+/// A writer that closes the database removes `-wal` and `-shm` together. A remaining `-shm` therefore proves that
+/// rows are missing; without it, rows are missing only if the database was copied while open.
 pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
     let what = format!("{path} is in WAL mode and there is no {path}-wal");
     let issue = match has_shm {
@@ -91,7 +92,7 @@ pub fn wal_missing(path: &str, has_shm: bool) -> Issue {
         ),
     };
     issue.at_file(path).hint(format!(
-        "If it was, copy {path} again, together with {path}-wal; after a clean end of its writer nothing is missing."
+        "If it was, copy {path} again together with {path}-wal. If its writer had finished, nothing is missing."
     ))
 }
 
@@ -105,7 +106,7 @@ pub(crate) fn be32(head: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.try_into().ok()?))
 }
 
-/// First bytes of things that people take for a database.
+/// First bytes of files that are mistaken for databases.
 const GUESSES: &[(&[u8], &str)] = &[
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
@@ -140,11 +141,11 @@ const GUESSES: &[(&[u8], &str)] = &[
     (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
     (
         b"\x37\x7f\x06\x82",
-        "the -wal of a database; open the database itself, with this beside it",
+        "the -wal of a database; open the database itself, with this file in the same folder",
     ),
     (
         b"\x37\x7f\x06\x83",
-        "the -wal of a database; open the database itself, with this beside it",
+        "the -wal of a database; open the database itself, with this file in the same folder",
     ),
     (
         b"\xd9\xd5\x05\xf9",
@@ -168,7 +169,8 @@ const GUESSES: &[(&[u8], &str)] = &[
     ),
 ];
 
-/// Says what a file is that is no SQLite database, from its first bytes and its length.
+/// Returns an error that names the probable type of a file that is not a SQLite database, from its first bytes and
+/// its length.
 pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     if len == 0 {
         return DecodeError::Empty;
@@ -185,7 +187,7 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
         return DecodeError::Encrypted { size, head: shown };
     }
     let what = if head.iter().all(|b| *b == 0) {
-        format!("{size}, nothing but zeros; a copy or a download was not finished")
+        format!("{size}, only zeros; a copy or a download was not finished")
     } else if std::str::from_utf8(head).is_ok_and(|t| !t.contains('\0')) {
         format!("{size} of text, beginning with {shown}")
     } else {
@@ -194,8 +196,8 @@ pub fn not_sqlite(head: &[u8], len: u64) -> DecodeError {
     DecodeError::NotSqlite { what }
 }
 
-/// Whether bytes are spread as evenly as encryption spreads them. Compressed files are too; their first bytes
-/// were asked for before.
+/// Whether bytes are spread as evenly as encrypted ones. Compressed files are too, so their types must be ruled out
+/// first.
 fn looks_random(head: &[u8]) -> bool {
     if head.len() < 256 {
         return false;
@@ -206,7 +208,7 @@ fn looks_random(head: &[u8]) -> bool {
             *flag = true;
         }
     }
-    // 256 random bytes show about 162 values, 512 about 221; text shows some 70.
+    // 256 random bytes have about 162 distinct values, 512 about 221; text has some 70.
     seen.iter().filter(|s| **s).count() > head.len().min(512) / 3
 }
 
@@ -234,12 +236,12 @@ mod tests {
             (
                 &[0; 512],
                 4096,
-                "this is not a SQLite database: 4096 bytes, nothing but zeros; a copy or a download was not finished",
+                "this is not a SQLite database: 4096 bytes, only zeros; a copy or a download was not finished",
             ),
             (
                 b"\x37\x7f\x06\x82\x00",
                 4_152,
-                "this is not a SQLite database: 4152 bytes, the -wal of a database; open the database itself, with this beside it",
+                "this is not a SQLite database: 4152 bytes, the -wal of a database; open the database itself, with this file in the same folder",
             ),
             (
                 b"SQLite format 3\0\x10\x00",
@@ -249,7 +251,7 @@ mod tests {
         ] {
             assert_eq!(Header::read(head, len).unwrap_err().to_string(), expected);
         }
-        // Compressed inside, so their bytes look random.
+        // These files are compressed inside, so their bytes look random.
         for (magic, named) in [
             (&b"%PDF-1.7\n"[..], "a PDF document"),
             (b"\x89PNG\r\n\x1a\n", "a PNG picture"),

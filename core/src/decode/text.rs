@@ -1,12 +1,12 @@
-//! Bytes as text, and what files say when they say nothing.
+//! Converts bytes to text, and recognises the texts that files use for "nothing".
 
 use std::borrow::Cow;
 
 use crate::issue::Issue;
 pub use crate::text::is_plain_path;
 
-/// Reads bytes as text: UTF-8, or UTF-16 with a byte order mark. Never fails; what is no text becomes U+FFFD,
-/// which is an issue.
+/// Decodes bytes as UTF-8, or as UTF-16 with a byte order mark. Never fails: invalid bytes become U+FFFD, with an
+/// issue.
 pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
     let units = |swap: bool| -> Vec<u16> {
         let pair = |p: &[u8]| match (p.first(), p.get(1)) {
@@ -28,25 +28,23 @@ pub fn lossy(bytes: &[u8]) -> (Cow<'_, str>, Vec<Issue>) {
     };
     if let Some(wide) = wide {
         let issue = Issue::noted("utf16", "the file is written in UTF-16")
-            .hint("It was read as such; OpenProse's files are UTF-8.");
+            .hint("It was decoded as UTF-16, although OpenProse's files are UTF-8.");
         return (Cow::Owned(String::from_utf16_lossy(&wide)), vec![issue]);
     }
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => (Cow::Borrowed(text), Vec::new()),
         Cow::Owned(text) => {
-            let issue = Issue::warning(
-                "invalid-utf8",
-                "the file holds bytes that are no UTF-8 text",
-            )
-            .hint("They are shown as \u{FFFD}; all else is as written.");
+            let issue =
+                Issue::warning("invalid-utf8", "the file contains bytes that are not UTF-8")
+                    .hint("They are shown as \u{FFFD}; the rest is shown as written.");
             (Cow::Owned(text), vec![issue])
         }
     }
 }
 
-/// Whether a cell, an item or a line says that there is nothing (docs/reference/formats.md): `None`,
-/// `(none - execution complete)`, `Empty (root scope)`, `-`, or nothing at all.
+/// Whether a cell, an item or a line means "nothing" (docs/reference/formats.md): `None`, `(none - execution
+/// complete)`, `Empty (root scope)`, `-`, or an empty text.
 pub(crate) fn is_nothing(text: &str) -> bool {
     let mark = |c: char| {
         c.is_whitespace()

@@ -230,7 +230,7 @@ fn x14_rows_without_times_are_said_to_have_none() {
     assert_said(
         &db.read(),
         "times-not-recorded",
-        "no row of execution carries a time",
+        "no row of execution has a time",
     );
 }
 
@@ -259,7 +259,7 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     assert_said(
         &run,
         "duplicate-binding",
-        "tide stands twice at the root: rows 1 and 3",
+        "tide is recorded twice at the root, in rows 1 and 3",
     );
     assert_said(
         &run,
@@ -568,7 +568,7 @@ fn a1_agents_and_their_segments() {
     assert_said(
         &run,
         "segment-without-agent",
-        "segments of mate are recorded, but no such agent",
+        "segments of agent mate are recorded, but the agent itself is not",
     );
 }
 

@@ -4,7 +4,7 @@ fn head(file: &str, stem: &str) -> Head {
     parse(file.as_bytes(), true, stem).expect("a whole file is enough")
 }
 
-/// The header in a few words, and the value.
+/// Compares a short description of the header, and the value.
 fn check(file: &str, said: &str, value: &str) {
     let head = head(file, "result__43");
     let mut words: Vec<String> = Vec::new();
@@ -26,13 +26,13 @@ fn check(file: &str, said: &str, value: &str) {
 #[test]
 fn reads_headers() {
     for (file, said, value) in [
-        // filesystem.md, and errata's parent_execution_id.
+        // Examples of filesystem.md, and `parent_execution_id` of the errata.
         (
             "# result\n\nkind: let\nexecution_id: 43\nparent_execution_id: 42\n\nsource:\n```prose\nlet x\n  prompt: \"---\"\n```\n\n---\n\nvalue\n---\nmore\n",
             "name result, kind let, frame 43, parent 42, source \"let x\\n  prompt: \\\"---\\\"\"",
             "value\n---\nmore\n",
         ),
-        // docs/reference/formats.md.
+        // Examples of docs/reference/formats.md.
         (
             "# verify\n\nkind: let\n\nsource:\n```prose\nx\n```\n\nexit_code: 0\nstderr: (empty)\n\n---\n\nv",
             "name verify, kind let, source \"x\", exit_code \"0\", stderr \"(empty)\"",
@@ -85,7 +85,7 @@ fn reads_headers() {
             "\nvalue",
         ),
         ("# a\nkind: let\n", "name a, kind let", ""),
-        // The end of the header is missing.
+        // Headers without an end.
         (
             "# a\nkind: let\n\nThe value.\n---\nmore",
             "name a, kind let, binding-header-unended",
@@ -136,10 +136,10 @@ fn reads_no_more_than_it_needs() {
         panic!()
     };
     assert_eq!(&file[head.start as usize..], "value");
-    // A value needs no end to be found.
+    // A file without a header is recognised from its first part alone.
     let long = format!("no header {}", "x".repeat(100_000));
     parse(&long.as_bytes()[..FIRST_PART], false, "a");
-    // A header that never ends leaves no value.
+    // With an endless header, the value is empty.
     let Some(head) = parse(b"# a\nkind: let\nsource:\n```\nx", true, "a") else {
         panic!()
     };

@@ -1,4 +1,4 @@
-//! A whole compact log: header, lines, and the encrypted envelope that may stand before them.
+//! Parses a whole compact log: header, lines, and an encrypted envelope before them.
 
 use serde::de::IgnoredAny;
 
@@ -9,12 +9,12 @@ use crate::issue::Issue;
 use crate::model::{CompactLog, LogEvent, LogLine, RunStatus};
 use crate::time::Stamp;
 
-/// Lines that are held; a longer file is shown as its text.
+/// Maximum number of parsed lines; the rest of a longer file is only shown as text.
 const MOST_LINES: usize = 200_000;
-/// Lines before the first event that may belong to the header.
+/// Number of lines before the first event that may belong to the header.
 const HEADER_LINES: u32 = 40;
 
-/// Whether a text is a compact log: by its first line, or by the lines behind an envelope.
+/// Whether a text is a compact log, judged by its first line or by the lines after an envelope.
 pub fn looks_like(text: &str) -> bool {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let text = head::front_matter(text).map_or(text, |(_, rest)| rest);
@@ -30,16 +30,16 @@ pub fn looks_like(text: &str) -> bool {
     {
         return true;
     }
-    // A log by its name, and its events.
+    // A log's title, followed by events.
     if heading(first).is_some_and(|(_, title)| is_log_title(title)) {
         return lines.take(HEADER_LINES as usize).any(line::is_event);
     }
-    // Behind an envelope anything may come first; a trailer or an event is a log all the same.
+    // After an envelope the first line may be anything; a trailer or an event later still makes the text a log.
     let told = |text: &str| line::is_event(text) || line::is_trailer(text);
     sealed && (told(first) || lines.take(HEADER_LINES as usize).any(told))
 }
 
-/// Whether a text that is known to be a state file, by its name, holds the lines of a log under a title of its own.
+/// Whether a file with a state file's name but another title contains the lines of a log.
 pub(crate) fn has_events(text: &str) -> bool {
     let mut lines = text
         .lines()
@@ -49,7 +49,7 @@ pub(crate) fn has_events(text: &str) -> bool {
     !text.trim_start().starts_with('{') && lines.any(line::is_event)
 }
 
-/// Reads a compact log. Never fails: what is odd is an issue (located by line, not yet by file).
+/// Parses a compact log. Never fails: defects are issues, located by line but not yet by file.
 pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let matter = head::front_matter(text);
@@ -74,9 +74,9 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     }
     if sealed {
         reader.issues.push(
-            Issue::warning("log-sealed", "an encrypted envelope stands before the lines of the log")
+            Issue::warning("log-sealed", "an encrypted envelope precedes the lines of the log")
                 .at_line(1)
-                .hint("What it holds is not known; the lines behind it are read, and bindings tell what ran before."),
+                .hint("The envelope cannot be read. The lines after it are read; bindings show what ran before."),
         );
     }
     let first = u32::try_from(before.matches('\n').count()).unwrap_or(u32::MAX);
@@ -97,7 +97,7 @@ pub fn parse(text: &str) -> (CompactLog, Vec<Issue>) {
     reader.finish()
 }
 
-/// An envelope's text ends where its JSON or its armor does; the log stands behind it.
+/// Separates an envelope from the log after it. The envelope ends with its JSON or its armor.
 fn body(text: &str) -> (bool, &str) {
     if let Some(end) = sealed::armor_end(text) {
         return (true, text.get(end..).unwrap_or_default());
@@ -108,7 +108,7 @@ fn body(text: &str) -> (bool, &str) {
     let mut json = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let end = match json.next() {
         Some(Ok(_)) => json.byte_offset(),
-        // Cut, or damaged: its last line is a bracket alone.
+        // The JSON is cut or damaged: a closing bracket alone on a line ends it.
         _ => text.rfind("\n}").map_or(0, |at| at + 2),
     };
     match text.split_at_checked(end) {
@@ -122,7 +122,7 @@ pub(crate) fn is_log_title(title: &str) -> bool {
     log_title(title).is_some()
 }
 
-/// What follows the name of a log in its title.
+/// Returns the text after a log's name in its title.
 fn log_title(title: &str) -> Option<&str> {
     ["vm.log", "vm log", "vm execution log"]
         .iter()
@@ -132,7 +132,7 @@ fn log_title(title: &str) -> Option<&str> {
         })
 }
 
-/// What stands behind `# run:`.
+/// Returns the text after `# run:`.
 fn title(line: &str) -> Option<&str> {
     let (_, title) = heading(line)?;
     let (word, rest) = title.split_once(':')?;
@@ -144,17 +144,17 @@ fn title(line: &str) -> Option<&str> {
 struct Reader {
     log: CompactLog,
     issues: Vec<Issue>,
-    /// The statement of the last line that narrates a position.
+    /// The statement number of the last narrated position.
     position: Option<u32>,
-    /// The last trailer is a `---resume`.
+    /// Whether the last trailer is a `---resume`.
     resumed: bool,
-    /// When the last trailer was written.
+    /// Time of the last trailer.
     ended: Option<Stamp>,
     cut: bool,
 }
 
 impl Reader {
-    /// Takes a line of the header; `false` when it is none.
+    /// Reads a line of the header; returns `false` if the line does not belong to it.
     fn header(&mut self, text: &str) -> bool {
         if let Some(title) = title(text) {
             if self.log.head.run.is_some() {
@@ -162,7 +162,7 @@ impl Reader {
             }
             let (id, program) = title.split_once(char::is_whitespace).unwrap_or((title, ""));
             self.log.head.take("run", id);
-            // That of the title counts before one in front matter.
+            // A program in the title takes precedence over one in front matter.
             let before = self.log.head.program.take();
             self.log.head.take("program", program);
             self.log.head.program = self.log.head.program.take().or(before);
@@ -173,7 +173,8 @@ impl Reader {
                 self.titled(rest);
                 return true;
             }
-            // `# Program: p.prose`. Others of the first level name the file, those below belong to its story.
+            // `# Program: p.prose` is a header field. Other headings of level 1 name the file; deeper ones belong to
+            // the log's body.
             let pair = head::pair(title);
             return pair.map_or(level == 1, |pair| self.pair(&pair, false));
         }
@@ -183,7 +184,7 @@ impl Reader {
         head::pair(text).is_some_and(|pair| self.pair(&pair, pair.marked))
     }
 
-    /// `# vm.log — layoffs run 20260104-101500-abc123`.
+    /// Reads `# vm.log — layoffs run 20260104-101500-abc123`.
     fn titled(&mut self, rest: &str) {
         let rest = rest.trim_start().strip_prefix(['—', '–', '-', ':']);
         let Some((program, id)) = rest.and_then(|rest| rest.split_once(" run ")) else {
@@ -193,7 +194,7 @@ impl Reader {
         self.log.head.take("run", id);
     }
 
-    /// `- system: layoffs` below a heading at the top of a log names the program, where nothing did before.
+    /// Reads the program from `- system: layoffs` below a heading at the top of a log, unless it is already known.
     fn named(&mut self, text: &str) {
         let is_top = self.log.lines.len() < HEADER_LINES as usize;
         let pair = head::pair(text).filter(|pair| is_top && pair.marked);
@@ -202,7 +203,8 @@ impl Reader {
         }
     }
 
-    /// Takes a key of the header; `false` when it is unknown. `keep`: what is unknown is a fact of the run then.
+    /// Reads a key of the header; returns `false` for an unknown key. With `keep`, an unknown key is kept as a fact
+    /// of the run.
     fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
         // `root: x  # always present`
         let value = pair.value.split(" #").next().unwrap_or_default();
@@ -219,12 +221,12 @@ impl Reader {
                 self.cut = true;
                 let message = format!("the log has more than {MOST_LINES} lines");
                 self.issues.push(
-                    Issue::warning("log-cut", message)
-                        .at_line(number)
-                        .hint("The rest is not held; the file itself shows it."),
+                    Issue::warning("log-cut", message).at_line(number).hint(
+                        "The remaining lines are not read. Open the file itself to see them.",
+                    ),
                 );
             }
-            // The last trailer counts wherever it stands.
+            // The last trailer counts, even after the maximum number of lines.
             let told = line::read(text).at(number, text);
             if let LogEvent::Trailer { .. } = told.event {
                 self.trailer(&told);
@@ -250,7 +252,7 @@ impl Reader {
         self.log.lines.push(told);
     }
 
-    /// The newest trailer counts: a resumed run goes on behind an earlier one.
+    /// Keeps the newest trailer, because a resumed run continues after an earlier one.
     fn trailer(&mut self, told: &LogLine) {
         let LogEvent::Trailer { status, at } = &told.event else {
             return;
@@ -270,7 +272,7 @@ impl Reader {
         self.last_word();
         headings::read(&mut self.log);
         let reopened = self.after_the_end();
-        // What a head says of the time before a resumption is over, unless it names the end of it all.
+        // A head's status is older than a resumption, so it is ignored then, unless it is completed.
         let log = &mut self.log;
         let completed = log.head.status == Some(RunStatus::Completed);
         if log.status.is_none() && (completed || !(self.resumed || reopened)) {
@@ -282,7 +284,7 @@ impl Reader {
         (self.log, self.issues)
     }
 
-    /// `- outcome: shortfall` as the last line says what a head would say of the run.
+    /// Reads an `- outcome: shortfall` in the last line as the run's status, as in a head.
     fn last_word(&mut self) {
         let last = self.log.lines.last();
         let pair = last.filter(|line| line.event == LogEvent::Note);
@@ -292,8 +294,8 @@ impl Reader {
         }
     }
 
-    /// Statements behind `---end` or `---error`, and no `---resume` between: the run went on, and no end of that is
-    /// recorded.
+    /// Detects statements after `---end` or `---error` without a `---resume` between: the run continued, and its
+    /// later end is not recorded.
     fn after_the_end(&mut self) -> bool {
         let Some(trailer) = self.log.trailer else {
             return false;
@@ -314,13 +316,13 @@ impl Reader {
         });
         let Some(line) = goes_on else { return false };
         let end = self.log.lines.get(trailer as usize).map_or("", |l| &*l.raw);
-        let message = format!(
-            "the log goes on behind \u{201c}{end}\u{201d}, and no ---resume stands between"
-        );
+        let message = format!("the log continues after \u{201c}{end}\u{201d} without a ---resume");
         self.issues.push(
             Issue::warning("log-after-end", message)
                 .at_line(line.line)
-                .hint("The later lines are shown; they reopen the run, and no end is recorded after them."),
+                .hint(
+                    "The later lines are shown and reopen the run, whose end is then not recorded.",
+                ),
         );
         (self.log.status, self.log.trailer, self.ended) = (None, None, None);
         true

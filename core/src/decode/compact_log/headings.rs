@@ -1,4 +1,4 @@
-//! A log that tells its story in headings, or a part of it:
+//! Parses logs whose headings record outcomes, completely or in part:
 //!
 //! ```text
 //! ### planner — completed
@@ -6,8 +6,8 @@
 //! ### digest → Shortfall
 //! ```
 //!
-//! What such a heading says of a name is its outcome. One whose word is not known is an outcome all the same where other
-//! headings of its level have known ones: it is kept as written.
+//! The words after a name are its outcome. An unknown word counts as an outcome, kept as written, if other headings
+//! of the same level have known ones.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ use crate::decode::state_md::lines::heading;
 use crate::model::words as listed;
 use crate::model::{CompactLog, LogEvent, LogLine, Status, Text};
 
-/// Between a name and how it stands.
+/// Separators between a name and its status.
 const DASHES: &[&str] = &[" — ", " – ", " -- ", " - ", " → ", " -> "];
 
-/// What may follow a status word: a reason, or how it came about.
+/// Text that may follow a status word, such as a reason.
 const FOLLOWS: &[&str] = &[
     "(",
     ",",
@@ -39,7 +39,7 @@ const FOLLOWS: &[&str] = &[
     " with ",
 ];
 
-/// Reads the headings of a log as records, but for those that repeat what a marked line names.
+/// Reads headings as records, except those that repeat the name of a marked line.
 pub(super) fn read(log: &mut CompactLog) {
     let is_marked =
         |line: &LogLine| line.number.is_some() || matches!(line.event, LogEvent::Statement { .. });
@@ -82,8 +82,8 @@ pub(super) fn read(log: &mut CompactLog) {
     }
 }
 
-/// `### searcher — failed (no network)`. `error` is that of the log's head: `searcher.NoNetwork` makes a failure of
-/// `### searcher — NoNetwork`.
+/// Reads `### searcher — failed (no network)`. `error` is the error in the log's head: `searcher.NoNetwork` makes
+/// `### searcher — NoNetwork` a failure.
 fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
     let (_, title) = heading(line).filter(|(level, _)| *level > 1)?;
     let (name, rest) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
@@ -112,8 +112,8 @@ fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
     ))
 }
 
-/// `AllCallsFailed`, `shortfall (2 of 9)`: one word that no list has, and what follows: several may be the title of a part.
-/// Of words behind a mark the mark says how the statement stands.
+/// Reads an outcome that is not in the table, and the rest: `AllCallsFailed`, `shortfall (2 of 9)`. Only single words
+/// count, because several words may be a section's title. After a mark, the mark determines the status.
 fn other(text: &str) -> Option<(Status, &str)> {
     let mut behind = text.chars();
     if let Some(status) = behind.next().and_then(words::mark) {
@@ -123,13 +123,13 @@ fn other(text: &str) -> Option<(Status, &str)> {
     let ends = FOLLOWS.iter().filter_map(|word| text.find(word)).min();
     let (said, note) = text.split_at_checked(ends.unwrap_or(text.len()))?;
     let said = said.trim();
-    // `fetch — 12 pages` counts something.
+    // `fetch — 12 pages` is a count, not an outcome.
     let names = said.starts_with(char::is_alphabetic) && listed::status(said).is_none();
     (names && !said.contains(char::is_whitespace))
         .then(|| (Status::Other(said.into()), plain_reason(note)))
 }
 
-/// `failed (no network)`, `✓ done`: how a statement stands, and the reason.
+/// Reads a status and its reason: `failed (no network)`, `✓ done`.
 fn status(text: &str) -> Option<(Status, &str)> {
     let ends = FOLLOWS.iter().filter_map(|word| text.find(word));
     let (word, note) = text.split_at_checked(ends.min().unwrap_or(text.len()))?;

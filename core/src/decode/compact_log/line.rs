@@ -1,17 +1,17 @@
-//! One line of a compact log.
+//! Parses one line of a compact log.
 
 use super::words;
 use crate::model::words::{self as listed, DEFERRED, says_deferred};
 use crate::model::{GateStatus, LogEvent, LogLine, RunStatus, Status, Text};
 use crate::time::Stamp;
 
-/// Between the statements that one line tells of.
+/// Separator between several statements in one line.
 const SEVERAL: &str = " | ";
 
-/// What is told, and the note behind it.
+/// An event, and the note after it.
 type Event<'t> = (LogEvent, Option<&'t str>);
 
-/// What a line says, before it is put in its place.
+/// The content of a line, before its position in the log is known.
 pub(super) struct Told<'t> {
     number: Option<u32>,
     branch: Option<&'t str>,
@@ -22,7 +22,7 @@ pub(super) struct Told<'t> {
 }
 
 impl<'t> Told<'t> {
-    /// An event of a statement that is known by its number.
+    /// Returns an event of a statement that is identified by its number.
     pub(super) fn of(number: Option<u32>, event: LogEvent, note: Option<&'t str>) -> Told<'t> {
         Told {
             number,
@@ -34,12 +34,12 @@ impl<'t> Told<'t> {
         }
     }
 
-    /// Whether it is more than a remark.
+    /// Whether the line is more than a remark.
     pub(super) fn is_event(&self) -> bool {
         self.event != LogEvent::Note
     }
 
-    /// How the statement that it tells of stands.
+    /// Returns the status of the statement on this line.
     pub(super) fn status(&self) -> Option<&Status> {
         match &self.event {
             LogEvent::Statement { status, .. } => status.as_ref(),
@@ -64,26 +64,27 @@ impl<'t> Told<'t> {
     }
 }
 
-/// A kind of line: an example, what reads it, and when it is one.
+/// A kind of line: an example, its parser, and the condition under which the kind applies.
 type Kind = (&'static str, fn(&str) -> Option<Event<'_>>, When);
 
-/// When a line is of a kind that has no statement's number.
+/// The condition for a line without a statement number to be of a kind.
 #[derive(Clone, Copy, PartialEq)]
 enum When {
-    /// Always: it can be nothing else.
+    /// In every case, because the text is unambiguous.
     Always,
-    /// Only where it names a frame, number or not.
+    /// Only if the line names a frame, even with a statement number.
     Framed,
-    /// Behind an arrow or a frame, and where it names something.
+    /// After an arrow or a frame, if the line names something.
     Named,
-    /// The same; it says whether a condition held.
+    /// Like `Named`; the line also records whether a condition held.
     Held,
-    /// Never.
+    /// Never: the kind needs a statement number.
     Numbered,
 }
 use When::{Always, Framed, Held, Named, Numbered};
 
-/// What may stand behind the arrow; of several kinds the first counts. A line of no kind is a statement's text, or a remark.
+/// The kinds of text after an arrow, of which the first that matches counts. A line of no kind is a statement's text
+/// or a remark.
 const KINDS: &[Kind] = &[
     ("7→ if(false) skip", condition, Held),
     ("5→ #1 done", leave, Framed),
@@ -102,7 +103,7 @@ const KINDS: &[Kind] = &[
     ("1→ plan ✓", statement, Named),
 ];
 
-/// Reads a line that is not blank, trimmed. Never fails: what is not understood is a [`LogEvent::Note`].
+/// Parses a trimmed line that is not blank. Never fails: unknown text becomes a [`LogEvent::Note`].
 pub(super) fn read(line: &str) -> Told<'_> {
     if let Some(told) = trailer(line) {
         return told;
@@ -139,7 +140,7 @@ pub(super) fn read(line: &str) -> Told<'_> {
     }
 }
 
-/// `PROGRAM COMPLETE`: the end in words, in a trailer's place.
+/// Reads an end of the run written in words instead of a trailer: `PROGRAM COMPLETE`.
 fn ending(text: &str) -> Option<RunStatus> {
     let (what, word) = text
         .trim_matches(['*', '=', '.', '!', ' ', '✓'])
@@ -149,8 +150,8 @@ fn ending(text: &str) -> Option<RunStatus> {
     listed::run_status(word).filter(|status| is_run && status.is_finished())
 }
 
-/// `3→ a ✓ | b ✓`: several statements in one line, each under its number. Empty when there is one. Where `(parallel)` ends
-/// the line they are branches, between the marks of a parallel.
+/// Splits `3→ a ✓ | b ✓` into one line per statement, each with the number. Empty for a single statement. A final
+/// `(parallel)` makes the statements branches, enclosed by lines for the start and end of a parallel block.
 pub(super) fn pieces(line: &str) -> Vec<String> {
     let Some((_, _, rest)) = numbered(line).filter(|_| line.contains(SEVERAL)) else {
         return Vec::new();
@@ -184,7 +185,7 @@ pub(super) fn is_trailer(line: &str) -> bool {
     trailer(line).is_some()
 }
 
-/// `3a→ rest`: number, what stands behind it, and the rest. An arrow alone has no number.
+/// Splits `3a→ rest` into the number, the branch after it, and the rest. An arrow alone has no number.
 fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     if digits > 9 {
@@ -195,7 +196,7 @@ fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
         .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_')))
         .unwrap_or(after.len());
     let (branch, after) = after.split_at_checked(end)?;
-    // `Step->` is a text; a branch is a letter or a few, or a step of a step.
+    // A branch is a few letters or a step of a step; `Step->` is text.
     if branch.len() > 8 || (digits == 0 && !branch.is_empty()) {
         return None;
     }
@@ -205,7 +206,7 @@ fn numbered(line: &str) -> Option<(Option<u32>, Option<&str>, &str)> {
     Some((number.parse().ok(), branch, rest.trim()))
 }
 
-/// `#1 rest`: the frame that a line speaks of, the innermost where several are named.
+/// Reads the frame of a line, `#1 rest`; of several, the innermost.
 fn frame(text: &str) -> (Option<i64>, &str) {
     let (mut frame, mut rest) = (None, text);
     while let Some((id, after)) = rest.strip_prefix('#').and_then(integer) {
@@ -218,13 +219,13 @@ fn frame(text: &str) -> (Option<i64>, &str) {
     (frame, rest)
 }
 
-/// `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
+/// Reads the end of a frame: `#1 done`, `#1 failed (timeout)`. (`#1 ✓` is an anonymous statement of the frame.)
 fn leave(text: &str) -> Option<Event<'_>> {
     let completed = |word: &str| listed::status(word) == Some(Status::Completed);
     let (status, note) = match marked(text) {
         Some((left, status, note)) if completed(left) => (status, note),
         Some(_) => return None,
-        // `#1 done COMPLETE`: the first word ends the frame, whatever follows.
+        // In `#1 done COMPLETE`, the first word ends the frame, whatever follows.
         None => {
             let (word, note) = text.split_once([' ', '\t']).unwrap_or((text, ""));
             (listed::status(word)?, Some(plain_reason(note)))
@@ -234,14 +235,14 @@ fn leave(text: &str) -> Option<Event<'_>> {
         .then_some((LogEvent::Leave { status }, note))
 }
 
-/// The word behind the mark of a parallel, in lower case, and the rest.
+/// Returns the word after the mark of a parallel block in lower case, and the rest.
 fn parallel(text: &str) -> Option<(String, &str)> {
     let (word, rest) = lead(begins(text, words::PARALLEL)?.trim_start());
     let rest = rest.trim_start_matches(':').trim();
     Some((word.to_ascii_lowercase(), rest))
 }
 
-/// `∥start a,b`, `∥start [a, b] (first)`.
+/// Reads the start of a parallel block: `∥start a,b`, `∥start [a, b] (first)`.
 fn fork(text: &str) -> Option<Event<'_>> {
     let (word, rest) = parallel(text)?;
     if listed::status(&word) != Some(Status::Started) && word != "begin" {
@@ -254,7 +255,7 @@ fn fork(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Fork { branches }, note))
 }
 
-/// `∥done`, `∥done ✗`, `∥failed no quorum`.
+/// Reads the end of a parallel block: `∥done`, `∥done ✗`, `∥failed no quorum`.
 fn join(text: &str) -> Option<Event<'_>> {
     let (word, rest) = parallel(text)?;
     let failed = || marked(rest).is_some_and(|(_, status, _)| status == Status::Failed);
@@ -269,7 +270,7 @@ fn join(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Join { status }, Some(note)))
 }
 
-/// `retry:2/3`, `retrying 2 of 3`.
+/// Reads a retry of the numbered statement: `retry:2/3`, `retrying 2 of 3`.
 fn retry(text: &str) -> Option<Event<'_>> {
     let rest = begins(text, &["retrying", "retry"])?;
     let (attempt, max, note) = fraction(rest.strip_prefix([':', ' '])?.trim_start())?;
@@ -277,7 +278,7 @@ fn retry(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Retry { text, attempt, max }, Some(note)))
 }
 
-/// `research retry:2/3`. A sentence that speaks of a retry is no event.
+/// Reads a retry of a named statement: `research retry:2/3`. A sentence that mentions a retry is not an event.
 fn retry_of(text: &str) -> Option<Event<'_>> {
     let (name, rest) = text.split_once([' ', '\t'])?;
     let (mut event, note) = retry(rest.trim_start())?;
@@ -287,21 +288,21 @@ fn retry_of(text: &str) -> Option<Event<'_>> {
     Some((event, note))
 }
 
-/// `loop:2/5`, `loop:2/5 exit(**done**)`.
+/// Reads a round of a loop: `loop:2/5`, `loop:2/5 exit(**done**)`.
 fn round(text: &str) -> Option<Event<'_>> {
     let counted = begins(text, words::LOOP)?.strip_prefix(':')?;
     let (n, max, rest) = fraction(counted.trim_start())?;
     Some(passed(Some(n), max, rest))
 }
 
-/// `loop exit(…)`, `loop ✓`: no round of it is named.
+/// Reads the end of a loop without a round number: `loop exit(…)`, `loop ✓`.
 fn left_loop(text: &str) -> Option<Event<'_>> {
     let rest = begins(text, words::LOOP).filter(|rest| rest.starts_with([' ', ':']))?;
     let (event, note) = passed(None, None, rest.trim_start_matches(':').trim_start());
     matches!(event, LogEvent::Round { exit: true, .. }).then_some((event, note))
 }
 
-/// A round, by what is told of it.
+/// Returns the event of a round, according to the text after its number.
 fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> Event<'_> {
     let (word, after) = lead(rest);
     let exit = ["exit", "exited", "break"].contains(&&*word.to_ascii_lowercase());
@@ -320,25 +321,25 @@ fn passed(n: Option<u32>, max: Option<u32>, rest: &str) -> Event<'_> {
     )
 }
 
-/// `(**done**)` is `done`.
+/// Returns a reason without brackets and asterisks: `(**done**)` becomes `done`.
 pub(super) fn plain_reason(text: &str) -> &str {
     unbracketed(text.trim()).trim().trim_matches('*').trim()
 }
 
-/// A text without the brackets around it.
+/// Returns a text without the brackets around it.
 fn unbracketed(text: &str) -> &str {
     let inner = text.strip_prefix('(').and_then(|t| t.strip_suffix(')'));
     inner.unwrap_or(text)
 }
 
-/// The letters that a text begins with, and the rest.
+/// Splits off the letters at the start of a text.
 fn lead(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_alphabetic());
     text.split_at_checked(end.unwrap_or(text.len()))
         .unwrap_or((text, ""))
 }
 
-/// A text, and the note in brackets that ends it.
+/// Splits off a note in brackets at the end of a text.
 fn noted(text: &str) -> (&str, Option<&str>) {
     match text.strip_suffix(')').and_then(|t| t.rsplit_once(" (")) {
         Some((text, note)) => (text.trim_end(), Some(note)),
@@ -346,7 +347,7 @@ fn noted(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// `block:implement#1 TASK-001`.
+/// Reads the start of a frame: `block:implement#1 TASK-001`.
 fn block(text: &str) -> Option<Event<'_>> {
     let rest = keyed(text, words::BLOCK)?;
     let end = rest
@@ -370,7 +371,7 @@ fn block(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Enter { block, id, status }, note))
 }
 
-/// `gate:fast_tests ✓ approved`, `gate:"fast tests" pending`.
+/// Reads a gate: `gate:fast_tests ✓ approved`, `gate:"fast tests" pending`.
 fn gate(text: &str) -> Option<Event<'_>> {
     let rest = keyed(text, words::GATE)?;
     let quoted = rest.strip_prefix('"').and_then(|r| r.split_once('"'));
@@ -383,7 +384,7 @@ fn gate(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Gate { gate, status }, Some(note)))
 }
 
-/// `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
+/// Reads a gate without an id: `gate ✓ (72/72 tests pass)`, `gate **all tests pass** ✗`.
 fn unnamed_gate(text: &str) -> Option<Event<'_>> {
     let rest = begins(text, words::GATE).filter(|rest| rest.starts_with([' ', '\t']))?;
     let (left, ..) = marked(rest).or_else(|| worded(rest))?;
@@ -393,7 +394,7 @@ fn unnamed_gate(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::Gate { gate, status }, Some(note)))
 }
 
-/// `✓ approved by ops`: the decision, and what stands behind it.
+/// Reads a gate's decision, and the text after it: `✓ approved by ops`.
 fn decision(text: &str) -> (GateStatus, &str) {
     let (mut rest, mut by_mark) = (text, None);
     if let Some((left, status, note)) = marked(text)
@@ -414,8 +415,8 @@ fn decision(text: &str) -> (GateStatus, &str) {
     }
 }
 
-/// `[input] question ✓`: the tag before a marked name is no part of it. Of several words only a mark at the end is one: others
-/// stand in a sentence.
+/// Reads a marked statement after a tag, such as `[input] question ✓`, without the tag. A name of several words needs
+/// the mark at the end of the line: elsewhere the mark may be part of a sentence.
 fn tagged(text: &str) -> Option<Event<'_>> {
     let (_, rest) = text.strip_prefix('[')?.split_once(']')?;
     let (name, status, note) = marked(rest).filter(|(name, ..)| !name.is_empty())?;
@@ -423,13 +424,13 @@ fn tagged(text: &str) -> Option<Event<'_>> {
     is_name.then(|| (LogEvent::statement(name, Some(status)), note))
 }
 
-/// `[outage] …` is a remark.
+/// Reads a remark: `[outage] …`.
 fn bracketed(text: &str) -> Option<Event<'_>> {
     text.strip_prefix('[')?.split_once(']')?;
     Some((LogEvent::Note, Some(text)))
 }
 
-/// `exit_condition: every item is done`: a remark, even where it ends in a word for a status.
+/// Reads a remark with a key, even if it ends in a status word: `exit_condition: every item is done`.
 fn remark(text: &str) -> Option<Event<'_>> {
     let (key, _) = text.split_once(':')?;
     let key = key.trim().to_ascii_lowercase().replace([' ', '-'], "_");
@@ -438,15 +439,15 @@ fn remark(text: &str) -> Option<Event<'_>> {
         .then_some((LogEvent::Note, Some(text)))
 }
 
-/// `if(false) skip`, `if: false (n is 4)`, `else not executed`, `if (x) -> true`: whether the condition held, as a
-/// statement whose text is the condition, and the reason.
+/// Reads whether a condition held: `if(false) skip`, `if: false (n is 4)`, `else not executed`, `if (x) -> true`. The
+/// event is a statement with the condition as its text and the reason as its note.
 fn condition(text: &str) -> Option<Event<'_>> {
     let word = words::CONDITIONS.iter().find(|word| {
         text.strip_prefix(**word)
             .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     })?;
     let rest = text.get(word.len()..)?;
-    // The condition itself: in brackets, in asterisks, or a value alone.
+    // The condition itself is in brackets, in asterisks, or only a value.
     let open = rest.trim_start();
     let end = match (open.strip_prefix('('), open.strip_prefix("**")) {
         (Some(_), _) => rest.len() - open.len() + closing(open)?,
@@ -472,7 +473,7 @@ fn condition(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::statement(text, Some(status)), Some(note)))
 }
 
-/// Whether words say that a condition held or that its body ran, and the rest.
+/// Returns whether the words mean that a condition held or its body ran, and the rest.
 fn verdict(text: &str) -> Option<(bool, &str)> {
     let text = text.trim();
     let after = |word: &str| {
@@ -485,7 +486,7 @@ fn verdict(text: &str) -> Option<(bool, &str)> {
         .find_map(|word| Some((false, after(word)?)));
     passed.or_else(|| {
         words::HELD.iter().find_map(|(word, held)| {
-            // `no tests yet` is a text.
+            // `no tests yet` is text, not a value.
             let rest = after(word)?;
             let ends = !rest.starts_with(|c: char| c.is_alphanumeric());
             (ends || rest.starts_with("skip")).then_some((*held, rest))
@@ -493,7 +494,7 @@ fn verdict(text: &str) -> Option<(bool, &str)> {
     })
 }
 
-/// The offset after the bracket that closes the one that a text begins with.
+/// Returns the offset after the bracket that closes the text's first character.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {
@@ -513,7 +514,7 @@ fn statement(text: &str) -> Option<Event<'_>> {
     Some((LogEvent::statement(left, Some(status)), note))
 }
 
-/// The first mark outside of brackets: what stands before it, what it says, and what stands behind.
+/// Splits at the first mark outside of brackets: the text before, the status, and the text after.
 fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {
@@ -542,7 +543,7 @@ fn marked(text: &str) -> Option<(&str, Status, Option<&str>)> {
     None
 }
 
-/// `draft → bindings/draft.md`, `→ bindings/draft.md`: the binding that a statement wrote, in a mark's place.
+/// Reads the path of a written binding in the place of a mark: `draft → bindings/draft.md`, `→ bindings/draft.md`.
 fn written(text: &str) -> Option<(&str, Status, Option<&str>)> {
     if text.starts_with("bindings/") {
         return Some(("", Status::Completed, Some(text)));
@@ -556,16 +557,16 @@ fn written(text: &str) -> Option<(&str, Status, Option<&str>)> {
     (!name.contains([' ', '\t'])).then(|| (name, Status::Completed, text.get(at..)))
 }
 
-/// `research done`: a word in the mark's place, behind one name or a keyword.
+/// Reads a status word in the place of a mark, after one name or a keyword: `research done`.
 fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     let (text, note) = noted(text);
     let (left, word) = text.rsplit_once([' ', '\t']).unwrap_or(("", text));
     let status = listed::status(word)?;
-    // The word alone says why: `publish deferred`.
+    // In `publish deferred`, the word itself is the reason.
     let note = note.or(word.eq_ignore_ascii_case(DEFERRED).then_some(word));
     let left = left.trim();
     let lead = left.split([' ', '(']).next().unwrap_or_default();
-    // `ALL DONE` names no statement.
+    // `ALL DONE` does not name a statement.
     let named = !left.contains([' ', '\t']) && !left.eq_ignore_ascii_case("all");
     let is_keyword = matches!(
         lead,
@@ -583,11 +584,12 @@ fn worded(text: &str) -> Option<(&str, Status, Option<&str>)> {
     (named || is_keyword).then_some((left, status, note))
 }
 
-/// Begins the first of the older markers: what such a file is known by.
+/// The first of the older markers, by which such a file is recognised.
 pub(super) const POSITION: &str = "[Position]";
 
-/// `[Position] Statement 3: let research = …`, `[Success] …`, `[Binding] …`: the older markers, as the documents have a VM
-/// narrate (sqlite-earlier.md, postgres.md). What has no number speaks of the last position.
+/// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`, which
+/// OpenProse makes a VM narrate (sqlite-earlier.md, postgres.md). A marker without a number refers to the last
+/// position.
 pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<Told<'t>> {
     let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
     let rest = rest.trim();
@@ -604,12 +606,12 @@ pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<
         "Binding" => (LogEvent::Note, Some(rest)),
         _ => return None,
     };
-    // Without a position there is nothing that could have succeeded.
+    // A success without an earlier position does not refer to a statement.
     let event = position.map_or(LogEvent::Note, |_| event);
     Some(Told::of(*position, event, note))
 }
 
-/// `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
+/// Reads a trailer: `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
 fn trailer(line: &str) -> Option<Told<'_>> {
     let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
     let (word, after) = lead(rest);
@@ -625,12 +627,12 @@ fn trailer(line: &str) -> Option<Told<'_>> {
     Some(Told::of(None, event, Some(unbracketed(note))))
 }
 
-/// Returns the time that a line of a list begins with: `- 2026-01-04T10:15:00Z: deployed`.
+/// Returns the time at the start of a list item: `- 2026-01-04T10:15:00Z: deployed`.
 pub(crate) fn time_of(line: &str) -> Option<Stamp> {
     stamp(line.trim_start_matches(['-', '*', '[', ' '])).0
 }
 
-/// A time at the beginning of a text, in one word or two, and the rest.
+/// Splits off a time of one or two words at the start of a text.
 fn stamp(text: &str) -> (Option<Stamp>, &str) {
     let cuts = text.match_indices([' ', '\t']).map(|(at, _)| at).take(2);
     let mut found = (None, text);
@@ -638,7 +640,7 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
         let Some((head, rest)) = text.split_at_checked(cut) else {
             continue;
         };
-        // Two words are a time only when both belong to it.
+        // Two words are a time only if both belong to it.
         let at = Stamp::parse(head.trim_end_matches([',', ';', ':', ']']));
         if at.millis().is_some() {
             found = (Some(at), rest.trim());
@@ -647,18 +649,18 @@ fn stamp(text: &str) -> (Option<Stamp>, &str) {
     found
 }
 
-/// What stands behind the first of these words that a text begins with.
+/// Returns the text after the first of these words that begins the text.
 fn begins<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
     words.iter().find_map(|word| text.strip_prefix(word))
 }
 
-/// `gate:name`: what stands behind one of these words and a colon.
+/// Returns the text after one of these keys and a colon: `gate:name`.
 fn keyed<'t>(text: &'t str, keys: &[&str]) -> Option<&'t str> {
     let rest = begins(text, keys)?.strip_prefix(':')?.trim_start();
     Some(rest).filter(|rest| !rest.is_empty())
 }
 
-/// `2/5 rest`: a number, how many there may be, and the rest.
+/// Reads a number, the maximum, and the rest: `2/5 rest`.
 fn fraction(text: &str) -> Option<(u32, Option<u32>, &str)> {
     let (n, rest) = integer(text)?;
     let n = u32::try_from(n).ok()?;

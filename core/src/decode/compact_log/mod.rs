@@ -1,5 +1,5 @@
-//! The compact log of form B: one event a line (docs/reference/formats.md), and the older narration of the
-//! documents (sqlite-earlier.md and postgres.md, "What the VM Must Narrate").
+//! Parses the compact log of form B, one event per line (docs/reference/formats.md), and the older narration of
+//! OpenProse (sqlite-earlier.md and postgres.md, "What the VM Must Narrate").
 //!
 //! ```
 //! use prosescope_core::decode::compact_log;
@@ -9,8 +9,9 @@
 //! assert!(matches!(&log.lines[0].event, LogEvent::Statement { text, .. } if &**text == "plan"));
 //! ```
 //!
-//! The grammar, as far as lines keep to one. `words` holds its marks and words for whoever reads or writes them,
-//! `line` has the table of the kinds of lines, and the older markers, `headings` a log that has no marks, `file` a whole text:
+//! The grammar, as far as lines follow one. `words` lists the marks and keywords for reading and writing; `line`
+//! parses single lines, including the older markers; `headings` parses logs without marks; `file` parses a whole
+//! text:
 //!
 //! ```text
 //! log       header? line*                          an encrypted JSON envelope may stand in the header's place
@@ -28,7 +29,7 @@
 //! narration "[Position] Statement " n ": " text | "[Success]" text | "[Binding]" text
 //! ```
 //!
-//! Real logs add to it as they go, so nothing fails: what is not understood is kept as a note, with its line.
+//! Real logs extend the grammar freely, so parsing never fails: an unknown line is kept as a note.
 
 mod file;
 mod headings;

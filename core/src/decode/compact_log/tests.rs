@@ -1,7 +1,7 @@
 use super::*;
 use crate::model::{CompactLog, LogEvent, LogLine, RunStatus};
 
-/// A line in a few words: number, branch and frame, what it tells, its note.
+/// Describes a line in a few words: number, branch and frame, event, note.
 fn words(line: &LogLine) -> String {
     let mut out = line.number.map_or("-".to_owned(), |n| n.to_string());
     if let Some(branch) = &line.branch {
@@ -74,7 +74,7 @@ fn all(text: &str) -> Vec<String> {
     read(text).lines.iter().map(words).collect()
 }
 
-/// docs/reference/formats.md, line by line; the marks that later documents add; and what people write besides.
+/// Every example of docs/reference/formats.md, the marks of later OpenProse versions, and variants that writers use.
 #[test]
 fn every_kind_of_line_is_read() {
     for (line, expected) in [
@@ -337,14 +337,14 @@ fn the_header_is_read_as_far_as_it_goes() {
     );
     let log = read("# run:r\nprogram: p.prose\n");
     assert_eq!(log.head.program.as_deref(), Some("p.prose"));
-    // The header written again is no second run.
+    // A repeated header does not start a second run.
     assert_eq!(
         all("# run:r p\n1→ a ✓\n# run:r p\n"),
         ["1 completed a", "- note"]
     );
 }
 
-/// The head in front matter, as a list, in bold, with marks and trailers below it.
+/// Heads as front matter, as a list, in bold, and with marks and trailers below.
 #[test]
 fn a_head_says_how_the_run_stands_where_no_trailer_does() {
     use RunStatus::{Completed, Failed, Interrupted, Running};
@@ -379,7 +379,7 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
             None,
             None,
         ),
-        // A trailer is newer than a head; what follows a resumption has no end yet.
+        // A trailer is newer than a head; after a resumption the end is not yet recorded.
         (
             "---\nstatus: running\n---\n1→ a ✓\n---error 2026-01-01 x\n",
             Some(Failed),
@@ -398,7 +398,7 @@ fn a_head_says_how_the_run_stands_where_no_trailer_does() {
             None,
             None,
         ),
-        // Behind the first event there is no head.
+        // After the first event, a key is not part of the head.
         ("# run:r p\n1→ a ✓\n- status: complete\n", None, None, None),
     ] {
         assert!(looks_like(text), "{text}");
@@ -504,7 +504,7 @@ fn the_lines_behind_an_envelope_are_read_and_the_envelope_is_not() {
     let (log, _) = parse(armored);
     assert!(log.sealed);
     assert_eq!((log.lines[0].line, log.lines[0].number), (4, Some(12)));
-    // Nothing behind it: nobody knows what it is. And an envelope that was cut.
+    // An envelope without lines after it is not recognised as a log; a cut envelope with lines is.
     assert!(!looks_like(envelope));
     assert!(!looks_like("{\"a\": 1}\n1→ a ✓\n"));
     let cut = envelope.replace("\"3\"\n\t}", "");

@@ -1,15 +1,15 @@
-//! The marks and keywords of a compact log, each with what it means: the one list for reading and for writing. The
-//! first of each is the one that is written. Words for a status are those of every form ([`crate::model::words`]).
+//! The marks and keywords of a compact log, for both reading and writing. The first of each list is the one that is
+//! written. Status words are in [`crate::model::words`], which all forms share.
 
 use crate::model::Status;
 
-/// Between the statement's number and what is told of it.
+/// Between the statement's number and its event.
 pub(crate) const ARROWS: &[&str] = &["→", "->", "-->", "⟶", "➜", "➔", "=>", "–>", "—>"];
 
-/// Begins what is told of a parallel: `∥start`, `∥done`.
+/// Before the events of a parallel block: `∥start`, `∥done`.
 pub(crate) const PARALLEL: &[&str] = &["∥", "‖", "||"];
 
-/// Before `n/max` of a round.
+/// Before `n/max` of a loop's round.
 pub(crate) const LOOP: &[&str] = &["loop", "repeat", "while", "for", "round", "iteration"];
 
 /// Before a block's name.
@@ -21,7 +21,7 @@ pub(crate) const GATE: &[&str] = &["gate", "approve"];
 /// Before a condition.
 pub(crate) const CONDITIONS: &[&str] = &["if", "elif", "elseif", "else if", "else", "option"];
 
-/// Records that a body did not run, whatever follows.
+/// Records that a body did not run, whatever text follows.
 pub(crate) const PASSED_OVER: &[&str] = &[
     "not executed",
     "not taken",
@@ -33,7 +33,7 @@ pub(crate) const PASSED_OVER: &[&str] = &[
     "⊘",
 ];
 
-/// Values of a condition, and words for its body: whether the body ran.
+/// Values of a condition and words for its body, with whether the body ran.
 pub(crate) const HELD: &[(&str, bool)] = &[
     ("false", false),
     ("no", false),
@@ -45,13 +45,13 @@ pub(crate) const HELD: &[(&str, bool)] = &[
     ("yes", true),
 ];
 
-/// Keys of remarks.
+/// Keys of lines that are remarks.
 pub(crate) const REMARKS: &[&str] = &["exit_condition", "note", "reason", "remark", "comment"];
 
-/// Begins a trailer.
+/// At the start of a trailer.
 pub(crate) const TRAILER: &str = "---";
 
-/// A mark behind a statement, and how the statement then stands.
+/// Returns the status that a mark after a statement means.
 pub(crate) fn mark(c: char) -> Option<Status> {
     Some(match c {
         '✓' | '✔' | '☑' | '✅' => Status::Completed,

@@ -1,4 +1,4 @@
-//! Persistent agents of a folder: `agents/{name}/memory.md` and its segments.
+//! Reads the persistent agents of a folder: `agents/{name}/memory.md` and its segments.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::issue::Issue;
 use crate::model::{Agent, AgentScope, ValueAt};
 use crate::source::{FileEntry, Source};
 
-/// Segments of all agents that are read; more are listed by their numbers.
+/// Maximum number of segments read, over all agents; further ones are listed only by number.
 const MOST_SEGMENTS: usize = 20_000;
 
-/// Reads the agents below `dir`, a path inside the tree that ends in `/`. `store` names the folder of each, from
-/// its agent's name.
+/// Reads the agents in `dir`, a path inside the tree that ends in `/`. `store` is the folder's name for users; each
+/// agent's name is appended.
 pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &str) -> Vec<Agent> {
     let mut by_name: BTreeMap<&str, Vec<(&str, &FileEntry)>> = BTreeMap::new();
     for place in tree.under(dir) {
@@ -39,7 +39,7 @@ pub(super) fn read(tree: &mut Tree<'_>, dir: &str, scope: &AgentScope, store: &s
         .collect()
 }
 
-/// The files of an agent's segments with their numbers. `dir` is the agent's folder, ending in `/`.
+/// Returns the files of an agent's segments with their numbers. `dir` is the agent's folder, ending in `/`.
 pub(super) fn segment_files<'s>(
     source: &'s dyn Source,
     dir: &str,
@@ -71,10 +71,10 @@ fn agent(
             if let Some(head) = tree.head(file, 512) {
                 let (head, _) = lossy(&head);
                 if let Some(said) = agent_of(&head).filter(|said| *said != name) {
-                    let message = format!("the memory of {name} says that it is of {said}");
+                    let message = format!("the memory of {name} names another agent: {said}");
                     let issue =
                         Issue::noted("memory-of-another", message).at_file(tree.relative(file));
-                    tree.issue(issue.hint("The folder's name decides."));
+                    tree.issue(issue.hint("The folder's name counts."));
                 }
             }
         } else if let Some(number) = segment_number(name, rest) {
@@ -85,9 +85,9 @@ fn agent(
             *left = left.saturating_sub(1);
             let read = text.map_or_else(SegmentFile::default, |text| segment(&text));
             if let Some(said) = read.number.filter(|said| *said != number) {
-                let message = format!("{rest} says that it is segment {said}");
+                let message = format!("{rest} has the segment number {said} in its header");
                 let issue = Issue::noted("segment-number", message).at_file(tree.relative(file));
-                tree.issue(issue.hint("The file's name decides."));
+                tree.issue(issue.hint("The number in the file's name counts."));
             }
             agent.segments.push(read.numbered(number));
         }

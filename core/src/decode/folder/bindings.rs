@@ -1,4 +1,4 @@
-//! Bindings of a run folder: what their names, headers and the index say.
+//! Reads the bindings of a run folder, from file names, headers and the index.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::model::{Binding, BindingKind, IndexedBinding, Run, Text, ValueAt};
 use crate::source::FileEntry;
 use crate::text::short;
 
-/// Binding files that are read; more are listed as files.
+/// Maximum number of binding files read; further ones are listed as files.
 const MOST_BINDINGS: usize = 100_000;
 
-/// Reads all bindings, in the order of the index where there is one, else of their paths.
+/// Reads all bindings, in the order of the index if there is one, otherwise by path.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let places = tree.under("bindings/");
     if places.len() > MOST_BINDINGS {
@@ -46,7 +46,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     for (kind, names) in unknown {
         // Errata B10.
         let message = format!(
-            "the kind \u{201c}{}\u{201d} of {} is none of input, output, let, const",
+            "the kind \u{201c}{}\u{201d} of {} is not input, output, let or const",
             kind,
             few(&names)
         );
@@ -60,8 +60,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         .extend(found.into_iter().map(|(_, binding)| binding));
 }
 
-/// A heading that is another name than the file's (docs/reference/formats.md): the file's name is believed, unless the
-/// index knows better. Another spelling of it is no other name.
+/// Reports a heading that differs from the file's name (docs/reference/formats.md). The file's name counts, unless
+/// the index names the binding otherwise. A different spelling of the same name is not reported.
 fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());
@@ -84,11 +84,11 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     tree.issue(
         Issue::noted("binding-heading", message)
             .at_file(path)
-            .hint("The file's name is believed: it is what the index and the program go by."),
+            .hint("The file's name counts, because the index and the program use it."),
     );
 }
 
-/// One binding by its file, and its heading; `name` is its path below `bindings/`.
+/// Reads one binding file, and its heading; `name` is its path below `bindings/`.
 pub(super) fn read_one(
     tree: &mut Tree<'_>,
     file: &FileEntry,
@@ -109,8 +109,8 @@ pub(super) fn read_one(
     (binding, heading)
 }
 
-/// A binding by the head of its file: `path` inside the run, `full` inside the source, `stem` below `bindings/`
-/// without its ending, `len` of the file in bytes. Its name and its header may disagree: that is an issue.
+/// Builds a binding from the head of its file: `path` inside the run, `full` inside the source, `stem` below
+/// `bindings/` without its ending, `len` of the file in bytes. A contradiction between name and header is an issue.
 fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding, Option<Issue>) {
     let (name, execution_id, issue) = scope(path, stem, &head);
     let binding = Binding {
@@ -134,8 +134,8 @@ fn of_head(path: &str, full: &str, stem: &str, head: Head, len: u64) -> (Binding
     (binding, issue)
 }
 
-/// A binding of a run folder by its path inside it (`bindings/result__43.md`, `imports/r--x/bindings/a.md`) and the
-/// head of its file, as [`super::decode`] reads it: for a writer that reads the heads by itself.
+/// Builds a binding from its path inside the run folder (`bindings/result__43.md`, `imports/r--x/bindings/a.md`) and
+/// the head of its file, as [`super::decode`] does. For a writer that reads the heads itself.
 pub fn binding_of(path: &str, head: Head, len: u64) -> Binding {
     let below = path
         .split_once("bindings/")
@@ -148,7 +148,8 @@ fn head(tree: &mut Tree<'_>, file: &FileEntry, stem: &str) -> Option<Head> {
     head_of(stem, file.len, |most| tree.head(file, most))
 }
 
-/// The head of a binding file that is `len` bytes long; `first` reads as many of its bytes as it is asked for.
+/// Parses the head of a binding file that is `len` bytes long; `first` reads the requested number of bytes from its
+/// start.
 pub fn head_of(
     stem: &str,
     len: u64,
@@ -166,18 +167,18 @@ pub fn head_of(
     }
 }
 
-/// The name and the frame of a binding: `result__43` is `result` of frame 43 when its header agrees or says nothing
+/// Returns a binding's name and frame: `result__43` is `result` of frame 43 if its header has the same frame or none
 /// (errata F1, B11).
 fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issue>) {
     let by_name = scoped(stem);
     let Some((base, by_name)) = by_name else {
         let issue = head.execution_id.map(|id| {
             let message =
-                format!("{path} says that it belongs to frame {id}, but its name does not");
+                format!("{path} belongs to frame {id} by its header, but not by its name");
             Issue::warning("binding-frame", message)
                 .at_file(path)
                 .hint(format!(
-                    "The header is believed; OpenProse would call the file {stem}__{id}.md."
+                    "The header counts. OpenProse would name the file {stem}__{id}.md."
                 ))
         });
         return (stem.into(), head.execution_id, issue);
@@ -194,8 +195,8 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
         format!("{path} is named for frame {by_name}, but its header says {words}"),
     )
     .at_file(path)
-    .hint("The header is believed: a name alone may just look like a frame's.");
-    // Only a name that the header itself has is a name without its number.
+    .hint("The header counts, because a name may look like a frame's by chance.");
+    // The number is removed from the name only if the header has the shorter name.
     let name = if head.name.as_deref() == Some(base) {
         base
     } else {
@@ -204,7 +205,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
     (name.into(), said, Some(issue))
 }
 
-/// `result__43` is `result` and 43.
+/// Splits `result__43` into `result` and 43.
 pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     let (base, digits) = stem.rsplit_once("__")?;
     let plain =
@@ -212,14 +213,14 @@ pub fn scoped(stem: &str) -> Option<(&str, i64)> {
     Some((base, plain.then(|| digits.parse().ok()).flatten()?))
 }
 
-/// Puts bindings, each with its path inside the run and in order of path, into the order of the index.
+/// Sorts bindings, given with their paths inside the run and ordered by path, into the order of the index.
 pub fn in_order_of_index(found: &mut [(String, Binding)], index: &[IndexedBinding], run: &str) {
     let rows = index.iter().enumerate().rev();
     let place: BTreeMap<&str, usize> = rows.map(|(i, row)| (relative(&row.path, run), i)).collect();
     found.sort_by_key(|(path, _)| place.get(path.as_str()).copied().unwrap_or(usize::MAX));
 }
 
-/// Two files for one binding, and names that only case tells apart.
+/// Reports two files for one binding, and names that differ only in case.
 fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
     let mut seen: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut folded: BTreeMap<(String, Option<i64>), usize> = BTreeMap::new();
@@ -237,7 +238,7 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
             tree.issue(
                 Issue::warning("duplicate-binding", message)
                     .at_file(path.clone())
-                    .hint("The latter is believed."),
+                    .hint("The second file counts."),
             );
         } else if let Some(before) = folded.insert((binding.name.to_lowercase(), frame), i) {
             let first = found.get(before).map_or("", |(path, _)| path.as_str());
@@ -245,7 +246,7 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
             tree.issue(
                 Issue::noted("name-clash", message)
                     .at_file(path.clone())
-                    .hint("On some file systems they are one file."),
+                    .hint("On some file systems, these are the same file."),
             );
         }
     }
@@ -260,7 +261,7 @@ pub(super) fn words(frame: Option<i64>) -> String {
     frame.map_or("the root".to_owned(), |id| format!("frame {id}"))
 }
 
-/// The first few of a list of names.
+/// Lists the first few names.
 pub(super) fn few<T: AsRef<str>>(names: &[T]) -> String {
     let mut out: Vec<&str> = names.iter().take(5).map(AsRef::as_ref).collect();
     let more = format!("{} more", names.len().saturating_sub(5));

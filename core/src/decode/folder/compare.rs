@@ -1,4 +1,4 @@
-//! The index of the state file against what lies on disk.
+//! Compares the index of the state file with the files on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::model::{
     Agent, AgentScope, Binding, BindingKind, IndexedBinding, Run, RunStatus, Text, ValueAt,
 };
 
-/// Adds what the index names and the disk does not have, and reports where they disagree.
+/// Adds bindings that only the index names, and reports contradictions between index and disk.
 pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let root = tree.root.clone();
@@ -30,7 +30,8 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         .enumerate()
         .map(|(i, b)| ((b.name.clone(), b.execution_id), i))
         .collect();
-    // Our writer records in each file when it wrote the value, and updates the index when a statement begins or ends.
+    // Prosescope records in each file when the value was written, but updates the index only when a statement begins
+    // or ends.
     let status = state.status.as_ref().or(run.status.as_ref());
     let finished = status.is_some_and(RunStatus::is_finished);
     let index_follows = |b: &Binding| !finished && b.updated.is_some();
@@ -54,7 +55,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
                 if let Some(issue) = disagreement(row, binding, index_follows(binding)) {
                     tree.issue(issue.at_file("state.md"));
                 }
-                // A file cannot carry every name (errata B11): the index knows better.
+                // A file name cannot represent every binding name (errata B11), so the index's name counts.
                 if binding.name != row.name
                     && binding.execution_id == row.execution_id
                     && !row.name.is_empty()
@@ -68,7 +69,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
                     tree.issue(
                         Issue::warning("unsafe-path", message)
                             .at_file("state.md")
-                            .hint("It leads out of the run and is not followed."),
+                            .hint("The path leads out of the run, so it was not read."),
                     );
                 }
                 missing.push(named_only(row));
@@ -84,7 +85,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
     if !names.is_empty() {
         let message = format!("the index names {}, but there is no such file", few(&names));
         let issue = Issue::warning("binding-missing", message).at_file("state.md");
-        tree.issue(issue.hint("The file was not written, or not handed over with the run."));
+        tree.issue(issue.hint("The file was never written, or was not copied with the run."));
     }
     let own = run
         .bindings
@@ -105,16 +106,14 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
             ),
         };
         let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
-        tree.issue(
-            issue.hint(
-                "The state file was not updated after they were written; the disk is believed.",
-            ),
-        );
+        tree.issue(issue.hint(
+            "The state file was not updated after they were written. The files on disk count.",
+        ));
     }
     run.bindings.extend(missing);
 }
 
-/// The path as one inside the run: real files also write it from the project's root.
+/// Returns a path of the index relative to the run; some writers prefix the run's path from the project's root.
 pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
     let path = path.trim().trim_start_matches("./");
     if is_nothing(path) || (path.starts_with('(') && path.ends_with(')')) {
@@ -127,7 +126,7 @@ pub(super) fn relative<'p>(path: &'p str, run: &str) -> &'p str {
 }
 
 fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Option<Issue> {
-    // A word of no document says more, not something else.
+    // A kind that OpenProse does not define is only more specific, so it is not a contradiction.
     let known = |kind: &BindingKind| !matches!(kind, BindingKind::Other(_));
     let indexed = BindingKind::parse(&row.kind);
     let mut parts: Vec<String> = Vec::new();
@@ -146,10 +145,10 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
         return None;
     }
     let message = format!("{}: the index {}", row.path, parts.join("; it "));
-    Some(Issue::warning("index-disagrees", message).hint("The file is believed."))
+    Some(Issue::warning("index-disagrees", message).hint("The binding file counts."))
 }
 
-/// A binding of which only the index speaks.
+/// Returns a binding that only the index names.
 pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     let stem = row.path.rsplit('/').next().unwrap_or_default();
     let stem = stem.strip_suffix(".md").unwrap_or(stem);
@@ -167,7 +166,7 @@ pub(super) fn named_only(row: &IndexedBinding) -> Binding {
     }
 }
 
-/// Puts agents in the order of the index, and adds those that it says have a folder and that have none.
+/// Sorts agents into the order of the index, and adds those whose folder is missing.
 pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(state) = &run.state_file else { return };
     let place: BTreeMap<&str, usize> = state
@@ -203,13 +202,13 @@ pub(super) fn agents(tree: &mut Tree<'_>, run: &mut Run) {
         tree.issue(
             Issue::noted("agent-missing", message)
                 .at_file("state.md")
-                .hint("It may not have been asked yet."),
+                .hint("The agent may not have been called yet."),
         );
         run.agents.push(named_agent(&row.name, path));
     }
 }
 
-/// An agent of which only the index speaks.
+/// Returns an agent that only the index names.
 pub(super) fn named_agent(name: &Text, path: &str) -> Agent {
     Agent {
         name: name.clone(),

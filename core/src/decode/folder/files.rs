@@ -1,11 +1,11 @@
-//! What each file of a run folder is.
+//! Determines the role of each file in a run folder.
 
 use super::program::is_program_name;
 use super::tree::Tree;
 use crate::decode::memory_md::segment_number;
 use crate::model::FileInfo;
 
-/// Every file with its role, in order of path.
+/// Returns every file with its role, ordered by path.
 pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
     tree.files()
         .iter()
@@ -20,7 +20,8 @@ pub(super) fn list(tree: &Tree<'_>) -> Vec<FileInfo> {
         .collect()
 }
 
-/// What a file is, by its place in the run folder (filesystem.md, "Directory Structure"; docs/reference/formats.md; errata F1); `None` for what no document lists.
+/// Returns a file's role from its path in the run folder (filesystem.md, "Directory Structure";
+/// docs/reference/formats.md; errata F1); `None` for a path without a defined role.
 pub fn role(path: &str) -> Option<&'static str> {
     let (top, rest) = path
         .split_once('/')
@@ -64,7 +65,7 @@ pub fn role(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Names that a state file goes by.
+/// Whether a file has one of the names of a state file.
 pub(super) fn is_state_name(name: &str) -> bool {
     name.eq_ignore_ascii_case("state.md") || name == "vm.log.md"
 }

@@ -1,4 +1,4 @@
-//! Gates, their audit log and execution events of a run folder.
+//! Reads the gates, the audit log and the execution events of a run folder.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::model::{Gate, Run};
 use crate::schema;
 use crate::source::FileEntry;
 
-/// Bytes of one gate file that are read.
+/// Maximum bytes read of one gate file.
 const GATE_MOST: usize = 1 << 20;
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
-/// Bytes of the checkpoint in which it says how far it reaches.
+/// Bytes at the start of the checkpoint that contain the length of the checked log.
 const CHECKPOINT_HEAD: usize = 128;
-/// Bytes of a log that are read.
+/// Maximum bytes read of a log.
 const LOG_MOST: usize = 64 << 20;
 
-/// Adds what `gates/` and `x_events.jsonl` hold.
+/// Adds the contents of `gates/` and `x_events.jsonl`.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut by_id: BTreeMap<&str, [Option<&FileEntry>; 2]> = BTreeMap::new();
     for place in tree.under("gates/") {
@@ -47,7 +47,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         tree.issues_of(&format!("gates/{id}.json"), issues);
         run.gates.extend(gate);
     }
-    // In order of creation, as far as it is recorded; the names decide between equals.
+    // In order of creation, as far as it is recorded; equal times are ordered by name.
     let created = |gate: &Gate| {
         gate.created
             .as_ref()
@@ -65,8 +65,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
         issues.extend(unread(first, audit.len(), true));
         if is_blank(&log) && !run.gates.is_empty() {
             let beside = match run.gates.len() {
-                1 => "a gate lies beside it".to_owned(),
-                n => format!("{n} gates lie beside it"),
+                1 => "the folder contains a gate".to_owned(),
+                n => format!("the folder contains {n} gates"),
             };
             issues.push(emptied(&beside));
         }
@@ -91,19 +91,20 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// Whether a log has no line. A writer of ours begins the audit log with a row, so that only an empty log of events may be new.
+/// Whether a log has no lines. Prosescope always begins an audit log with a row, so only an empty log of events may
+/// be new.
 fn is_blank(log: &str) -> bool {
     log.trim_start_matches('\u{feff}').trim().is_empty()
 }
 
-/// Says that a log has lost its rows, which is not a log without rows.
+/// Returns an issue for a log that lost its rows.
 fn emptied(beside: &str) -> Issue {
     Issue::error("log-unreadable", format!("the log is empty, and {beside}"))
-        .hint("Put back the file as it was; what it says is missing here.")
+        .hint("Restore the file from a copy. Its content is missing here.")
 }
 
-/// How long the log of events was when its checkpoint was written, as the beginning of that file says; `None` where it was empty
-/// too, or there is no checkpoint.
+/// Returns the length of the event log when its checkpoint was written, from the start of the checkpoint file; `None`
+/// without a checkpoint, or if the log was empty then.
 fn checked(tree: &mut Tree<'_>) -> Option<u64> {
     let file = tree.get(CHECKPOINT)?;
     let head = tree.head(file, CHECKPOINT_HEAD)?;
@@ -116,8 +117,8 @@ fn checked(tree: &mut Tree<'_>) -> Option<u64> {
     digits?.parse().ok().filter(|bytes| *bytes > 0)
 }
 
-/// Says that nothing of a log could be read, which is not a log without lines; of one that is verified as a whole also that some
-/// of it could not.
+/// Returns an issue if no line of a log is readable. For a log that is verified as a whole, also if only some lines
+/// are unreadable.
 fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
     let lines = log.trim_start_matches('\u{feff}').lines();
     let lines = lines.filter(|line| !line.trim().is_empty()).count();
@@ -127,7 +128,7 @@ fn unread(log: &str, read: usize, is_verified: bool) -> Option<Issue> {
         Some(_) if read == 0 => format!("none of the {lines} lines of the log can be read"),
         Some(unread) => format!("{unread} of the {lines} lines of the log cannot be read"),
     };
-    let hint = "Put back the file as it was; what it says is missing here.";
+    let hint = "Restore the file from a copy. Its content is missing here.";
     match read {
         0 => Some(Issue::error("log-unreadable", message).hint(hint)),
         _ => is_verified.then(|| Issue::error("audit-lines-unread", message).hint(hint)),

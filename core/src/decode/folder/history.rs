@@ -1,5 +1,5 @@
-//! Earlier values: `x_history/bindings/{stem}/{n}.md` and `x_history/agents/{name}/{n}.md`, as our writer keeps them
-//! (errata B6, A1, "Folder form").
+//! Reads earlier values from Prosescope's history files: `x_history/bindings/{stem}/{n}.md` and
+//! `x_history/agents/{name}/{n}.md` (errata B6, A1, "Folder form").
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::source::{FileEntry, Source};
 const BINDINGS: &str = "x_history/bindings/";
 const AGENTS: &str = "x_history/agents/";
 
-/// How many earlier values each binding has, by name and frame. Bindings without any are not listed.
+/// Returns the number of earlier values per binding, by name and frame. Bindings without earlier values are omitted.
 pub fn version_counts(source: &dyn Source, root: &str) -> BTreeMap<(Text, Option<i64>), u32> {
     let mut counts = BTreeMap::new();
     let dir = format!("{root}{BINDINGS}");
@@ -26,7 +26,7 @@ pub fn version_counts(source: &dyn Source, root: &str) -> BTreeMap<(Text, Option
     counts
 }
 
-/// Earlier values of a binding, the oldest first.
+/// Returns the earlier values of a binding, oldest first.
 pub fn binding_versions(
     source: &dyn Source,
     root: &str,
@@ -59,7 +59,7 @@ pub fn binding_versions(
             }
         })
         .collect();
-    // One value was replaced when the next one was written.
+    // A value was replaced when its successor was written.
     for at in 1..versions.len() {
         let next = versions.get(at).and_then(|next| next.updated.clone());
         if let Some(version) = versions.get_mut(at - 1) {
@@ -69,7 +69,7 @@ pub fn binding_versions(
     versions
 }
 
-/// Earlier memories of an agent, the oldest first.
+/// Returns the earlier memories of an agent, oldest first.
 pub fn memory_versions(source: &dyn Source, root: &str, agent: &str) -> Vec<Version> {
     numbered(source, &format!("{root}{AGENTS}{agent}/"))
         .into_iter()
@@ -81,7 +81,7 @@ pub fn memory_versions(source: &dyn Source, root: &str, agent: &str) -> Vec<Vers
         .collect()
 }
 
-/// The files of a folder whose names are numbers, in their order.
+/// Returns the files of a folder whose names are numbers, in numeric order.
 fn numbered<'a>(source: &'a dyn Source, dir: &str) -> Vec<&'a FileEntry> {
     let mut files: Vec<(u64, &FileEntry)> = source
         .below(dir)

@@ -1,4 +1,5 @@
-//! Imported programs: runs of their own inside the run's folder, and `x_imports.jsonl`, one row of `imports` a line.
+//! Reads imported programs: nested runs inside the run's folder, and `x_imports.jsonl` with one row of `imports` per
+//! line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +11,10 @@ use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Import, Run, Text};
 use crate::schema;
 
-/// Bytes of the log that are read.
+/// Maximum bytes read of the log.
 const LOG_MOST: usize = 16 << 20;
 
-/// Adds what `x_imports.jsonl` says: where the imports came from. Of several lines of a handle the last one counts.
+/// Adds the sources of imports from `x_imports.jsonl`. If a handle has several lines, the last one counts.
 pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     let Some(log) = tree
         .get("x_imports.jsonl")
@@ -27,13 +28,13 @@ pub(super) fn rows(tree: &mut Tree<'_>, run: &mut Run) {
     tree.issues_of("x_imports.jsonl", issues);
 }
 
-/// The import of a handle, as the text of an `x_imports.jsonl` says; its last line counts.
+/// Returns the import of a handle from the text of an `x_imports.jsonl`; the handle's last line counts.
 pub fn import_row(log: &str, alias: &str) -> Option<Import> {
     let mut all = imports(log).0.into_iter();
     all.find(|import| *import.alias == *alias)
 }
 
-/// The imports of a log, each in the place of its handle's first line.
+/// Returns the imports of a log, each at the position of its handle's first line.
 fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
     let mut imports: Vec<Import> = Vec::new();
     let mut places: BTreeMap<Text, usize> = BTreeMap::new();
@@ -51,7 +52,8 @@ fn imports(log: &str) -> (Vec<Import>, Vec<Issue>) {
     (imports, issues)
 }
 
-/// Adds the nested runs of `imports/{handle}--{slug}/`. What lies below them is opened as a run of its own.
+/// Adds the nested runs of `imports/{handle}--{slug}/`. Their contents are not read here; each is opened as a run of
+/// its own.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     let mut dirs: BTreeSet<&str> = BTreeSet::new();
     for place in tree.under("imports/") {
@@ -64,7 +66,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             dirs.insert(dir);
         }
     }
-    // Those that the log names, in its order; of a handle that it names, the first nested run is that one.
+    // Imports that the log names keep its order. The first nested run of a handle belongs to the log's import.
     let named = run.imports.iter().enumerate().rev();
     let mut named: BTreeMap<Text, usize> = named
         .map(|(at, import)| (Text::clone(&import.alias), at))
@@ -78,7 +80,7 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
             tree.issue(
                 Issue::noted("import-name", message)
                     .at_file(format!("imports/{dir}"))
-                    .hint("Its whole name is taken for the handle."),
+                    .hint("Its whole name is used as the handle."),
             );
         }
         let nested = Some(format!("imports/{dir}").into());
@@ -100,8 +102,8 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) {
     }
 }
 
-/// What an import gives back, under its dotted name: `research.findings` is the output `findings` of the nested run
-/// (errata B12).
+/// Returns the outputs of an import under their dotted names: `research.findings` is the output `findings` of the
+/// nested run (errata B12).
 fn outputs(tree: &mut Tree<'_>, dir: &str, handle: &str) -> Vec<Binding> {
     let folder = format!("imports/{dir}/bindings/");
     let mut found = Vec::new();

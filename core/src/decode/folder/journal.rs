@@ -1,4 +1,4 @@
-//! A run folder whose writer is in the middle of a change, or was killed there.
+//! Reads a run folder whose writer is in the middle of a change, or was killed there, as if the change were complete.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,11 +8,11 @@ use crate::database::{Database, Limits};
 use crate::issue::Issue;
 use crate::source::{FileEntry, Source, SourceError};
 
-/// Bytes of a journal that are read.
+/// Maximum bytes read of a journal.
 const JOURNAL_MOST: u64 = 64 << 20;
 
-/// The source, with the change that the journal of the run folder at `root` tells of as if it were done: what is on disk
-/// before that is one part of it without the other. The source itself, when there is no journal of our writer.
+/// Returns the source with the change in the journal of the run folder at `root` applied, because the files on disk
+/// may contain only part of that change. Without a journal of Prosescope, returns the source unchanged.
 pub fn as_written(source: Rc<dyn Source>, root: &str) -> Rc<dyn Source> {
     match changes(source.as_ref(), root) {
         Some((files, changed)) => Rc::new(Written {
@@ -25,7 +25,7 @@ pub fn as_written(source: Rc<dyn Source>, root: &str) -> Rc<dyn Source> {
     }
 }
 
-/// A file as it will be: so many bytes of what is there, and what follows.
+/// A changed file: the first `from` bytes of the existing file, followed by `then`.
 struct Changed {
     from: u64,
     then: Vec<u8>,
@@ -51,7 +51,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
             FileChange::Write { text, .. } => (0, text),
             FileChange::Append { at, text, .. } => {
                 let len = there.map_or(0, |file| file.len);
-                // A log that is shorter is another one.
+                // A log that is shorter than its journal expects is a different log.
                 if len < *at || changed.contains_key(&path) {
                     return None;
                 }
@@ -78,7 +78,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
     Some((all, changed))
 }
 
-/// A source with a few files changed.
+/// A source with some changed files.
 struct Written {
     source: Rc<dyn Source>,
     journal: String,
@@ -138,10 +138,10 @@ impl Source for Written {
         listed.push(
             Issue::noted(
                 "unfinished-write",
-                "a writer is in the middle of a change, or was killed there; it is shown as done",
+                "a writer is in the middle of a change, or was killed there; the change is shown as complete",
             )
             .at_file(&self.journal)
-            .hint("All of it is in that file; whoever writes next does it first."),
+            .hint("The complete change is in that file; the next command that writes applies it first."),
         );
         listed
     }
@@ -168,7 +168,7 @@ mod tests {
         ])
     }
 
-    /// A folder of runs, in which the writer of r1 has written so much of the log, and so much of the gate.
+    /// Opens a folder of runs in which the writer of r1 has written this part of the log, and this part of the gate.
     fn open(journal: &Value, log: &str, gate: Option<&str>) -> Session {
         let mut files = vec![
             (

@@ -1,4 +1,4 @@
-//! A run folder: paths and parts of bytes in, a [`Run`] out (filesystem.md, "Directory Structure"; docs/reference/formats.md).
+//! Decodes a run folder into a [`Run`] (filesystem.md, "Directory Structure"; docs/reference/formats.md).
 //!
 //! ```
 //! use prosescope_core::{decode::folder, sqlite::MemorySource};
@@ -13,10 +13,10 @@
 //! assert_eq!((&*run.bindings[0].name, run.bindings[0].value.len()), ("a", Some(9)));
 //! ```
 //!
-//! Only heads of bindings are read, values stay where they are. Names, headers, the index and the disk may
-//! contradict each other: each contradiction is an issue that says which is believed. Nested runs
-//! (`imports/{handle}--{slug}/`) are named and opened as runs of their own, at any depth. Paths that are not plain
-//! are never read.
+//! Of bindings only the heads are read; values stay in their files. Names, headers, the index and the disk may
+//! contradict each other: each contradiction is an issue that names the source that counts. Nested runs
+//! (`imports/{handle}--{slug}/`) are listed and opened as runs of their own, at any depth. Unsafe paths are never
+//! read.
 
 mod agents;
 mod bindings;
@@ -54,7 +54,7 @@ pub use rows::compare_with_rows;
 pub use state::STATE_FILE_MOST;
 
 /// Decodes the run folder at `root` (its path inside the source, empty for the source itself). Never fails: a folder
-/// without anything of a run gives a run without anything.
+/// without a run gives an empty run.
 pub fn decode(source: &dyn Source, root: &str) -> Run {
     let mut tree = Tree::new(source, root);
     let mut run = Run::default();
@@ -87,15 +87,15 @@ pub fn decode(source: &dyn Source, root: &str) -> Run {
     if form == FolderForm::Bare && !run.files.is_empty() {
         tree.issue(
             Issue::warning("no-state-file", "the folder has no state file")
-                .hint("What ran is told from the bindings; all else is unknown."),
+                .hint("Only the bindings show what ran; all else is unknown."),
         );
     }
     run.issues.extend(tree.finish());
     run
 }
 
-/// Adds what lies beside a run's `state.db`: its files, its program where the database has none, nested runs, its
-/// and its state file.
+/// Adds the contents of the folder that contains a run's `state.db`: its files, its program if the database has none,
+/// nested runs, and its state file.
 pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     let mut tree = Tree::new(source, root);
     run.root = tree.root.as_str().into();
@@ -106,23 +106,23 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
         run.program = program::read(&mut tree, named.as_deref());
     }
     imports::read(&mut tree, run);
-    // One run, told twice: what the state file says is kept beside the rows.
+    // The state file describes the same run as the rows, so it is kept for comparison.
     if run.state_file.is_none() {
         let mut told = Run::default();
         state::read(&mut tree, &mut told);
         if let (Some(file), true) = (&told.state_file, !told.id.is_empty() && told.id != run.id) {
             let message = format!(
-                "the state file speaks of run {}, the database of {}",
+                "the state file belongs to run {}, the database to {}",
                 file.run.as_deref().unwrap_or_default(),
                 run.id
             );
             tree.issue(
                 Issue::warning("another-run", message)
                     .at_file("state.md")
-                    .hint("The database is shown."),
+                    .hint("The database counts."),
             );
         } else {
-            // A log, or a form whose head alone is read: what it says of the status counts.
+            // Of a log, or of a form whose head alone is read, only the status is used.
             if let (Some(status), None) = (told.status, &told.state_file) {
                 let file = told.log.map_or_else(|| "state.md".into(), |log| log.file);
                 let at = told.updated;
@@ -138,30 +138,30 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
                 "the folder holds binding files beside its database",
             )
             .at_file("bindings")
-            .hint("The database's rows are shown as the bindings, these as files."),
+            .hint("The bindings shown are the database's rows; the files are only listed."),
         );
     }
     run.issues.extend(tree.finish());
 }
 
-/// The files of a folder with what each is.
+/// Returns the files of a folder with their roles.
 pub fn files_of(source: &dyn Source, root: &str) -> Vec<FileInfo> {
     files::list(&Tree::new(source, root))
 }
 
-/// The state file of a folder, whichever of its names it has: its path inside the source.
+/// Returns the path of a folder's state file inside the source, whichever name the file has.
 pub fn state_file_of(source: &dyn Source, root: &str) -> Option<String> {
     state::find(&Tree::new(source, root)).map(|file| file.path.clone())
 }
 
-/// The program in a folder; `named` is what its run calls it.
+/// Returns the program in a folder; `named` is the program's name in the run's records.
 pub fn program_of(source: &dyn Source, root: &str, named: Option<&str>) -> (Program, Vec<Issue>) {
     let mut tree = Tree::new(source, root);
     let program = program::read(&mut tree, named);
     (program, tree.finish())
 }
 
-/// A state file that was given alone: what it says, with bindings and agents as its index names them.
+/// Decodes a state file that was given alone, with the bindings and agents that its index names.
 pub fn lone_state_file(path: &str, text: &str) -> Run {
     let mut run = Run::default();
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -188,12 +188,12 @@ pub fn lone_state_file(path: &str, text: &str) -> Run {
     run.issues.push(
         Issue::noted("state-file-alone", "only the state file was given")
             .at_file(name)
-            .hint("Its bindings and memories are named, but not here: give the whole run folder to see them."),
+            .hint("Its bindings and memories are listed without their content. Open the whole run folder to see them."),
     );
     run
 }
 
-/// The agents below a folder of agents, such as `.prose/agents/`: `dir` is its path inside the source.
+/// Reads the agents in a folder of agents, such as `.prose/agents/`: `dir` is its path inside the source.
 pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>, Vec<Issue>) {
     let mut tree = Tree::new(source, dir);
     let store = tree.root.clone();
@@ -211,7 +211,7 @@ pub fn agents(source: &dyn Source, dir: &str, scope: AgentScope) -> (Vec<Agent>,
     (agents, issues)
 }
 
-/// The agent of one name below a folder of agents, where it has a memory or segments; the segments are not read.
+/// Returns one agent of a folder of agents, if it has a memory or segments; the segments are not read.
 pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str) -> Option<Agent> {
     let memory = match source.file(&format!("{dir}{name}/memory.md")) {
         Some(file) => ValueAt::file(&file.path, file.len),
@@ -229,10 +229,11 @@ pub fn agent_named(source: &dyn Source, dir: &str, scope: AgentScope, name: &str
     })
 }
 
-/// An invocation of an agent, whole: the one of this number, else the last. `dir` is the agent's folder, ending in `/`.
+/// Reads one invocation of an agent in full: the one of this number, or the last. `dir` is the agent's folder, ending
+/// in `/`.
 ///
 /// # Errors
-/// When its file cannot be read.
+/// If its file cannot be read.
 pub fn segment(
     source: &dyn Source,
     dir: &str,

@@ -1,4 +1,4 @@
-//! The program that a run folder holds.
+//! Finds the program in a run folder.
 
 use super::tree::Tree;
 use crate::decode::head;
@@ -8,19 +8,20 @@ use crate::issue::Issue;
 use crate::model::Program;
 use crate::program::{self, MOST_BYTES, Statement, StatementKind};
 
-/// Names that a run's own copy of its program goes by, the document's first (docs/reference/formats.md: "may be missing, shortened
-/// or called `current.prose`").
+/// Names of a run's own copy of its program, OpenProse's name first (docs/reference/formats.md: "may be missing,
+/// shortened or called `current.prose`").
 const NAMES: [&str; 3] = ["program.prose", "current.prose", "root.prose.md"];
-/// A name that a program goes by where it holds code or says that it is one; else the file is a text about one.
+/// A file of this name is the program only if it contains code or declares itself a program; otherwise it is a text
+/// about one.
 const IN_MARKDOWN: &str = "program.md";
 
-/// Whether a file straight in the run's folder is called like a program.
+/// Whether a file at the top of the run's folder has a program's name.
 pub(crate) fn is_program_name(path: &str) -> bool {
     let is_prose = path.ends_with(".prose") || path.ends_with(".prose.md");
     !path.contains('/') && (is_prose || path == IN_MARKDOWN)
 }
 
-/// Finds and reads the program; `named` is what the state file or the database calls it.
+/// Finds and reads the program; `named` is the program's name in the state file or the database.
 pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     let own = NAMES.iter().find_map(|name| tree.get(name));
     let base = named.map(|name| name.rsplit(['/', '\\']).next().unwrap_or(name));
@@ -53,7 +54,9 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         let names: Vec<&str> = others.iter().take(5).map(|f| tree.relative(f)).collect();
         let message = format!("the folder holds several programs: {}", names.join(", "));
         let issue = Issue::noted("several-programs", message).at_file(path);
-        tree.issue(issue.hint("None is called program.prose; the first is taken for the run's."));
+        tree.issue(
+            issue.hint("None is named program.prose, so the first is used as the run's program."),
+        );
     }
     let mut source = tree.text(file, MOST_BYTES);
     if source.as_deref().is_some_and(is_sealed) {
@@ -61,7 +64,7 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
         let message = format!("{path} is not readable: it is encrypted");
         let issue = Issue::warning("program-encrypted", message).at_file(path);
         tree.issue(
-            issue.hint("Nothing can be tied to its lines; the file itself shows it as it is."),
+            issue.hint("Statements cannot be linked to program lines. Decrypt the file and read the run again."),
         );
     }
     let source = source.as_deref().map(|text| {
@@ -80,7 +83,8 @@ pub(super) fn read(tree: &mut Tree<'_>, named: Option<&str>) -> Program {
     }
 }
 
-/// Whether a text is a program, calls itself one (`kind: program` in front matter), or is an envelope that may hold one.
+/// Whether a text is a program, declares itself one (`kind: program` in front matter), or is an envelope that may
+/// contain one.
 fn is_program(text: &str) -> bool {
     let is_code = |statement: &Statement| statement.kind != StatementKind::Other;
     let mut head = head::front_matter(text)

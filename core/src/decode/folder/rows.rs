@@ -1,4 +1,4 @@
-//! The state file of a folder against the rows of its database: one run, told twice.
+//! Compares a folder's state file with the rows of its database, which describe the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,9 @@ use super::bindings::few;
 use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, IndexedBinding, Run, StateFile};
 
-/// What a state.md and the rows beside it contradict: the program, and the bindings. What one of them only words
-/// differently, or does not say at all, is none. (Their statuses are claims of [`crate::trace::Verdict`].)
+/// Returns contradictions between a state.md and its database about the program and the bindings. Different words for
+/// the same fact, or a fact that only one of them records, are not contradictions. (Contradictory statuses are claims
+/// of [`crate::trace::Verdict`].)
 pub fn compare_with_rows(run: &Run) -> Vec<Issue> {
     let Some(file) = &run.state_file else {
         return Vec::new();
@@ -18,7 +19,7 @@ pub fn compare_with_rows(run: &Run) -> Vec<Issue> {
     let issue = |message| {
         Issue::warning("state-file-contradicts-rows", message)
             .at_file("state.md")
-            .hint("The database's rows are shown. Whichever was written later knows better.")
+            .hint("The database's rows are shown. The one that was written later is usually right.")
     };
     found.into_iter().map(issue).collect()
 }
@@ -33,7 +34,7 @@ fn program(file: &StateFile, run: &Run) -> Option<String> {
     };
     let (told, row) = (file.program.as_deref()?, run.program.path.as_deref()?);
     let differ = !told.is_empty() && !row.is_empty() && base(told) != base(row);
-    differ.then(|| format!("state.md tells of the program {told}, the database of {row}"))
+    differ.then(|| format!("state.md names the program {told}, the database {row}"))
 }
 
 fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
@@ -43,7 +44,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .iter()
         .filter(|row| !row.path.is_empty())
         .collect();
-    // Without an index it says nothing of bindings.
+    // Without an index, the state file does not list bindings.
     if indexed.is_empty() {
         return found;
     }
@@ -59,7 +60,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .collect();
     if !missing.is_empty() {
         found.push(format!(
-            "the index names {}, and the database has no such row",
+            "the index names {}, but the database has no such row",
             few(&missing)
         ));
     }
@@ -70,7 +71,7 @@ fn bindings(file: &StateFile, run: &Run) -> Vec<String> {
         .collect();
     if !unnamed.is_empty() {
         found.push(format!(
-            "the database holds {}, and the index does not name it",
+            "the database contains {}, but the index does not name it",
             few(&unnamed)
         ));
     }

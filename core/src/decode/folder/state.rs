@@ -1,4 +1,4 @@
-//! The state file of a run folder, whichever of the formats it has (docs/reference/formats.md).
+//! Reads the state file of a run folder, in any format (docs/reference/formats.md).
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ use crate::issue::Issue;
 use crate::model::{CompactLog, FolderForm, Form, Recorded, Run, RunHead};
 use crate::source::FileEntry;
 
-/// Bytes of `run.json` that are read.
+/// Maximum bytes read of `run.json`.
 const RECORD_MOST: usize = 1 << 20;
-/// Bytes of a state file that are read.
+/// Maximum bytes read of a state file.
 pub const STATE_FILE_MOST: usize = 8 << 20;
 
-/// The folder's state file: `state.md` before others.
+/// Returns the folder's state file; `state.md` takes precedence over other names.
 pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {
     let own = tree
         .files()
@@ -30,7 +30,7 @@ pub(super) fn find<'a>(tree: &Tree<'a>) -> Option<&'a FileEntry> {
     })
 }
 
-/// Reads the state file and what stands for one into the run; says which form the folder has.
+/// Reads the state file, or the records that replace it, into the run; returns the folder's form.
 pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     let mut form = FolderForm::Bare;
     if let Some(file) = find(tree) {
@@ -53,15 +53,15 @@ pub(super) fn read(tree: &mut Tree<'_>, run: &mut Run) -> FolderForm {
     form
 }
 
-/// Reads a state file's text into a run that has none; its form, and what was odd. A log goes by its name as well:
-/// no document says how a `vm.log.md` begins.
+/// Reads a state file's text into an empty run; returns its form and its defects. A log may also be recognised by its
+/// name, because no source defines how a `vm.log.md` begins.
 pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, Vec<Issue>) {
     let form = match name.rsplit('/').next() {
         _ if is_sealed(text) && !compact_log::looks_like(text) => {
             run.sealed = Some(name.into());
             let message = format!("{name} is not readable: it is encrypted");
             let issue = Issue::warning("state-file-encrypted", message)
-                .hint("Decrypt it and read the run again; what ran is told from the bindings that can be read.");
+                .hint("Decrypt it and read the run again. Until then, only readable bindings show what ran.");
             return (FolderForm::Foreign, vec![issue]);
         }
         Some("vm.log.md") => FolderForm::VmLog,
@@ -72,7 +72,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
     };
     let mut issues = Vec::new();
     let foreign = |what| Issue::warning("state-file-foreign", format!("the state file {what}"));
-    let shown = "It is shown as text; what ran is told from the bindings.";
+    let shown = "It is shown as text; only the bindings show what ran.";
     let bare = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r']);
     let is_json = bare.starts_with('{');
     match form {
@@ -88,7 +88,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             run.state_file = Some(file);
         }
         FolderForm::CompactLog => issues = log(run, name, text),
-        // Its later writers use the marks of the compact log.
+        // Later writers of form C use the marks of the compact log.
         FolderForm::VmLog if compact_log::looks_like(text) => issues = log(run, name, text),
         FolderForm::Receipts => {
             run_state(run, text);
@@ -103,9 +103,9 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
             issues.push(foreign("is JSON").hint(shown));
         }
         FolderForm::Foreign | FolderForm::Bare if text.trim().is_empty() => {
-            issues.push(foreign("is empty").hint("What ran is told from the bindings."));
+            issues.push(foreign("is empty").hint("Only the bindings show what ran."));
         }
-        // A log, or a text, in words of its own: its head is read, and headings that say how a statement stands.
+        // A log or text in a free form: its head is read, and headings that contain a status.
         FolderForm::VmLog | FolderForm::Foreign | FolderForm::Bare => {
             issues = log(run, name, text);
             let has_events = run.log.as_ref().is_some_and(CompactLog::has_events);
@@ -116,7 +116,7 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
                 FolderForm::VmLog if has_events => {}
                 FolderForm::VmLog => issues.push(recognised("a VM log")),
                 _ => {
-                    let issue = foreign("has none of the known forms");
+                    let issue = foreign("is not in a known form");
                     issues.push(issue.hint("Its lines are shown as remarks in the trace."));
                 }
             }
@@ -127,10 +127,11 @@ pub(super) fn from_text(run: &mut Run, name: &str, text: &str) -> (FolderForm, V
 
 fn recognised(what: &str) -> Issue {
     Issue::noted("state-file-not-read", format!("the state file is {what}"))
-        .hint("Its head is read and its text shown; what ran is told from the bindings.")
+        .hint("Its head is read and its text shown; only the bindings show what ran.")
 }
 
-/// Keeps the lines of a log that records no statement. The last of them that begins with a time is the last sign of life.
+/// Keeps the lines of a log that does not record statements. The time of the last line that begins with one is used
+/// as the run's last update.
 fn remarks(run: &mut Run) {
     let Some(log) = run.log.take() else { return };
     let mut lines = log.lines.iter().rev();
@@ -139,7 +140,7 @@ fn remarks(run: &mut Run) {
     run.remarks = log.lines.into_iter().map(|line| line.raw).collect();
 }
 
-/// A log of form B.
+/// Reads a log of form B.
 fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     let (mut log, issues) = compact_log::parse(text);
     log.file = name.into();
@@ -152,7 +153,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
             ..log.head.clone()
         },
     );
-    // A head that names another end than the trailer does is a claim of its own.
+    // A head with another final status than the trailer is a separate claim.
     let other = log.head.status.clone().filter(|head| {
         head.is_finished() && log.status.as_ref().is_some_and(|status| status != head)
     });
@@ -164,7 +165,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     issues
 }
 
-/// Takes what a head says that nothing before it said.
+/// Takes facts from a head that are not known yet.
 fn told(run: &mut Run, head: RunHead) {
     if run.id.is_empty() {
         run.id = head.run.unwrap_or_default();
@@ -178,7 +179,7 @@ fn told(run: &mut Run, head: RunHead) {
     run.facts.extend(head.facts);
 }
 
-/// The head of form D: `# Run State — {id}` and its bold keys.
+/// Reads the head of form D: `# Run State — {id}` and its bold keys.
 fn run_state(run: &mut Run, text: &str) {
     let mut head = RunHead::default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -196,13 +197,13 @@ fn run_state(run: &mut Run, text: &str) {
     told(run, head);
 }
 
-/// What `run.json` says of the receipts.
+/// The facts of `run.json` about the receipts.
 struct Anchor {
     count: Option<i64>,
     head: Option<String>,
 }
 
-/// Reads `run.json` of form D; `None` when it is no such record.
+/// Reads `run.json` of form D; returns `None` if the file is not such a record.
 fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     let record = match serde_json::from_str(text) {
         Ok(Value::Object(record)) => record,
@@ -211,7 +212,8 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
             let message = format!("run.json is not readable: {error}");
             let issue = Issue::warning("malformed-json", message).at_file("run.json");
             tree.issue(
-                issue.hint("What it says of the run is not known; the file itself shows it."),
+                issue
+                    .hint("Its facts about the run are missing. Open the file itself to see them."),
             );
             return None;
         }
@@ -219,9 +221,9 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     let text = |key: &str| record.get(key).and_then(Value::as_str);
     let id = text("run_id").filter(|id| !id.trim().is_empty())?;
     if !run.id.is_empty() && *run.id != *id {
-        let message = format!("run.json speaks of run {id}, the state file of {}", run.id);
+        let message = format!("run.json belongs to run {id}, the state file to {}", run.id);
         let issue = Issue::warning("another-run", message).at_file("run.json");
-        tree.issue(issue.hint("The state file's id is shown."));
+        tree.issue(issue.hint("The state file's id counts."));
     }
     let mut head = RunHead::default();
     for (key, value) in record.iter().filter(|(key, _)| *key != "v") {
@@ -242,7 +244,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     })
 }
 
-/// Reads the receipts of form D into a table; `false`: there are none.
+/// Reads the receipts of form D into a table; returns `false` without receipts.
 fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> bool {
     let file = tree.get(receipts::FILE);
     let Some(log) = file.and_then(|file| tree.text(file, receipts::MOST)) else {
@@ -270,7 +272,7 @@ fn receipts_of(tree: &mut Tree<'_>, run: &mut Run, anchor: Option<&Anchor>) -> b
     true
 }
 
-/// The form as the model has it.
+/// Returns the model's name of a folder form.
 pub(super) fn form_of(form: FolderForm) -> Form {
     Form::Folder { form }
 }

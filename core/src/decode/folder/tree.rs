@@ -1,4 +1,4 @@
-//! The files of one run folder, read in parts and never beyond a cap.
+//! Reads the files of one run folder in parts, within limits.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::source::{FileEntry, Source};
 use crate::text::first_lines;
 use crate::time::Stamp;
 
-/// Issues of one kind that are listed one by one.
+/// Maximum number of issues of one kind that are listed one by one.
 const MOST_LISTED: usize = 50;
 
 /// A run folder inside a source.
@@ -18,16 +18,17 @@ pub(super) struct Tree<'a> {
     source: &'a dyn Source,
     /// The folder's path, ending in `/`, or empty.
     pub(super) root: String,
-    /// Its files, in order of path; those with odd paths are left out.
+    /// Its files, ordered by path, without those whose paths are unsafe.
     files: Vec<&'a FileEntry>,
     issues: Issues,
-    /// Bindings that are encrypted envelopes.
+    /// Paths of bindings that are encrypted envelopes.
     pub(super) sealed: Vec<String>,
-    /// About how many bytes the program and the rows take that were read.
+    /// Approximate bytes of memory taken by the program and the rows read so far.
     pub(super) held: usize,
 }
 
-/// What a writer needs while it writes, and no part of a run: the lock file, and files that are not yet in their place.
+/// Whether a file is only used during writing and not part of the run: the lock file, or a file not yet renamed to
+/// its final name.
 pub fn is_workings(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == ".lock" || name.starts_with(".tmp-") || name.starts_with(".new-")
@@ -60,23 +61,23 @@ impl<'a> Tree<'a> {
         }
         if let [first, more @ ..] = odd.as_slice() {
             let message = match more.len() {
-                0 => format!("the path {first} is not plain"),
-                n => format!("the path {first} and {n} others are not plain"),
+                0 => format!("the path {first} is not safe"),
+                n => format!("the path {first} and {n} others are not safe"),
             };
             tree.issue(
                 Issue::warning("unsafe-path", message)
-                    .hint("Parts of a path that are empty, `.` or `..` may lead out of the run; these files are not read."),
+                    .hint("A path with an empty part, `.` or `..` may lead out of the run, so these files are not read."),
             );
         }
         tree
     }
 
-    /// A file's path inside the run folder.
+    /// Returns a file's path inside the run folder.
     pub(super) fn relative(&self, file: &'a FileEntry) -> &'a str {
         file.path.get(self.root.len()..).unwrap_or_default()
     }
 
-    /// The same of any file, which may not be of this tree.
+    /// Does the same for a file that may not be part of this tree.
     pub(super) fn inside<'f>(&self, file: &'f FileEntry) -> &'f str {
         file.path.get(self.root.len()..).unwrap_or(&file.path)
     }
@@ -85,7 +86,7 @@ impl<'a> Tree<'a> {
         &self.files
     }
 
-    /// The file at that path inside the run folder.
+    /// Returns the file at that path inside the run folder.
     pub(super) fn get(&self, path: &str) -> Option<&'a FileEntry> {
         let at = self
             .files
@@ -94,7 +95,7 @@ impl<'a> Tree<'a> {
         self.files.get(at).copied()
     }
 
-    /// Files whose path inside the run folder begins with `dir` (which ends in `/`).
+    /// Returns the range of files whose path inside the run folder begins with `dir` (which ends in `/`).
     pub(super) fn under(&self, dir: &str) -> Range<usize> {
         let start = self.files.partition_point(|f| self.relative(f) < dir);
         let rest = self.files.get(start..).unwrap_or_default();
@@ -106,12 +107,12 @@ impl<'a> Tree<'a> {
                     .count()
     }
 
-    /// A file by its place in [`Tree::files`].
+    /// Returns a file by its index in [`Tree::files`].
     pub(super) fn at(&self, place: usize) -> Option<&'a FileEntry> {
         self.files.get(place).copied()
     }
 
-    /// The first bytes of a file; unreadable is an issue.
+    /// Returns the first bytes of a file; a failed read becomes an issue.
     pub(super) fn head(&mut self, file: &FileEntry, most: usize) -> Option<Vec<u8>> {
         match self.source.read(&file.path, 0, most) {
             Ok(bytes) => Some(bytes),
@@ -119,14 +120,14 @@ impl<'a> Tree<'a> {
                 self.issue(
                     Issue::error("file-unreadable", error.to_string())
                         .at_file(self.inside(file))
-                        .hint("Check that you may read it; what it says is missing here."),
+                        .hint("Check that you have permission to read it. Its content is missing here."),
                 );
                 None
             }
         }
     }
 
-    /// A file as text, cut at `most` bytes with an issue.
+    /// Returns a file as text, cut at `most` bytes with an issue.
     pub(super) fn text(&mut self, file: &FileEntry, most: usize) -> Option<String> {
         let bytes = self.head(file, most)?;
         let path = self.inside(file).to_owned();
@@ -148,20 +149,21 @@ impl<'a> Tree<'a> {
         Some(text)
     }
 
-    /// Takes room for so many rows of one kind, which lie at a path. Returns how many there is room for, and says if that is
-    /// not all.
+    /// Reserves memory for rows of one kind, from the file at `path`. Returns the number of rows that fit, and adds
+    /// an issue if that is not all.
     pub(super) fn room(&mut self, path: &str, bytes_a_row: usize, rows: usize) -> usize {
         let room = MOST_HELD.saturating_sub(self.held) / bytes_a_row.max(1);
         let most = room.min(rows);
         self.held += most * bytes_a_row;
         if most < rows {
-            let issue = too_many_rows(path, most).hint("Look at the files themselves.");
+            let issue =
+                too_many_rows(path, most).hint("Open the files themselves to see all rows.");
             self.issue(issue.at_file(path));
         }
         most
     }
 
-    /// The first lines of a log, as far as there is room for rows of so many bytes.
+    /// Returns the first lines of a log, as many as fit in memory at this size per row.
     pub(super) fn first_rows<'l>(
         &mut self,
         path: &str,
@@ -172,18 +174,19 @@ impl<'a> Tree<'a> {
         first_lines(log, most)
     }
 
-    /// Notes an issue.
+    /// Adds an issue.
     pub(super) fn issue(&mut self, issue: Issue) {
         self.issues.add(issue);
     }
 
-    /// Notes issues of a file; its path is inside the run folder.
+    /// Adds issues of a file; its path is inside the run folder.
     pub(super) fn issues_of(&mut self, path: &str, issues: Vec<Issue>) {
         self.issues
             .extend(issues.into_iter().map(|issue| issue.at_file(path)));
     }
 
-    /// What was odd, in the order found. Encrypted envelopes come by the dozen: one issue tells of all of them.
+    /// Returns all issues, in the order found. One issue covers all encrypted envelopes, because they come by the
+    /// dozen.
     pub(super) fn finish(mut self) -> Vec<Issue> {
         let paths = std::mem::take(&mut self.sealed);
         let (message, place) = match paths.as_slice() {
@@ -198,12 +201,12 @@ impl<'a> Tree<'a> {
         self.issue(
             Issue::noted("encrypted-value", message)
                 .at_file(place)
-                .hint("They are shown as they are; only their owner can open them."),
+                .hint("They are shown encrypted; only the holder of the key can read them."),
         );
         self.issues.finish()
     }
 
-    /// The latest change of any file of the run; nested runs are runs of their own.
+    /// Returns the latest modification time of the run's files. Files of nested runs do not count.
     pub(super) fn touched(&self) -> Option<Stamp> {
         let own = self
             .files

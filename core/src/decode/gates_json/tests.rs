@@ -91,7 +91,7 @@ fn an_unreadable_file_hides_only_itself() {
     );
     let (none, issues) = gate("a", Some("[]"), None);
     assert_eq!((none, issues.len()), (None, 1));
-    // A JSON bomb is an unreadable file.
+    // Deeply nested JSON counts as an unreadable file.
     let deep = "[".repeat(100_000);
     assert_eq!(gate("a", Some(&deep), None).1.len(), 1);
 }

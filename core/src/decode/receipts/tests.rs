@@ -16,7 +16,7 @@ fn messages(issues: &[Issue]) -> Vec<(&str, &str, Option<u32>)> {
         .collect()
 }
 
-/// A window, the same whatever the pieces are that the log comes in.
+/// Returns a page, after checking that it does not depend on the size of the log's pieces.
 fn rows(columns: &[ColumnInfo], from: u64, len: u32) -> Vec<Vec<Cell>> {
     let of_pieces = |size: usize| {
         let mut window = Window::new(columns, from, len, 8);
@@ -104,7 +104,7 @@ fn only_what_can_be_verified_is_said() {
         messages(&issues),
         [(
             "receipt-chain",
-            "a receipt names sha256:2 as the one before it, but the one before it is sha256:1",
+            "a receipt names sha256:2 as the previous one, but the previous one is sha256:1",
             Some(2)
         )]
     );
@@ -118,12 +118,12 @@ fn only_what_can_be_verified_is_said() {
     let issue = anchored(&receipts, None, Some("sha256:0123456789abcdef")).unwrap();
     assert_eq!(
         issue.message,
-        "run.json names sha256:0123456789ab… as the last, receipts.jsonl ends with sha256:3"
+        "run.json names sha256:0123456789ab… as the last receipt, but receipts.jsonl ends with sha256:3"
     );
 }
 
-/// The hashes were made by another program: SHA-256 of Python's `json.dumps` with `sort_keys=True` and
-/// `separators=(",", ":")`; those of s003 with `ensure_ascii=False`.
+/// The hashes come from another program: SHA-256 of Python's `json.dumps` with `sort_keys=True` and `separators=(",",
+/// ":")`; those of s003 with `ensure_ascii=False`.
 #[test]
 fn a_receipt_whose_content_was_altered_is_named_by_its_statement() {
     let sealed = concat!(

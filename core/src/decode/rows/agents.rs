@@ -1,4 +1,4 @@
-//! Rows of `agents` and `agent_segments`, without the memories.
+//! Reads rows of `agents` and `agent_segments`, without the memories.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use crate::model::{Agent, AgentScope, Segment, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
-/// Texts of segments that are held in one run, in bytes; beyond it only their beginnings.
+/// Maximum bytes of all segment texts of a run; further texts are cut to their beginnings.
 const HELD: usize = 16 << 20;
-/// That beginning.
+/// Bytes of a beginning.
 const BEGINNING: usize = 1 << 10;
 
-/// Reads agents with their segments. `store` names the database for people.
+/// Reads agents with their segments. `store` is the database's name for users.
 pub(super) fn read(reader: &mut Reader<'_>, store: &str) -> Vec<Agent> {
     let store: Text = store.into();
     let mut agents = read_agents(reader, &store);
     read_segments(reader, &mut agents, &store);
     for agent in &mut agents {
-        // Numbers may have been given out of order; equal ones stay as they were written.
+        // Numbers may have been assigned out of order; equal numbers keep the order of writing.
         agent.segments.sort_by_key(|s| s.number);
     }
     agents
 }
 
-/// The agents of one name, without their segments.
+/// Reads the agents of one name, without their segments.
 pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Vec<Agent> {
     let mut agents = read_agents(reader, &store.into());
     agents.retain(|agent| *agent.name == *name);
@@ -39,10 +39,11 @@ pub(super) fn read_named(reader: &mut Reader<'_>, store: &str, name: &str) -> Ve
     agents
 }
 
-/// An invocation of an agent, whole: the one of this number, else the last. Of rows with one number the later counts.
+/// Reads one invocation of an agent in full: the one of this number, or the last. Of rows with the same number, the
+/// later one counts.
 ///
 /// # Errors
-/// When there is no such table, or it cannot be read.
+/// If the table does not exist or cannot be read.
 pub fn segment(
     db: &dyn Database,
     store: &str,
@@ -70,7 +71,7 @@ pub fn segment(
     }))
 }
 
-/// Where the texts of a segment lie.
+/// The locations of a segment's texts.
 struct SegmentRow {
     number: i64,
     timestamp: Option<Stamp>,
@@ -139,7 +140,7 @@ fn read_agents(reader: &mut Reader<'_>, store: &Text) -> Vec<Agent> {
 fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text) {
     let mut by_name: BTreeMap<Text, usize> = BTreeMap::new();
     for (i, agent) in agents.iter().enumerate() {
-        // Segments name no scope: the first agent of a name has them (errata A1).
+        // Segments do not record a scope, so they belong to the first agent of that name (errata A1).
         by_name.entry(Text::clone(&agent.name)).or_insert(i);
     }
     let mut held = 0_usize;
@@ -147,12 +148,13 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     reader.scan(schema::AGENT_SEGMENTS, |cells| {
         let name = cells.word("agent_name");
         let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
-            // A1: foreign keys are off in the sqlite3 program, so a segment may come before its agent.
-            let message = format!("segments of {name} are recorded, but no such agent");
+            // A1: foreign keys are off in the sqlite3 program, so a segment may precede its agent.
+            let message =
+                format!("segments of agent {name} are recorded, but the agent itself is not");
             let issue = Issue::warning("segment-without-agent", message);
             cells.mark_odd(
                 "agent_name",
-                issue.hint("It is shown as an agent without a memory."),
+                issue.hint("The agent is shown without a memory."),
             );
             agents.push(without_memory(Text::clone(&name), Text::clone(store)));
             agents.len() - 1
@@ -187,7 +189,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
             Issue::noted(
                 "long-text",
                 format!(
-                    "the prompts and summaries of agents take over 16 MB; {shortened} are shown in their \
+                    "the prompts and summaries of agents take over 16 MB; {shortened} are cut to their \
                      first kilobyte"
                 ),
             )
@@ -197,10 +199,10 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     }
 }
 
-/// Reads what a list left out of an agent whose memory is larger than [`crate::database::NEAR`]: its times.
+/// Reads the times of an agent whose memory is larger than [`crate::database::NEAR`]; a list skips them.
 ///
 /// # Errors
-/// When there is no such row, or it cannot be read.
+/// If the row does not exist or cannot be read.
 pub fn agent_tail(db: &dyn Database, agent: &Agent) -> Result<Agent, DecodeError> {
     let mut full = agent.clone();
     let ValueAt::Row { rowid, .. } = &agent.memory else {

@@ -1,4 +1,4 @@
-//! Rows of `bindings`, without their values.
+//! Reads rows of `bindings`, without their values.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::issue::Issue;
 use crate::model::{Binding, BindingKind, Execution, Text, ValueAt};
 use crate::schema;
 
-/// Reads all bindings: names, kinds and lengths; the rest where it does not lie behind a large value.
+/// Reads all bindings: names, kinds and lengths, and the columns after the value unless the value is large.
 pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     let mut bindings: Vec<Binding> = Vec::with_capacity(reader.room_for(schema::BINDINGS));
     let has_frames = reader
@@ -22,7 +22,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     reader.scan_some(schema::BINDINGS, &wants, |cells| {
         let name = cells.text("name").unwrap_or_else(|| {
             let issue = Issue::warning("unnamed-binding", "a binding has no name");
-            cells.mark_odd("name", issue.hint("No statement can mean it."));
+            cells.mark_odd("name", issue.hint("Statements cannot refer to it."));
             Text::default()
         });
         let mut binding = Binding {
@@ -45,10 +45,10 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Vec<Binding> {
     bindings
 }
 
-/// Reads what a list left out of a binding: its statement, times and attachment.
+/// Reads the columns of a binding that a list skips: its statement, times and attachment.
 ///
 /// # Errors
-/// When there is no such row, or it cannot be read.
+/// If the row does not exist or cannot be read.
 pub fn binding_tail(db: &dyn Database, binding: &Binding) -> Result<Binding, DecodeError> {
     let mut full = [Binding {
         fields: Box::default(),
@@ -66,15 +66,16 @@ pub fn binding_tail(db: &dyn Database, binding: &Binding) -> Result<Binding, Dec
     }))
 }
 
-/// The same for all of these whose tails are not known. A row that is gone stays as it is.
+/// Does the same for all given bindings that lack these columns. A binding whose row no longer exists stays
+/// unchanged.
 ///
 /// # Errors
-/// When a row cannot be read.
+/// If a row cannot be read.
 pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), DecodeError> {
     if bindings.iter().all(|b| b.tail_known) {
         return Ok(());
     }
-    // What the table looks like is asked once for all.
+    // One reader serves all rows, so that the table's columns are looked up only once.
     let mut reader = Reader::of_table(db, schema::BINDINGS, "")?;
     for binding in bindings.iter_mut().filter(|b| !b.tail_known) {
         let ValueAt::Row { rowid, .. } = binding.value else {
@@ -88,7 +89,7 @@ pub fn binding_tails(db: &dyn Database, bindings: &mut [Binding]) -> Result<(), 
     Ok(())
 }
 
-/// Reads what lies behind the value.
+/// Reads the columns after the value.
 fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
     binding.source = cells.text("source_statement");
     binding.created = cells.stamp("created_at");
@@ -98,7 +99,7 @@ fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
 
 fn check(binding: &Binding, cells: &mut Cells<'_>) {
     let name = &binding.name;
-    // B10: both are accepted by SQLite.
+    // B10: SQLite accepts any kind.
     if let BindingKind::Other(word) = &binding.kind {
         let found = if word.is_empty() {
             "no kind".to_owned()
@@ -111,15 +112,15 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
             issue.hint("OpenProse knows input, output, let and const."),
         );
     }
-    // B11: reading accepts any name; these could be taken for something else.
+    // B11: any name is accepted on reading; these names could be misread as something else.
     if let Some(why) = odd_name(name) {
         let issue = Issue::noted("odd-name", format!("the name “{name}” {why}"))
-            .hint("It is shown as written; `prosescope` itself would refuse to write it.");
+            .hint("It is shown as written, but `prosescope` refuses to write such a name.");
         cells.mark_odd("name", issue);
     }
 }
 
-/// Says which bindings belong to an execution that is not recorded.
+/// Reports bindings of an execution that is not recorded.
 pub(super) fn check_frames(bindings: &[Binding], executions: &[Execution], notes: &mut Notes) {
     for binding in bindings {
         let Some(id) = binding.execution_id else {
@@ -133,7 +134,7 @@ pub(super) fn check_frames(bindings: &[Binding], executions: &[Execution], notes
             binding.name
         );
         let issue = Issue::warning("unknown-execution", message)
-            .hint("No frame reaches it; it is shown where its row says.")
+            .hint("Such a binding is in no frame. It is shown with the execution id in its row.")
             .at_row(schema::BINDINGS, row(binding))
             .at_column("execution_id");
         notes.add(issue);
@@ -147,7 +148,7 @@ fn row(binding: &Binding) -> i64 {
     }
 }
 
-/// Why a name could be taken for something else (errata B11).
+/// Returns why a name could be misread as something else (errata B11).
 fn odd_name(name: &str) -> Option<&'static str> {
     let scoped = name
         .rsplit_once("__")
@@ -168,7 +169,7 @@ fn odd_name(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Of two rows that claim one name and frame the later one counts (errata S2, B5).
+/// Marks the earlier one of two rows with the same name and frame as superseded (errata S2, B5).
 pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
     let mut last: BTreeMap<(Text, Option<i64>), usize> = BTreeMap::new();
     let mut earlier: Vec<(usize, usize)> = Vec::new();
@@ -193,7 +194,7 @@ pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
             Issue::warning(
                 "duplicate-binding",
                 format!(
-                    "{} stands twice {place}: rows {old} and {new}",
+                    "{} is recorded twice {place}, in rows {old} and {new}",
                     binding.name
                 ),
             )

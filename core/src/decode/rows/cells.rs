@@ -1,4 +1,4 @@
-//! One row's cells as the model wants them, whatever type they were stored with.
+//! Converts a row's cells to the model's types, whatever their stored types are.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,26 +10,27 @@ use crate::model::Text;
 use crate::text::short;
 use crate::time::Stamp;
 
-/// Texts that many rows share are held once, and of all together no more than can be held.
+/// Stores each text once, however many rows share it, and limits the total.
 ///
-/// Rows of a hostile file may share the pages of their texts, so that some hundred kilobytes stand for gigabytes.
+/// The limit is needed because rows of a hostile file may share pages, so that a few hundred kilobytes expand to
+/// gigabytes.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     known: BTreeSet<Text>,
     held: usize,
-    /// Texts that were cut because too much was held.
+    /// Number of texts that were cut because of the limit.
     pub(crate) shortened: u64,
 }
 
-/// Bytes of texts that are held; beyond it only their beginnings.
+/// Maximum bytes of texts; beyond it, texts are cut to their beginnings.
 const HELD: usize = 48 << 20;
-/// That beginning.
+/// Bytes of a beginning.
 const BEGINNING: usize = 200;
-/// Bytes that a text takes beside its letters.
+/// Additional bytes of memory per text.
 const TEXT: usize = 80;
 
 impl Texts {
-    /// Returns about how many bytes the texts take.
+    /// Returns the approximate bytes taken by the texts.
     pub(super) fn bytes(&self) -> usize {
         self.held + self.known.len() * TEXT
     }
@@ -50,7 +51,7 @@ impl Texts {
     }
 }
 
-/// Where a cell is, for issues.
+/// The position of a cell, for issues.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct At {
     pub(super) table: &'static str,
@@ -59,13 +60,13 @@ pub(super) struct At {
 }
 
 impl At {
-    /// Notes what is odd in the cell.
+    /// Adds an issue about the cell.
     pub(super) fn mark_odd(&self, notes: &mut Notes, issue: Issue) {
         notes.add(issue.at_row(self.table, self.row).at_column(self.column));
     }
 }
 
-/// A cell as text: numbers as SQLite writes them, blobs and broken UTF-8 with replacement characters.
+/// Returns a cell as text: numbers as SQLite writes them, blobs and invalid UTF-8 with replacement characters.
 pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<String> {
     match value {
         Value::Null => None,
@@ -85,7 +86,7 @@ pub(super) fn text_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<St
     }
 }
 
-/// Bytes as text; what is no UTF-8 is replaced and reported.
+/// Returns bytes as text; invalid UTF-8 is replaced and reported.
 pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -96,21 +97,18 @@ pub(super) fn text_from(bytes: &[u8], at: At, notes: &mut Notes) -> String {
                 error.valid_up_to()
             );
             let issue = Issue::warning("invalid-utf8", message);
-            at.mark_odd(
-                notes,
-                issue.hint("What cannot be read is shown as \u{fffd}."),
-            );
+            at.mark_odd(notes, issue.hint("Invalid bytes are shown as \u{fffd}."));
             String::from_utf8_lossy(bytes).into_owned()
         }
     }
 }
 
-/// A cell as a whole number.
+/// Returns a cell as a whole number.
 pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64> {
     let odd = |notes: &mut Notes, what: &str| {
         let message = format!("{} is {what}, not a whole number", at.column);
         let issue = Issue::warning("not-a-number", message);
-        at.mark_odd(notes, issue.hint("It is read as if it were empty."));
+        at.mark_odd(notes, issue.hint("It is treated as empty."));
         None
     };
     match value {
@@ -132,11 +130,11 @@ pub(super) fn int_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<i64
     }
 }
 
-/// A cell as a time: the forms of [`Stamp::parse`], and the numbers that SQLite's date functions take (seconds
-/// or milliseconds since 1970, Julian days).
+/// Returns a cell as a time. Accepts the forms of [`Stamp::parse`] and the numbers of SQLite's date functions:
+/// seconds or milliseconds since 1970, Julian days.
 pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<Stamp> {
     let from_number = |x: f64| -> Option<i64> {
-        // 2001 to 2286 in seconds and in milliseconds, 1995 to 2407 in Julian days: no two overlap.
+        // The ranges do not overlap: 2001 to 2286 in seconds and in milliseconds, 1995 to 2407 in Julian days.
         if (1e9..1e10).contains(&x) {
             Some((x * 1e3) as i64)
         } else if (1e12..1e13).contains(&x) {
@@ -170,7 +168,7 @@ pub(super) fn stamp_of(value: &Value<'_>, at: At, notes: &mut Notes) -> Option<S
     let issue = Issue::warning("unreadable-time", message);
     at.mark_odd(
         notes,
-        issue.hint("It is shown as written and counts as no time."),
+        issue.hint("It is shown as written, but not used as a time."),
     );
     Some(stamp)
 }
@@ -206,7 +204,7 @@ mod tests {
         assert_eq!(lens[99], 200);
         let whole = lens.iter().filter(|len| **len > 200).count();
         assert_eq!((whole, texts.shortened), (51, 49));
-        // What is known costs nothing.
+        // A text that is already stored needs no further memory.
         assert_eq!(texts.share(&long(0)).len(), 1_000_006);
     }
 

@@ -1,4 +1,4 @@
-//! Rows of `execution`, in order of id, and the dialect that they speak.
+//! Reads rows of `execution` in order of id, and determines their dialect.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::issue::Issue;
 use crate::model::{Dialect, Execution, Status};
 use crate::schema;
 
-/// Reads all rows and decides the dialect.
+/// Reads all rows and determines the dialect.
 pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     let mut rows: Vec<Execution> = Vec::with_capacity(reader.room_for(schema::EXECUTION));
     let mut metas = Metas::default();
@@ -24,7 +24,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
             let issue = Issue::warning("missing-id", "a row of execution has no id of its own");
             cells.mark_odd(
                 "id",
-                issue.hint("It is shown under its rowid; rows that name it as their parent do not find it."),
+                issue.hint("It is shown under its rowid. Rows that refer to it as their parent are not linked to it."),
             );
             cells.at
         });
@@ -46,12 +46,12 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     rows.shrink_to_fit();
     put_in_order(reader, &mut rows);
     if !rows.is_empty() && !evidence.times {
-        // X14: rows of the append-only document carry no times.
+        // X14: rows of the append-only dialect have no times.
         reader.notes.add(
-            Issue::noted("times-not-recorded", "no row of execution carries a time")
+            Issue::noted("times-not-recorded", "no row of execution has a time")
                 .at_table(schema::EXECUTION)
                 .hint(
-                    "The order is known, durations are not; the append-only form writes no times.",
+                    "The order is known, but durations are not. The append-only form does not record times.",
                 ),
         );
     }
@@ -59,15 +59,15 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     (rows, dialect)
 }
 
-/// An issue for a text that should be JSON (errata X13).
+/// Returns an issue for a text that should be JSON (errata X13).
 pub(super) fn malformed(table: &str, row: i64, column: &str, why: &str) -> Issue {
     Issue::warning("malformed-json", format!("{column} is not readable: {why}"))
         .at_row(table, row)
         .at_column(column)
-        .hint("The row is shown without it; the text itself is under files and tables.")
+        .hint("The row is shown without this value. Its text is under files and tables.")
 }
 
-/// Sorts by id, and reports ids that stand twice.
+/// Sorts by id, and reports ids that occur twice.
 fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
     if !rows.is_sorted_by_key(|r| r.id) {
         rows.sort_by_key(|r| r.id);
@@ -77,7 +77,7 @@ fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
             && a.id == b.id
         {
             reader.notes.add(
-                Issue::warning("duplicate-id", format!("two rows carry the id {}", a.id))
+                Issue::warning("duplicate-id", format!("two rows have the id {}", a.id))
                     .at_row(schema::EXECUTION, a.id)
                     .at_column("id")
                     .hint("Both are shown, in the order in which they are stored."),
@@ -86,7 +86,7 @@ fn put_in_order(reader: &mut Reader<'_>, rows: &mut [Execution]) {
     }
 }
 
-/// The dialect that rows speak, as far as these rows tell.
+/// Returns the dialect of rows, as far as it can be determined from them.
 pub fn dialect_of(rows: &[Execution]) -> Dialect {
     let mut evidence = Evidence::default();
     for row in rows {
@@ -96,14 +96,14 @@ pub fn dialect_of(rows: &[Execution]) -> Dialect {
     evidence.dialect(rows)
 }
 
-/// What speaks for one dialect or the other (sqlite.md against sqlite-earlier.md).
+/// Evidence for the two dialects (sqlite.md and sqlite-earlier.md).
 #[derive(Debug, Default)]
 struct Evidence {
-    /// Words that only events carry.
+    /// Words that occur only in event rows.
     append: bool,
-    /// Keys that only updated rows carry.
+    /// Keys that occur only in updated rows.
     in_place: bool,
-    /// A row that began and ended at different times: it was updated, or written once when it was over.
+    /// A row with different start and end times: it was updated, or written once at the end.
     both_times: bool,
     times: bool,
 }
@@ -132,7 +132,7 @@ impl Evidence {
     }
 }
 
-/// Whether a statement that was executing is followed by a row of the same statement that ends it (errata X7).
+/// Whether a later row of the same statement ends one that was executing (errata X7).
 fn closed_by_a_later_row(rows: &[Execution]) -> bool {
     let mut open: BTreeMap<(i64, &str), ()> = BTreeMap::new();
     for row in rows {

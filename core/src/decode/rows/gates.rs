@@ -1,4 +1,4 @@
-//! Rows of `gates` and `gate_audit_log`.
+//! Reads rows of `gates` and `gate_audit_log`.
 
 use std::collections::BTreeSet;
 
@@ -14,28 +14,28 @@ use crate::issue::Issue;
 use crate::model::{AuditEvent, Gate, GateStatus, Text};
 use crate::schema;
 
-/// The runs of a database, as far as its gates need to know them.
+/// The runs of a database, for assigning gates to them.
 pub(super) struct Runs<'a> {
-    /// The run that is read; empty when there is no run row.
+    /// The run that is read; empty without a run row.
     pub(super) chosen: &'a str,
     /// The other run rows.
     pub(super) others: &'a BTreeSet<String>,
 }
 
 impl Runs<'_> {
-    /// Whether a row that names this run is left to another run of the database.
+    /// Whether a row with this run id belongs to another run of the database.
     fn elsewhere(&self, run: Option<&str>) -> bool {
         run.is_some_and(|run| run != self.chosen && self.others.contains(run))
     }
 }
 
-/// The column of a store of many runs with [`Gate::source_execution_id`].
+/// The column of a store of many runs that holds [`Gate::source_execution_id`].
 const SOURCE: &str = "x_source_execution_id";
 
 /// Reads the gates of the chosen run, and those whose run is not recorded (errata G11).
 pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = Vec::new();
-    // Gates are chosen by their own run_id below: those of no recorded run stay.
+    // Gates are filtered below by their own run_id, so that gates of an unrecorded run are kept.
     let only_run = reader.only_run.take();
     let source = reader
         .table(schema::GATES)
@@ -80,7 +80,7 @@ pub(super) fn read_gates(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<Gate> 
         gates.push(gate);
     });
     reader.only_run = only_run;
-    // In order of creation; those without a time stay where they are stored, before the others.
+    // In order of creation; gates without a time come first, in stored order.
     gates.sort_by_key(|g| g.created.as_ref().and_then(|c| c.millis()));
     gates
 }
@@ -111,30 +111,30 @@ pub(super) fn read_audit(reader: &mut Reader<'_>, runs: &Runs<'_>) -> Vec<AuditE
         reader.notes.add(
             not_read(
                 &error,
-                format!("the rows of the audit log cannot be read whole: {error}"),
+                format!("the rows of the audit log cannot be read completely: {error}"),
             )
             .at_table(schema::GATE_AUDIT_LOG)
             .hint("The log is shown, but its chain cannot be verified."),
         );
     }
     events.sort_by_key(|e| e.id);
-    // A question of its own, and only where our writer was: the documents' logs never had triggers.
+    // Checked separately, and only for sealed logs: only Prosescope creates these triggers.
     if events.iter().any(is_sealed)
         && let Ok(gone) = reader.db.unguarded()
         && !gone.is_empty()
     {
         let message = format!(
-            "the log has sealed rows, but not the triggers that keep them from being changed: {}",
+            "the log has sealed rows, but lacks the triggers that prevent changes: {}",
             gone.join(", ")
         );
         let issue = Issue::warning("audit-unguarded", message)
-            .hint("Somebody dropped them, or the tables were made by another tool: compare the log with a noted head.");
+            .hint("The triggers were dropped, or another tool made the tables. Compare the log with a head that you noted earlier.");
         reader.notes.add(issue.at_table(schema::GATE_AUDIT_LOG));
     }
     events
 }
 
-/// Why a text is not JSON.
+/// Returns why a text is not JSON.
 pub(super) fn not_json(text: &str) -> Option<String> {
     if text.trim().is_empty() {
         return None;
@@ -144,14 +144,14 @@ pub(super) fn not_json(text: &str) -> Option<String> {
         .map(|e| e.to_string())
 }
 
-/// Bytes of all rows of the audit log that are held as JSON.
+/// Maximum bytes of all audit rows kept as JSON.
 const WHOLE: usize = 32 << 20;
 
-/// The longest cell of these rows.
+/// Maximum bytes of a cell of these rows.
 const LONGEST: u32 = 16 * LONG_TEXT;
 
-/// Gives every event its row as JSON: all columns, in the types in which they are stored, keys sorted, no blanks.
-/// A BLOB is `{"blob":"hex"}`, as is a text that is no UTF-8. The hash chain is taken over this (errata G7).
+/// Adds each event's row as JSON: all columns, in their stored types, keys sorted, no blanks. A BLOB, or a text that
+/// is not valid UTF-8, is `{"blob":"hex"}`. The hash chain is computed over this JSON (errata G7).
 fn add_whole_rows(
     reader: &mut Reader<'_>,
     events: &mut [AuditEvent],
@@ -160,7 +160,7 @@ fn add_whole_rows(
     let Some(found) = reader.table(schema::GATE_AUDIT_LOG) else {
         return Ok(());
     };
-    // Sorted here: whether a JSON object sorts its keys is a feature that any crate may switch.
+    // Sorted here, because the sorting of JSON objects depends on a feature that any crate may switch.
     let mut columns: Vec<&str> = found.read_columns();
     columns.sort_unstable();
     if columns.is_empty() || columns.len() > 200 {

@@ -1,7 +1,8 @@
-//! Earlier values: our extension tables `x_binding_history` (errata B6) and `x_agent_memory_history` (A1).
+//! Reads earlier values from Prosescope's extension tables `x_binding_history` (errata B6) and
+//! `x_agent_memory_history` (A1).
 //!
-//! The documents overwrite a binding and a memory; where our writer kept what was there before, it is found here.
-//! Databases of other writers have no such tables, and then there are no earlier values.
+//! OpenProse overwrites bindings and memories; Prosescope keeps the earlier values in these tables. Databases of
+//! other writers lack the tables, so the history is empty.
 
 use std::collections::BTreeMap;
 
@@ -12,26 +13,26 @@ use crate::model::{BindingKind, Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
-/// What a binding or a memory was before it was written again.
+/// An earlier value of a binding or a memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Version {
-    /// The kind that a binding had; empty for a memory.
+    /// The binding's kind; empty for a memory.
     pub kind: BindingKind,
-    /// The statement that had made a binding.
+    /// The statement that wrote the binding.
     pub source: Option<Text>,
-    /// When a binding was first written.
+    /// When the binding was first written.
     pub created: Option<Stamp>,
     /// When this value was written.
     pub updated: Option<Stamp>,
-    /// When it was replaced.
+    /// When this value was replaced.
     pub replaced: Option<Stamp>,
-    /// The attachment that a binding had.
+    /// The binding's attachment.
     pub attachment: Option<Text>,
-    /// Where the value lies: in `value` of `x_binding_history`, or in `memory` of `x_agent_memory_history`.
+    /// Location of the value: in `value` of `x_binding_history`, or in `memory` of `x_agent_memory_history`.
     pub value: ValueAt,
 }
 
-/// Earlier values by the name and the frame of their binding.
+/// Earlier values, by the name and frame of their binding.
 pub type Versions = BTreeMap<(Text, Option<i64>), Vec<Version>>;
 
 const BINDINGS: &[Want<'static>] = &[
@@ -53,10 +54,10 @@ const MEMORIES: &[Want<'static>] = &[
     Want::size("memory"),
 ];
 
-/// Earlier values of all bindings by name and frame, the oldest first, in one walk.
+/// Reads the earlier values of all bindings in one scan, oldest first.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn all_binding_versions(db: &dyn Database) -> Result<Versions, DecodeError> {
     let mut versions: BTreeMap<_, Vec<Version>> = BTreeMap::new();
     walk(db, schema::BINDING_HISTORY, BINDINGS, |cells| {
@@ -78,10 +79,10 @@ fn of_binding(cells: &mut Cells<'_>) -> Version {
     }
 }
 
-/// Earlier memories of all agents by name, the oldest first, in one walk.
+/// Reads the earlier memories of all agents in one scan, by name, oldest first.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Version>>, DecodeError> {
     let mut versions: BTreeMap<Text, Vec<Version>> = BTreeMap::new();
     walk(db, schema::AGENT_MEMORY_HISTORY, MEMORIES, |cells| {
@@ -97,10 +98,10 @@ pub fn all_memory_versions(db: &dyn Database) -> Result<BTreeMap<Text, Vec<Versi
     Ok(versions)
 }
 
-/// How many earlier values each binding has, by name and frame. Bindings without any are not listed.
+/// Returns the number of earlier values per binding, by name and frame. Bindings without earlier values are omitted.
 ///
 /// # Errors
-/// When the database cannot be read.
+/// If the database cannot be read.
 pub fn version_counts(
     db: &dyn Database,
 ) -> Result<BTreeMap<(Text, Option<i64>), u32>, DecodeError> {

@@ -1,4 +1,4 @@
-//! `execution.metadata`: the keys that the documents know, in both spellings.
+//! Parses `execution.metadata`: the keys that OpenProse defines, in both spellings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 use super::cells::Texts;
 use crate::model::{Meta, Text};
 
-/// What a metadata text was read as.
+/// A parsed metadata text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Parsed {
-    /// The known keys; `None` when there are none of them.
+    /// The known keys; `None` if the text has none of them.
     pub(crate) meta: Option<Arc<Meta>>,
-    /// It has keys that only the in-place document writes.
+    /// Whether the text has keys that only the in-place dialect writes.
     pub(crate) in_place_words: bool,
-    /// Why it could not be read (errata X13).
+    /// Why the text could not be parsed (errata X13).
     pub(crate) malformed: Option<String>,
 }
 
-/// Metadata that many rows share is parsed and held once.
+/// Parses and stores metadata once, however many rows share it.
 #[derive(Debug, Default)]
 pub(crate) struct Metas {
     by_text: BTreeMap<String, Parsed>,
-    /// Bytes of the texts in it.
+    /// Bytes of the texts in `by_text`.
     remembered: usize,
     held: BTreeMap<Arc<Meta>, ()>,
 }
 
-/// Bytes of texts that are remembered; beyond it each is parsed anew.
+/// Maximum bytes of remembered texts; beyond it, each text is parsed anew.
 const REMEMBERED: usize = 1 << 20;
 
 impl Metas {
@@ -57,7 +57,7 @@ impl Metas {
     }
 }
 
-/// The known keys of one metadata text; `None` where there are none, or where it is no JSON object.
+/// Returns the known keys of one metadata text; `None` without known keys or if the text is not a JSON object.
 pub fn meta_of(text: &str) -> Option<Arc<Meta>> {
     Metas::default().parse(text, &mut Texts::default()).meta
 }
@@ -95,7 +95,7 @@ fn read(text: &str, texts: &mut Texts) -> Parsed {
     meta.forced = words_of(&object, "forced", texts);
     meta.overridden = object.contains_key("override");
     meta.branches = words_of(&object, "branches", texts);
-    // Keys come in pairs: append-only, in place (errata F7).
+    // Each fact has one key per dialect: append-only, in place (errata F7).
     meta.iteration = first(&object, &["iteration", "current_iteration"]);
     meta.max = first(&object, &["max", "max_iterations", "max_retries"]);
     meta.attempt = first(&object, &["attempt", "retry_attempt"]);
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(branches, ["a", "2"]);
     }
 
-    /// X13: the documents' query fails as a whole; here it is one row's issue.
+    /// X13: OpenProse's own query would fail as a whole; here only one row gets an issue.
     #[test]
     fn x13_malformed_json_is_said_and_nothing_more() {
         for (text, said) in [

@@ -1,4 +1,4 @@
-//! Rows of a store's tables as a [`Run`]: of a `state.db`, an `agents.db`, or whatever else is a [`Database`].
+//! Decodes the rows of any [`Database`] into a [`Run`]: of a `state.db`, an `agents.db` or another store.
 //!
 //! ```text
 //! Source::database ──► Database ──► decode ──► Run: rows, lengths of values, issues
@@ -6,8 +6,8 @@
 //!                         └─► later, for what a person opens: value_bytes, binding_tail, row, table_rows
 //! ```
 //!
-//! Nothing is assumed of the schema: what is missing reads as empty, what no document lists is listed in [`Run::tables`].
-//! A list never reads a large value (errata R8).
+//! The schema may differ from OpenProse's: missing columns read as empty, and unknown tables are listed in
+//! [`Run::tables`]. A list never reads a large value (errata R8).
 
 mod agents;
 mod bindings;
@@ -39,38 +39,38 @@ use crate::schema;
 use reader::Reader;
 pub(crate) use reader::whole_characters;
 
-/// What a database was decoded into.
+/// A decoded database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decoded {
-    /// The run; what was odd is in its issues.
+    /// The run, including the issues found.
     pub run: Run,
-    /// Ids of other runs in the same file, sorted; [`decode`] reads one when it is named.
+    /// Ids of other runs in the same file, sorted; pass one to [`decode`] to read that run.
     pub other_runs: Vec<String>,
 }
 
-/// Decodes a database: the run in it, or the agents.
+/// Decodes a database into its run, or into its agents if it has no run.
 ///
-/// `name` is the database's path inside its source, for issues and for [`crate::model::Agent::store`]. `wanted`
-/// is the id of one run of several; without it the one of [`which_run`] is read.
+/// `name` is the database's path inside its source, for issues and for [`crate::model::Agent::store`]. `wanted` is
+/// the id of one of several runs; without it, [`which_run`] chooses.
 ///
 /// # Errors
-/// When it cannot be read at all, holds none of the documents' tables, or not the run that was asked for.
-/// Everything else is an issue.
+/// If the database cannot be read at all, contains none of OpenProse's tables, or lacks the requested run. Every
+/// other defect is an issue.
 pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Decoded, DecodeError> {
     decode_in(db, name, "", wanted)
 }
 
-/// The same, of a database that lies in a folder of this name, which its run is named as.
+/// Does the same for a database in a folder of this name; a run is normally named after its folder.
 ///
 /// # Errors
-/// As [`decode`].
+/// See [`decode`].
 pub fn decode_in(
     db: &dyn Database,
     name: &str,
     folder: &str,
     wanted: Option<&str>,
 ) -> Result<Decoded, DecodeError> {
-    // A writer may be busy beside us.
+    // A snapshot is needed because a writer may be active meanwhile.
     let snapshot = Snapshot::of(db);
     let (mut reader, mut run) = begin(db, name)?;
     reader.notes.extend(if run.form == Form::Agents {
@@ -81,12 +81,12 @@ pub fn decode_in(
     reader.notes.extend(db.notes());
 
     let others = run::read_run(&mut reader, &mut run, folder, wanted)?;
-    // Where values were written between the executions, walking the bindings passes all pages: a reader that keeps those
-    // it passes has the executions then, which take fewer.
+    // Bindings are read first. If values and executions alternate in the file, scanning the bindings passes all
+    // pages; a source that caches pages then serves the executions, which take less room.
     run.bindings = bindings::read(&mut reader);
     let stopped = reader.failed.take();
     executions(&mut reader, &mut run);
-    // Of rows that were not read, nobody knows that they are not there.
+    // If rows could not be read, a missing row proves nothing.
     if reader.failed.is_none() {
         bindings::check_frames(&run.bindings, &run.executions, &mut reader.notes);
     }
@@ -108,7 +108,7 @@ pub fn decode_in(
             Issue::warning(
                 "long-text",
                 format!(
-                    "the texts of this run take more than can be held; {} are shown in their first 200 bytes",
+                    "the texts of this run do not fit in memory; {} are cut to their first 200 bytes",
                     reader.texts.shortened
                 ),
             )
@@ -122,20 +122,22 @@ pub fn decode_in(
     })
 }
 
-/// A run's head: enough for a line in a list.
+/// The head of a run, for one line of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// The run without bindings, agents, imports, audit log and tables; without executions where they are left out.
+    /// The run without bindings, agents, imports, audit log and tables; also without executions if those were left
+    /// out.
     pub run: Run,
-    /// About how many rows of `execution` were left out; `None`: all were read.
+    /// Approximate number of `execution` rows left out; `None` if all were read.
     pub left_out: Option<u64>,
 }
 
-/// Decodes the head of a run's database in a folder of this name: its run row, its gates, and its executions where they
-/// are no more than `most` says of the run row. Its values and lists are not touched, however large the file is.
+/// Decodes the head of a run's database in a folder of this name: its run row, its gates, and its executions if their
+/// number is at most `most`, which is called with the run row. Values and lists are not read, however large the file
+/// is.
 ///
 /// # Errors
-/// As [`decode`].
+/// See [`decode`].
 pub fn head(
     db: &dyn Database,
     name: &str,
@@ -160,11 +162,11 @@ pub fn head(
     Ok(Head { run, left_out })
 }
 
-/// Decodes what is known of one agent in a database in a folder of this name: the run's own row, with its program, and the
-/// agents of that name without their segments. What ran and what was bound is not touched.
+/// Decodes the data about one agent in a database in a folder of this name: the run's own row with its program, and
+/// the agents of that name without their segments. Executions and bindings are not read.
 ///
 /// # Errors
-/// As [`decode`].
+/// See [`decode`].
 pub fn agents_named(
     db: &dyn Database,
     store: &str,
@@ -203,7 +205,7 @@ fn executions(reader: &mut Reader<'_>, run: &mut Run) {
     }
 }
 
-/// Tells a run's database from one of agents only, and from somebody else's.
+/// Distinguishes the database of a run from one with only agents, and from a foreign one.
 fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     let has = |name: &str| {
         tables
@@ -235,9 +237,9 @@ fn form(tables: &[Found]) -> Result<Form, DecodeError> {
     }))
 }
 
-/// Lists all tables with their rows, as far as counting them is cheap.
+/// Lists all tables with their number of rows, as far as counting is cheap.
 fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
-    // Pages that many tables share are counted again for each: all counting together is bounded.
+    // Tables that share pages are counted separately, so the total needs a limit.
     const MOST: u64 = 500_000;
     let mut left = MOST;
     let info = |found: &Found| {
@@ -257,12 +259,12 @@ fn tables(reader: &Reader<'_>) -> Vec<TableInfo> {
     reader.tables.iter().map(info).collect()
 }
 
-/// Bytes of a value from `offset`, at most `len`; fewer at its end. Numbers are given as text.
+/// Returns at most `len` bytes of a value from `offset`; fewer at its end. Numbers are returned as text.
 ///
-/// `bindings` hold theirs in `value`, `agents` in `memory`.
+/// The column is `value` in `bindings` and `memory` in `agents`.
 ///
 /// # Errors
-/// When there is no such row, or it cannot be read.
+/// If the row does not exist or cannot be read.
 pub fn value_bytes(
     db: &dyn Database,
     table: &str,
@@ -280,13 +282,13 @@ pub fn value_bytes(
     Ok(bytes)
 }
 
-/// Gives a value to `each` in pieces, from its beginning to its end, holding no more than a piece.
+/// Passes a value to `each` in pieces from start to end, with only one piece in memory.
 ///
-/// Much faster than [`value_bytes`] in a loop for values of hundreds of megabytes: the way to a place deep in
-/// a value is walked once.
+/// For values of hundreds of megabytes this is much faster than [`value_bytes`] in a loop, because the store seeks
+/// only once.
 ///
 /// # Errors
-/// When there is no such row, or it cannot be read. `each` stops the walk by returning `false`.
+/// If the row does not exist or cannot be read. `each` stops the reading by returning `false`.
 pub fn value_pieces(
     db: &dyn Database,
     table: &str,

@@ -1,4 +1,4 @@
-//! Rows of `bindings` of one name, by the table's index: no other row is looked at.
+//! Reads rows of `bindings` of one name through the table's index, without touching other rows.
 
 use super::bindings::supersede;
 use super::reader::Reader;
@@ -8,7 +8,7 @@ use crate::issue::Issue;
 use crate::model::Binding;
 use crate::schema;
 
-/// What a value takes; the rest of a row is not asked for.
+/// The columns needed for a value; the other columns are not read.
 const WANTS: &[Want<'static>] = &[
     Want::short("name"),
     Want::short("execution_id"),
@@ -16,22 +16,22 @@ const WANTS: &[Want<'static>] = &[
     Want::size("value"),
 ];
 
-/// What the rows of one name say.
+/// The bindings of one name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
-    /// In the order in which they are stored.
+    /// In stored order.
     pub bindings: Vec<Binding>,
-    /// What was odd about them.
+    /// Defects found in their rows.
     pub issues: Vec<Issue>,
 }
 
-/// The bindings of one name, found by the table's index. Their kinds, statements and times are not read.
+/// Returns the bindings of one name, found through the table's index. Their kinds, statements and times are not read.
 ///
-/// `None` where it takes the whole table to know which they are: there are none, rows of several runs share it, or it cannot
-/// be read to its end.
+/// Returns `None` if only a scan of the whole table can answer: the index finds no row, rows of several runs share
+/// the table, or the table cannot be read to its end.
 ///
 /// # Errors
-/// When there is no such table.
+/// If the table does not exist.
 pub fn bindings_named(
     db: &dyn Database,
     file: &str,
@@ -41,7 +41,7 @@ pub fn bindings_named(
     let Some(found) = reader.table(schema::BINDINGS) else {
         return Ok(None);
     };
-    // A text that is none, or is cut, reads as another than is stored.
+    // A cell that is not text, or is cut, would read differently from the stored name.
     let plain = name.len() < SHORT_TEXT as usize && !name.contains(['\0', '\u{fffd}']);
     if !plain || found.column("name").is_none() || found.column("run_id").is_some() {
         return Ok(None);
@@ -70,7 +70,8 @@ pub fn bindings_named(
     }))
 }
 
-/// Returns whether an execution has this id, found by the table's key. `false` where that takes the whole table to know.
+/// Returns whether an execution has this id, found through the table's key. Also `false` if that would need a scan of
+/// the whole table.
 pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
     let Ok(mut reader) = Reader::of_table(db, schema::EXECUTION, file) else {
         return false;

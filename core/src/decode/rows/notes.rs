@@ -1,15 +1,15 @@
-//! What was odd in one database.
+//! Collects the issues of one database.
 
 use std::collections::BTreeMap;
 
 use crate::issue::{Issue, Issues};
 
-/// Collects the issues of one database.
+/// The issues of one database.
 #[derive(Debug)]
 pub(super) struct Notes {
     file: String,
     issues: Issues,
-    /// Which forms of time each column holds: 1 with a blank between day and time, 2 with a `T`.
+    /// The forms of time in each column, as a bit set: 1 with a blank between day and time, 2 with a `T`.
     forms: BTreeMap<(&'static str, &'static str), u8>,
 }
 
@@ -22,12 +22,12 @@ impl Notes {
         }
     }
 
-    /// Adds an issue, placed in this database.
+    /// Adds an issue, located in this database.
     pub(super) fn add(&mut self, issue: Issue) {
         self.issues.add(issue.at_file(&self.file));
     }
 
-    /// Remembers in which form a column wrote a time.
+    /// Records the form in which a column writes a time.
     pub(super) fn time_form(&mut self, table: &'static str, column: &'static str, text: &str) {
         let form = match text.trim_start().as_bytes().get(10) {
             Some(b' ') => 1,
@@ -41,7 +41,7 @@ impl Notes {
         issues.into_iter().for_each(|issue| self.add(issue));
     }
 
-    /// All issues.
+    /// Returns all issues.
     pub(super) fn finish(mut self) -> Vec<Issue> {
         for ((table, column), forms) in std::mem::take(&mut self.forms) {
             if forms == 3 {
@@ -52,7 +52,7 @@ impl Notes {
                     )
                     .at_table(table)
                     .at_column(column)
-                    .hint("Both are read; as text they do not sort and cannot be compared (errata G5)."),
+                    .hint("Both forms are read. As text they cannot be sorted or compared (errata G5)."),
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! Rows as they are stored, for a person who looks at a table: known to the documents or not.
+//! Reads rows as they are stored, for display of any table, whether OpenProse defines it or not.
 
 use super::reader::whole_characters;
 use crate::database::{self, Database, DecodeError, Key, NEAR, Rows, Scan, Value, Want};
@@ -7,14 +7,14 @@ use crate::model::{Cell, TableRows};
 use crate::schema;
 use crate::text;
 
-/// Columns that a scan asks for. A table may have 2,000, and nobody looks at so many side by side.
+/// Maximum number of columns of a page. A table may have 2,000, which are too many to display side by side.
 const COLUMNS: usize = 100;
 
-/// All columns of one row with their cells, each cut at `most` bytes; also those unknown to OpenProse.
-/// `at` is the row's address. `None`: there is no such row.
+/// Returns all columns of one row with their cells, each cut at `most` bytes, including columns unknown to OpenProse.
+/// `at` is the row's address. Returns `None` if the row does not exist.
 ///
 /// # Errors
-/// When there is no such table, or it cannot be read.
+/// If the table does not exist or cannot be read.
 pub fn row(
     db: &dyn Database,
     table: &str,
@@ -38,10 +38,10 @@ pub fn row(
     Ok(Some(row))
 }
 
-/// The row of `execution` that carries this id, with all its columns, each cut at `most` bytes.
+/// Returns the row of `execution` with this id, with all its columns, each cut at `most` bytes.
 ///
 /// # Errors
-/// When there is no such table, or it cannot be read.
+/// If the table does not exist or cannot be read.
 pub fn execution_row(
     db: &dyn Database,
     id: i64,
@@ -58,21 +58,21 @@ pub fn execution_row(
         at = Some(row.at());
         false
     })?;
-    // Rows whose id is no number are known by their rowid.
+    // A row whose id is not a number is identified by its rowid.
     match at.or((!found.without_rowid).then_some(id)) {
         Some(at) => row(db, schema::EXECUTION, at, most),
         None => Ok(None),
     }
 }
 
-/// `len` rows of a table from the `from`-th on, in the order in which they are stored; known tables or not.
+/// Returns `len` rows of any table, starting at index `from`, in stored order.
 ///
-/// Cells are cut at `most` bytes, and one that lies behind a large value is left empty and marked as cut: a
-/// list of rows costs no page of a value. Asked for a single row, all its cells are read. Of a table that is wider
-/// than a page can show the first columns are given.
+/// Cells are cut at `most` bytes. A cell after a large value is left empty and marked as cut, so that a list does not
+/// read the pages of a value; if a single row is requested, all its cells are read. A table with too many columns for
+/// a page is returned with its first columns only.
 ///
 /// # Errors
-/// When there is no such table, it is a view or a virtual table, or it cannot be read.
+/// If the table does not exist, is a view or a virtual table, or cannot be read.
 pub fn table_rows(
     db: &dyn Database,
     table: &str,
@@ -83,7 +83,7 @@ pub fn table_rows(
     let found = db.table(table)?;
     if !found.is_table() {
         return Err(DecodeError::Refused(format!(
-            "{} is a {}, whose rows the file's own SQL would compute",
+            "{} is a {}, so reading its rows would run SQL of the file",
             found.info.name, found.info.kind
         )));
     }

@@ -1,4 +1,4 @@
-//! Walking over the tables of a store: rows as the model wants them, and what was odd about them.
+//! Scans the tables of a store, converts rows for the model, and collects their defects.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -14,20 +14,20 @@ use crate::model::{Text, ValueAt};
 use crate::schema;
 use crate::time::Stamp;
 
-/// What a scan works with: the store, what is known of it, and what was found odd.
+/// The state of a scan: the store, its tables, and the issues so far.
 pub(super) struct Reader<'d> {
     pub(super) db: &'d dyn Database,
-    /// Shared, so that a table can be looked at while its rows are read.
+    /// Shared, so that a table's description stays available while its rows are read.
     pub(super) tables: Rc<[Found]>,
     pub(super) notes: Notes,
     pub(super) texts: Texts,
-    /// Where several runs share the tables: rows of others, by a `run_id`, are left out.
+    /// If several runs share the tables: the run whose rows are read, by their `run_id`.
     pub(super) only_run: Option<Text>,
-    /// Rows of the tables that were walked over from end to end.
+    /// Number of rows of each table that was scanned completely.
     pub(super) counts: BTreeMap<&'static str, u64>,
-    /// What stopped the last walk that was stopped; it is in the notes as well.
+    /// The error that stopped the last interrupted scan; also among the notes.
     pub(super) failed: Option<DecodeError>,
-    /// About how many bytes the program and the rows take that were read, without their texts.
+    /// Approximate bytes of the program and rows read so far, without their texts.
     pub(super) held: usize,
 }
 
@@ -36,7 +36,7 @@ impl<'d> Reader<'d> {
         Ok(Reader::of(db, db.tables()?, name))
     }
 
-    /// A reader that knows one table only.
+    /// Returns a reader for one table only.
     pub(super) fn of_table(
         db: &'d dyn Database,
         table: &str,
@@ -58,7 +58,7 @@ impl<'d> Reader<'d> {
         }
     }
 
-    /// A table by name, when there is one and it can be read.
+    /// Returns a table by name if it exists and can be read.
     pub(super) fn table(&self, name: &str) -> Option<&Found> {
         table(&self.tables, name)
     }
@@ -70,12 +70,12 @@ fn table<'a>(tables: &'a [Found], name: &str) -> Option<&'a Found> {
         .find(|t| t.info.name.eq_ignore_ascii_case(name) && t.is_table())
 }
 
-/// How the columns of one of the documents' tables are read.
+/// Returns which columns of an OpenProse table are read.
 fn columns(table: &str) -> &'static [Want<'static>] {
     schema::table_spec(table).map_or(&[], |spec| spec.columns)
 }
 
-/// Says that something was not read to its end, and why.
+/// Returns an issue: a table was not read to its end.
 pub(super) fn not_read(error: &DecodeError, message: String) -> Issue {
     let rule = match error {
         _ if error.is_stopped() => "reading-stopped",
@@ -90,24 +90,25 @@ pub(super) struct Cells<'a> {
     pub(super) row: &'a dyn Row,
     table: &'static str,
     wants: &'a [Want<'static>],
-    /// The column after the one that was asked for last: they are mostly asked for in their order.
+    /// Index of the column after the one requested last. Columns are mostly requested in order, so the search starts
+    /// here.
     next: usize,
     /// The row's address.
     pub(super) at: i64,
-    /// Bytes that the row takes beyond what each row of its table does.
+    /// Bytes that this row takes in addition to the usual size of its table's rows.
     pub(super) more: usize,
     pub(super) notes: &'a mut Notes,
     pub(super) texts: &'a mut Texts,
 }
 
 impl Reader<'_> {
-    /// Walks over one of the documents' tables in its order: all rows, or those of the one run, with the columns of
-    /// [`schema::TABLES`]. Does nothing where there is no such table; what stops the walk is an issue.
+    /// Scans one of OpenProse's tables in order: all rows, or those of the chosen run, with the columns of
+    /// [`schema::TABLES`]. Does nothing if the table does not exist; an interrupted scan becomes an issue.
     pub(super) fn scan(&mut self, table: &'static str, each: impl FnMut(&mut Cells<'_>)) {
         self.scan_some(table, columns(table), each);
     }
 
-    /// The same for these columns of any table.
+    /// Does the same with the given columns of any table.
     pub(super) fn scan_some(
         &mut self,
         table: &'static str,
@@ -119,7 +120,7 @@ impl Reader<'_> {
         self.scan_rows(table, rows, wants, each);
     }
 
-    /// The same for these rows.
+    /// Does the same with the given rows.
     pub(super) fn scan_rows(
         &mut self,
         table: &'static str,
@@ -185,7 +186,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads all columns of one row by its address: also those behind a large value.
+    /// Reads all columns of one row by its address, including those after a large value.
     pub(super) fn scan_row(
         &mut self,
         table: &'static str,
@@ -208,19 +209,19 @@ impl Reader<'_> {
         })
     }
 
-    /// How many rows to make room for, so that a long list is not moved while it grows (in wasm, memory that was
-    /// held once is never given back). A guess, and capped.
+    /// Returns how many rows to reserve memory for, so that a long list is not moved while it grows (in wasm, memory
+    /// is never returned to the system). The number is an estimate with a maximum.
     pub(super) fn room_for(&self, table: &str) -> usize {
         const MOST: u64 = 1 << 17;
         self.about(table).min(MOST) as usize
     }
 
-    /// About how many rows a table has; 0 where that is not known.
+    /// Returns the approximate number of a table's rows; 0 if unknown.
     pub(super) fn about(&self, table: &str) -> u64 {
         self.table(table).map_or(0, |found| self.db.about(found))
     }
 
-    /// Runs a scan; `each` says whether to go on.
+    /// Runs a scan; `each` returns whether to continue.
     fn walk(
         &mut self,
         (table, found): (&'static str, &Found),
@@ -250,13 +251,13 @@ impl Reader<'_> {
 }
 
 impl<'a> Cells<'a> {
-    /// Notes what is odd in a column.
+    /// Adds an issue about a column.
     pub(super) fn mark_odd(&mut self, column: &str, issue: Issue) {
         let issue = issue.at_row(self.table, self.at).at_column(column);
         self.notes.add(issue);
     }
 
-    /// The place of a wanted column, and where that is for issues.
+    /// Returns the index of a requested column, and its position for issues.
     fn find(&mut self, column: &str) -> (usize, At) {
         let len = self.wants.len();
         let places = (self.next..len).chain(0..self.next.min(len));
@@ -275,13 +276,13 @@ impl<'a> Cells<'a> {
         (found, place)
     }
 
-    /// A wanted cell; NULL where the beginning of a long one cannot be read.
+    /// Returns a requested cell; NULL if the beginning of a long one cannot be read.
     fn cell(&mut self, column: &str) -> (Cell<'a>, At) {
         let (found, place) = self.find(column);
         (self.row.cell(found).unwrap_or(Cell::NULL), place)
     }
 
-    /// A wanted column as text.
+    /// Returns a requested column as text.
     pub(super) fn string(&mut self, column: &str) -> Option<String> {
         let (cell, at) = self.cell(column);
         self.string_of(&cell, at)
@@ -299,14 +300,11 @@ impl<'a> Cells<'a> {
             bytes_in_words(bytes.len() as u64)
         );
         let issue = Issue::noted("long-text", message);
-        at.mark_odd(
-            self.notes,
-            issue.hint("The rest is read when the row is opened."),
-        );
+        at.mark_odd(self.notes, issue.hint("Open the row to see the rest."));
         Some(text_from(whole_characters(bytes), at, self.notes))
     }
 
-    /// Where the value of a wanted column lies, and how long it is.
+    /// Returns the location and length of a requested column's value.
     pub(super) fn value_at(&mut self, column: &str) -> ValueAt {
         let (found, _) = self.find(column);
         let (stored, len) = self.row.size(found);
@@ -319,10 +317,10 @@ impl<'a> Cells<'a> {
 }
 
 impl Fields for Cells<'_> {
-    /// Other rows may share the text.
+    /// Stores the text so that other rows can share it.
     fn text(&mut self, column: &str) -> Option<Text> {
         let (cell, at) = self.cell(column);
-        // The usual case takes no copy.
+        // The usual case needs no copy.
         if let Value::Text(bytes) = &cell.value
             && !cell.is_cut()
             && let Ok(text) = std::str::from_utf8(bytes)
@@ -344,7 +342,7 @@ impl Fields for Cells<'_> {
     }
 }
 
-/// A cell's value where all of it was read.
+/// Returns a cell's value if the whole cell was read.
 fn whole(cell: Cell<'_>) -> Value<'_> {
     match cell.is_cut() {
         true => Value::Null,
@@ -352,7 +350,7 @@ fn whole(cell: Cell<'_>) -> Value<'_> {
     }
 }
 
-/// Without a character that was cut in two at the end.
+/// Removes a character that was cut in two at the end.
 pub(crate) fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => {

@@ -1,4 +1,4 @@
-//! Rows of `run` and `imports`.
+//! Reads rows of `run` and `imports`.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::program;
 use crate::schema;
 use crate::time::Stamp;
 
-/// The longest program that is read whole.
+/// Maximum bytes of a program; a longer one is cut.
 const PROGRAM: usize = 4 << 20;
 
 struct RunRow {
@@ -27,9 +27,9 @@ struct RunRow {
     state_mode: Option<Text>,
 }
 
-/// Returns which of the rows of `run` is the run that lies in `folder`, given the id of each and when it started: the one that
-/// is named as the folder, else the one that started last. Somebody else may have put a row beside it, with no id or a later
-/// time: such a row hides nothing of a run that has one of its own. Readers and writers both go by this.
+/// Chooses the row of `run` that describes the run in `folder`, given each row's id and start time: the one whose id
+/// is the folder's name, otherwise the one that started last. Another program may have added a row without an id or
+/// with a later time; the rule prevents such a row from hiding the run. Readers and writers both use this rule.
 pub fn which_run<'a>(
     rows: impl Iterator<Item = (Option<&'a str>, Option<i64>)> + Clone,
     folder: &str,
@@ -51,14 +51,14 @@ pub fn which_run<'a>(
 pub struct RunEntry {
     /// Its id.
     pub id: Option<Text>,
-    /// When it started; milliseconds since 1970 UTC.
+    /// When it started, in milliseconds since 1970 UTC.
     pub started: Option<i64>,
 }
 
-/// The runs of a database, in the table's order.
+/// Returns the runs of a database, in the table's order.
 ///
 /// # Errors
-/// When it cannot be read at all, or holds none of the documents' tables.
+/// If the database cannot be read at all, or contains none of OpenProse's tables.
 pub fn runs(db: &dyn Database, name: &str) -> Result<Vec<RunEntry>, DecodeError> {
     let (mut reader, _) = super::begin(db, name)?;
     let mut runs = Vec::new();
@@ -71,11 +71,10 @@ pub fn runs(db: &dyn Database, name: &str) -> Result<Vec<RunEntry>, DecodeError>
     Ok(runs)
 }
 
-/// Fills in what the `run` row says: that of the run which was asked for, else of the one of [`which_run`].
-/// Returns the ids of the others.
+/// Fills in the requested run's row, or the row that [`which_run`] chooses. Returns the ids of the other runs.
 ///
 /// # Errors
-/// When the run that was asked for is not there.
+/// If the requested run does not exist.
 pub(super) fn read_run(
     reader: &mut Reader<'_>,
     run: &mut Run,
@@ -120,14 +119,14 @@ pub(super) fn read_run(
     if count > 1 {
         let id = rows.get(chosen).and_then(|row| row.id.as_deref());
         let which = match wanted {
-            Some(_) => "the one that was asked for",
-            None if id == Some(folder) => "the one that its folder is named after",
+            Some(_) => "the requested one",
+            None if id == Some(folder) => "the one named like its folder",
             None => "the one that started last",
         };
         let message = format!("this database holds {count} runs; {which} is shown");
         let issue = Issue::warning("several-runs", message).at_table(schema::RUN);
         reader.notes.add(issue.hint(
-            "Executions and bindings name no run in OpenProse's schema: they are shown with this one.",
+            "OpenProse's schema does not assign executions and bindings to a run, so all are shown with this one.",
         ));
     }
     let Some(row) = rows.into_iter().nth(chosen) else {
@@ -162,7 +161,7 @@ fn no_row(reader: &mut Reader<'_>) {
         reader.notes.add(
             Issue::warning("no-run-row", "the table run is empty")
                 .at_table(schema::RUN)
-                .hint("Program, start and status are not recorded; the rest is shown."),
+                .hint("Program, start and status are not recorded. The rest is shown."),
         );
     }
 }
@@ -258,7 +257,7 @@ mod tests {
                 Some(0),
             ),
             (&[(Some("r"), Some(1)), (Some("r"), Some(0))], "r", Some(1)),
-            // Elsewhere, as in a copy: the one that started last, of those with an id.
+            // In a folder of another name, such as a copy: the row with an id that started last.
             (
                 &[(Some("r"), Some(9)), (Some("x"), Some(1))],
                 "copy",

@@ -1,4 +1,4 @@
-//! One line of the execution trace: the source, and what stands behind it.
+//! Parses and writes one line of the execution trace: the source and its annotation.
 //!
 //! | line | read as |
 //! |------|---------|
@@ -10,20 +10,20 @@
 //! | `loop until **x**:     # [not yet entered]` | ahead |
 //! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
-//!
-//! The **last** comment of a line that reads as an annotation is it. A line that ends with a bare `#` has none:
-//! so a writer protects a source line whose own comment looks like an annotation.
+//! The annotation is the **last** comment of a line that can be read as one. A line that ends with a bare `#` has no
+//! annotation: a writer adds the `#` to protect a source line whose own comment looks like an annotation.
 
 use super::escape::{escape, escape_first, is_hidden, unescape};
 use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, Status, words};
 
-/// Comments tried from the end of a line; a line of a million `#` is no reason to read it a million times.
+/// Maximum number of comments tried, from the end of a line, so that a line with a million `#` is not read a million
+/// times.
 pub(super) const MOST_COMMENTS: usize = 64;
-/// The longest annotation read without a `#` in front of it.
+/// Maximum length in bytes of an annotation without a `#`.
 const LONGEST_BARE: usize = 200;
 
-/// Splits a line of the trace into its source and its annotation. The source has no trailing blanks.
+/// Splits a line of the trace into its source, without trailing blanks, and its annotation.
 pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     let line = line.trim_end();
     let marks = Marks::of(line);
@@ -50,10 +50,11 @@ pub(crate) fn split(line: &str) -> (&str, Option<Annotation>) {
     (line, None)
 }
 
-/// Writes an annotation as the form has it, without its `#`; as it was read, where that says the same.
+/// Writes an annotation in the form's notation, without its `#`. An annotation that was read keeps its original text
+/// if that still has the same meaning.
 ///
-/// `line` puts an annotation behind its source. Without one the source stands alone, protected by a bare `#`
-/// where its own comment would be taken for an annotation.
+/// `line` appends an annotation to its source. Without an annotation, the source is returned, protected by a bare `#`
+/// if its own comment would be read as an annotation.
 pub(crate) fn write(
     source: &str,
     annotation: Option<&Annotation>,
@@ -63,7 +64,7 @@ pub(crate) fn write(
         let plain = write_plain(annotation);
         let raw = annotation.raw.trim();
         if !raw.is_empty() && raw != plain && !raw.chars().any(is_hidden) {
-            // As written, unless the fields were changed since or the line would read differently.
+            // Keep the original text, unless the fields were changed since or the line would read differently.
             let as_written = line(raw);
             let reads = split(&as_written);
             if matches!(reads, (read, Some(said)) if read == source && said == *annotation) {
@@ -82,13 +83,13 @@ pub(crate) fn write(
     }
 }
 
-/// Whether a source line can stand without an annotation as it is.
+/// Whether a source line without an annotation needs no protection.
 fn stands_alone(source: &str) -> bool {
     matches!(split(source), (same, None) if same == source) && !elides(source)
 }
 
-/// Whether a line of a trace stands for several that were left out: `...remaining stages...`. A line of a prompt that looks
-/// so is protected by a bare `#`, as [`write`] does.
+/// Whether a line of a trace stands for several omitted ones: `...remaining stages...`. A line of a prompt that looks
+/// the same is protected by a bare `#`, see [`write`].
 pub(crate) fn elides(line: &str) -> bool {
     let line = line.trim();
     (line.starts_with("...") || line.starts_with('…'))
@@ -133,7 +134,7 @@ fn write_plain(annotation: &Annotation) -> String {
     }
 }
 
-/// `(complete)`, `(complete, attempt 2/3)`, `(failed, attempt 3/3: message)`.
+/// Writes the phrase in brackets: `(complete)`, `(complete, attempt 2/3)`, `(failed, attempt 3/3: message)`.
 fn write_phrase(annotation: &Annotation) -> String {
     let word = match &annotation.status {
         None | Some(Status::Completed) => "complete".to_owned(),
@@ -170,16 +171,16 @@ fn write_attempt((attempt, most): (u32, Option<u32>)) -> String {
     }
 }
 
-/// A text inside an annotation: no second comment may begin in it.
+/// Writes a text inside an annotation so that it does not start a second comment.
 fn escape_text(text: &str) -> String {
     let comment =
         text.starts_with('#') || text.contains(|c: char| c.is_whitespace()) && text.contains('#');
     escape(text, if comment { &['#', '"'] } else { &['"'] })
 }
 
-/// A path: blanks end it, so they are written as references.
+/// Writes a path, with blanks as references because a blank would end the path.
 fn write_path(path: &str) -> String {
-    // Brackets at its end would be read as what is said of it.
+    // A bracket at the path's end would be read as a status.
     let bracketed = path.ends_with(')');
     let apart =
         |c: &char| c.is_whitespace() || matches!(c, '"' | '`' | ',') || bracketed && *c == '(';
@@ -192,7 +193,7 @@ fn write_path(path: &str) -> String {
     }
 }
 
-/// A status word unknown to OpenProse.
+/// Writes a status word unknown to OpenProse.
 fn write_word(word: &str) -> String {
     let written = escape(word, &['(', '#', '"']);
     match marker_status(&written) {
@@ -201,13 +202,13 @@ fn write_word(word: &str) -> String {
     }
 }
 
-/// Where annotations may begin in a line.
+/// The positions in a line at which an annotation may begin.
 struct Marks {
-    /// Byte offsets of `#` behind a blank (or first), outside of quotes; the last ones only.
+    /// Byte offsets of `#` after a blank or at the start, outside of quotes; only the last ones.
     hashes: Vec<usize>,
-    /// The line ends with a `#` that stands alone.
+    /// Whether the line ends with a `#` that has no comment.
     bare_hash: bool,
-    /// Where an annotation without `#` may begin: an arrow or bracket, a check mark.
+    /// Possible starts of an annotation without `#`: an arrow, a bracket, a check mark.
     bare: [Option<usize>; 3],
 }
 
@@ -243,7 +244,7 @@ impl Marks {
             bare_hash: line.trim_start().len() > 1
                 && line.ends_with('#')
                 && all.last() == Some(&(line.len() - 1)),
-            // A quote that never ends says nothing about what is inside.
+            // An unclosed quote does not protect the rest of the line, so its `#` count too.
             hashes: if quoted { all } else { outside },
             bare,
         }
@@ -257,10 +258,10 @@ fn keep_last(list: &mut Vec<usize>, at: usize) {
     list.push(at);
 }
 
-/// Reads what stands behind a `#`; `None`: it is somebody's comment.
+/// Parses the text after a `#`; returns `None` for an ordinary comment.
 fn parse(comment: &str, alone: bool) -> Option<Annotation> {
     let raw = comment.trim();
-    // A comment that has its line to itself is the program's own, unless it is one of the form's arrows.
+    // A comment on a line of its own belongs to the program, unless it is one of the form's arrows.
     if alone && strip_any(raw, &["-->", "<--"]).is_none() {
         return None;
     }
@@ -281,11 +282,11 @@ fn parse(comment: &str, alone: bool) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// Reads an annotation without a `#`: only what cannot be source.
+/// Parses an annotation without a `#`, only if it cannot be source.
 fn parse_bare(tail: &str) -> Option<Annotation> {
     let raw = tail.trim();
     if let Some((Status::Completed, rest)) = marked(raw) {
-        // `✓ DONE`, `✓ defined`; a check mark before other words may be part of a prompt.
+        // `✓ DONE` and `✓ defined` are annotations; a check mark before other words may be part of a prompt.
         let rest = rest.trim();
         if !rest.is_empty() && phrase(rest).is_none() {
             return None;
@@ -302,7 +303,7 @@ fn strip_any<'a>(text: &'a str, heads: &[&str]) -> Option<&'a str> {
     heads.iter().find_map(|head| text.strip_prefix(head))
 }
 
-/// `--> bindings/a.md (complete)`: done, and where.
+/// Parses an arrow, which means completed: `--> bindings/a.md (complete)`.
 fn arrow(text: &str) -> Annotation {
     let text = text.trim();
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -316,21 +317,22 @@ fn arrow(text: &str) -> Annotation {
     };
     let mut annotation = said.unwrap_or_default();
     annotation.path = read_path(rest).map(Into::into);
-    // Done, though it names no binding (`--> exceptions.py created`).
+    // An arrow without a binding means completed, too (`--> exceptions.py created`).
     if annotation.path.is_none() && annotation.status.is_none() {
         annotation.status = Some(Status::Completed);
     }
     annotation
 }
 
-/// What stands in the brackets at the end of a text that was cut at the one that opens them, and what before.
+/// Returns the annotation in the brackets at the end of a text, and the text before; `cut` is the text split at the
+/// opening bracket.
 fn bracketed<'a>(text: &'a str, cut: Option<(&'a str, &'a str)>) -> Option<(&'a str, Annotation)> {
     let (before, inside) = cut.filter(|_| text.ends_with(')'))?;
     let inside = inside.strip_suffix(')')?;
     Some((before.trim_end(), phrase(inside)?))
 }
 
-/// The path of an arrow: one word, or the first one when it lies in `bindings/`.
+/// Returns the path of an arrow: the only word, or the first word if it starts with `bindings/`.
 fn read_path(text: &str) -> Option<String> {
     let text = text.trim();
     let first = text.split_whitespace().next()?;
@@ -343,7 +345,7 @@ fn read_path(text: &str) -> Option<String> {
     (!path.is_empty() && (alone || path.starts_with("bindings/"))).then(|| path.into_owned())
 }
 
-/// `<-- RETRYING (attempt 2/3)`, `<-- WAITING (gate id)`.
+/// Parses a marker: `<-- RETRYING (attempt 2/3)`, `<-- WAITING (gate id)`.
 fn marker_annotation(text: &str) -> Option<Annotation> {
     let text = text.trim();
     let (word, group) = match text.split_once('(') {
@@ -371,18 +373,19 @@ fn marker_annotation(text: &str) -> Option<Annotation> {
 
 fn marker_status(word: &str) -> Status {
     match Status::parse(&unescape(word)) {
-        // Known words come from the text as it stands only: what is escaped is another word.
+        // An escaped word is never a known one: the writer escaped it to mark it as other.
         Status::Other(other) => Status::Other(other),
         known if known == Status::parse(word) => known,
         _ => Status::Other(unescape(word).into()),
     }
 }
 
-/// Words that no row has as a status, and state files do: a gate's outcome, and a statement that its run's end cut short.
+/// Status words of state files that rows do not have: a gate's decision, and a statement that the run's end
+/// interrupted.
 const DECISIONS: [&str; 4] = ["approved", "rejected", "timed out", "abandoned"];
 
-/// Words in brackets beside those for a status, longest first; what follows must be punctuation or one of a few small
-/// words.
+/// Words in brackets that are not status words, longest first. Only punctuation or one of a few small words may
+/// follow.
 const PHRASES: &[(&str, Phrase)] = &[
     ("not yet entered", Phrase::Ahead),
     ("not yet reached", Phrase::Ahead),
@@ -406,13 +409,13 @@ enum Phrase {
     Is(&'static Status),
     Ahead,
     Declared,
-    /// One of [`DECISIONS`].
+    /// One of the [`DECISIONS`].
     Decision,
-    /// `status` and any word.
+    /// The word `status`, followed by any word.
     Word,
 }
 
-/// What stands inside brackets: a known word, perhaps an attempt, perhaps a message.
+/// Parses the text inside brackets: a known word, optionally an attempt and a message.
 fn phrase(inside: &str) -> Option<Annotation> {
     let inside = inside.trim();
     let known = words::of_statements().map(|(word, status)| (word, Phrase::Is(status)));
@@ -457,7 +460,7 @@ fn phrase(inside: &str) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// The message behind `failed`, whatever separates them.
+/// Returns the message after `failed`, whatever the separator.
 fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
     let rest = rest.trim_start();
     let text = rest
@@ -469,17 +472,17 @@ fn message(annotation: &Annotation, rest: &str) -> Option<crate::model::Text> {
         .then(|| unescape(text).into())
 }
 
-/// How a statement stands by the mark that a text begins with, and the rest.
+/// Returns the status of the mark at the start of a text, and the rest.
 fn marked(raw: &str) -> Option<(Status, &str)> {
     let first = raw.chars().next()?;
     let status = mark(first).filter(Status::is_terminal)?;
     Some((status, raw.get(first.len_utf8()..)?))
 }
 
-/// A check mark or a cross, and perhaps words or a path behind it.
+/// Parses a check mark or a cross, optionally followed by words or a path.
 fn check_mark(raw: &str) -> Option<Annotation> {
     let (status, rest) = marked(raw)?;
-    // Some of these marks come with a variation selector that asks for colour.
+    // Some of these marks are followed by a variation selector for colour.
     let rest = rest.trim_start_matches('\u{fe0f}').trim();
     if let Some((_, path)) = rest.split_once("-->") {
         return Some(arrow(path));
@@ -503,7 +506,7 @@ fn check_mark(raw: &str) -> Option<Annotation> {
     Some(annotation)
 }
 
-/// `2/3`, `2 of 3`, `2`; and what follows.
+/// Reads an attempt and the rest: `2/3`, `2 of 3`, `2`.
 fn read_attempt(text: &str) -> Option<((u32, Option<u32>), &str)> {
     let (attempt, rest) = read_number(text.trim_start())?;
     let tail = rest.trim_start();
@@ -520,7 +523,7 @@ pub(super) fn read_number(text: &str) -> Option<(u32, &str)> {
     Some((number.parse().ok()?, rest))
 }
 
-/// Takes a word off the front, whatever its case; a longer word is another word.
+/// Removes a word from the start of a text, ignoring case; a longer word does not match.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let head = text.get(..word.len())?;
     let rest = text.get(word.len()..)?;

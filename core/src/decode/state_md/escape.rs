@@ -1,13 +1,12 @@
-//! How a text of any kind stands on one line of a state.md, and how it is read back.
+//! Escapes any text so that it fits on one line of a state.md, and reads it back.
 //!
-//! Markdown's own means are used, so that the file reads well in any viewer: a backslash before punctuation,
-//! which is also what formatters leave behind (`result\_\_43`; errata F1), and numeric references
-//! (`&#10;`) for what cannot stand on a line at all. Ordinary names and paths, Windows' included, pass through
-//! unchanged.
+//! The escapes are Markdown's own, so that the file reads well in any viewer: a backslash before punctuation, which
+//! formatters also add (`result\_\_43`; errata F1), and numeric references (`&#10;`) for characters that cannot be on
+//! a line. Ordinary names and paths, including those of Windows, stay unchanged.
 
 use std::borrow::Cow;
 
-/// Reads a text as it stands in a file: `\_` is `_`, `&#10;` a line break, `&amp;` an ampersand.
+/// Reads an escaped text: `\_` is `_`, `&#10;` a line break, `&amp;` an ampersand.
 pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '&']) {
         return Cow::Borrowed(text);
@@ -25,7 +24,7 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that an escape at the start of `tail` stands for, and the bytes that it takes.
+/// Returns the character that an escape at the start of `tail` stands for, and the escape's length in bytes.
 fn escaped_char(tail: &str) -> (char, usize) {
     if let Some(after) = tail.strip_prefix('\\') {
         return match after.chars().next() {
@@ -49,8 +48,8 @@ fn escaped_char(tail: &str) -> (char, usize) {
     ('&', 1)
 }
 
-/// Writes a text so that it stands on one line and [`unescape`] gives it back. `special` are characters that
-/// mean something at this place, such as the pipe in a table.
+/// Escapes a text for one line; [`unescape`] returns the original. `special` lists the characters with a meaning at
+/// this place, such as the pipe in a table.
 pub(crate) fn escape(text: &str, special: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     let last = text.char_indices().next_back().map(|(i, _)| i);
@@ -71,8 +70,8 @@ pub(crate) fn escape(text: &str, special: &[char]) -> String {
     out
 }
 
-/// As [`escape`], and the first character as a reference: for a text that means something else when it is read
-/// as it stands (a binding that is called `None`).
+/// Does the same as [`escape`], but also escapes the first character, for a text that would otherwise have a special
+/// meaning (a binding named `None`).
 pub(crate) fn escape_first(text: &str, special: &[char]) -> String {
     let Some(first) = text.chars().next() else {
         return String::new();
@@ -80,7 +79,7 @@ pub(crate) fn escape_first(text: &str, special: &[char]) -> String {
     let mut out = String::new();
     push_reference(&mut out, first);
     let rest = text.get(first.len_utf8()..).unwrap_or_default();
-    // A blank that has become the first character of the rest is not at the edge of the whole.
+    // A blank at the start of the rest is not at the edge of the whole text, so it needs no escape.
     let escaped = escape(rest, special);
     out.push_str(&escaped);
     out
@@ -103,7 +102,7 @@ mod tests {
     #[test]
     fn reads_what_formatters_leave_behind() {
         for (raw, text) in [
-            // errata F1: mangled names.
+            // Errata F1: names changed by formatters.
             (r"result\_\_43", "result__43"),
             (r"bindings/a\_b.md", "bindings/a_b.md"),
             (r"C:\temp\new", r"C:\temp\new"),

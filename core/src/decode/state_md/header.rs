@@ -1,4 +1,4 @@
-//! The keys under the title.
+//! Parses the keys under the title of a state.md.
 
 use super::MOST_EXTRAS;
 use super::escape::{escape, escape_first, unescape};
@@ -11,7 +11,7 @@ use crate::model::{RunStatus, Text, words};
 use crate::text::short;
 use crate::time::Stamp;
 
-/// Bytes of a key, as it reads: beyond this a colon is one of a sentence.
+/// Maximum bytes of a key; a colon after more text belongs to a sentence.
 const LONGEST_KEY: usize = 400;
 
 impl Reader<'_> {
@@ -37,7 +37,7 @@ impl Reader<'_> {
             "started" if self.file.started.is_none() => self.file.started = self.time(key, value),
             "updated" if !self.seen.updated => {
                 self.seen.updated = true;
-                // `completed:` came first; it is kept beside it.
+                // An earlier `completed:` is kept as an extra key.
                 if let Some(before) = self.file.updated.take() {
                     self.file
                         .extra
@@ -64,7 +64,7 @@ impl Reader<'_> {
         let stamp = Stamp::parse(&value?);
         if let Stamp::Odd(text) = &stamp {
             let message = format!(
-                "\u{201c}{}\u{201d} under {} is no time",
+                "\u{201c}{}\u{201d} under {} is not a time",
                 short(text, SHOWN),
                 short(key, SHOWN)
             );
@@ -74,7 +74,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a header key, as written, is one of the form.
+/// Returns the form's name of a header key, if it is one of the form's keys.
 pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
     Some(
         match raw.trim().to_lowercase().replace([' ', '-'], "_").as_str() {
@@ -91,12 +91,13 @@ pub(crate) fn header_key(raw: &str) -> Option<&'static str> {
     )
 }
 
-/// Reads a run's status in a head that a person or a model wrote: the words that it begins with, else all of it.
+/// Parses a run's status in a head written by a person or a model: from its first words, otherwise the whole text as
+/// written.
 pub(crate) fn run_status(raw: &str) -> RunStatus {
     words::leading_run_status(raw).unwrap_or_else(|| RunStatus::Other(cell_text(raw)))
 }
 
-/// How a status word is written so that it is read again.
+/// Returns the text of a status that [`run_status`] reads back.
 pub(crate) fn write_run_status(status: &RunStatus) -> String {
     let written = escape(status.word(), &[]);
     if is_nothing(&written) || run_status(&written) != *status {

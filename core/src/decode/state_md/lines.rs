@@ -1,10 +1,10 @@
-//! Walking through a text line by line, with its line numbers; headings and fences.
+//! Iterates over the lines of a text with their numbers; recognises headings and fences.
 
-/// A place between two lines of a text. Cloning it is free: looking ahead is walking on with a copy.
+/// A position between two lines of a text. A clone is cheap and can be used to look ahead.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lines<'a> {
     rest: Option<&'a str>,
-    /// Number of the line that was taken last, from 1.
+    /// Number of the last line returned, from 1.
     pub(crate) number: u32,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// `## Index` is level 2, `Index`.
+/// Splits a heading into level and text: `## Index` is level 2, `Index`.
 pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|&b| b == b'#').count();
     let rest = line.get(level..)?;
@@ -46,7 +46,7 @@ pub(crate) fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, rest.trim()))
 }
 
-/// A line that opens a fence: its mark, how many there are, and what follows (`prosescope`).
+/// Returns the parts of a line that opens a fence: its character, how often it occurs, and the text after (`prose`).
 pub(crate) fn fence(line: &str) -> Option<(u8, usize, &str)> {
     let line = line.trim_start();
     let mark = *line
@@ -55,11 +55,11 @@ pub(crate) fn fence(line: &str) -> Option<(u8, usize, &str)> {
         .filter(|b| matches!(b, b'`' | b'~'))?;
     let count = line.bytes().take_while(|&b| b == mark).count();
     let info = line.get(count..)?.trim();
-    // `x``` in the middle of a text is code, not a fence.
+    // `x``` within a text is code, not a fence.
     (count >= 3 && !(mark == b'`' && info.contains('`'))).then_some((mark, count, info))
 }
 
-/// Whether the line closes a fence of that mark and length.
+/// Whether the line closes a fence of this character and length.
 pub(crate) fn closes(line: &str, mark: u8, count: usize) -> bool {
     fence(line).is_some_and(|(m, n, info)| m == mark && n >= count && info.is_empty())
 }

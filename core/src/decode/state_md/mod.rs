@@ -1,4 +1,5 @@
-//! state.md of form A: the position of a run, as annotated source with an index (design: docs/reference/formats.md).
+//! Decodes a state.md of form A: the program's source, annotated with the run's progress, and an index
+//! (docs/reference/formats.md).
 //!
 //! ```
 //! use prosescope_core::decode::state_md;
@@ -10,12 +11,12 @@
 //! assert!(issues.iter().all(|i| i.rule == "state-file-incomplete"));
 //! ```
 //!
-//! Real files leave sections out, add their own, say "nothing" in a dozen ways and have been through Markdown
-//! formatters (docs/reference/formats.md). All of it is read; what is not understood is kept in
-//! [`StateFile::sections`], under its heading or as `Index (text)`. Nothing fails, the time is linear in the
-//! text, and what is too long to hold is cut with an issue.
+//! Real files omit sections, add their own, express "nothing" in a dozen ways, and have passed through Markdown
+//! formatters (docs/reference/formats.md). All of these are read; unknown text is kept in [`StateFile::sections`],
+//! under its heading or as `Index (text)`. Parsing never fails, takes linear time, and cuts texts that are too long,
+//! with an issue.
 //!
-//! [`crate::render::state_md`] writes what is read here; `escape.rs` says how a name of any kind stands on a line.
+//! [`crate::render::state_md`] writes this format; `escape.rs` defines how any name is written on one line.
 
 pub(crate) mod annotation;
 pub(crate) mod escape;
@@ -32,22 +33,22 @@ use crate::decode::{compact_log, head};
 use crate::issue::Issue;
 use crate::model::{FolderForm, StateFile};
 
-/// Lines of the trace that are held; a longer file is shown as its text.
+/// Maximum number of trace lines kept; the rest of a longer file is only shown as text.
 pub const MOST_LINES: usize = 100_000;
-/// Rows of each table and list that are held.
+/// Maximum number of rows kept of each table and list.
 pub const MOST_ROWS: usize = 100_000;
-/// Sections of no document, extra header keys, and issues of one kind that are held.
+/// Maximum number of unknown sections, extra header keys, and issues of one kind that are kept.
 const MOST_EXTRAS: usize = 1_000;
 
-/// Reads a state.md of form A. Never fails: what is odd is an issue (located by line, not yet by file).
+/// Parses a state.md of form A. Never fails: defects are issues, located by line but not yet by file.
 pub fn parse(text: &str) -> (StateFile, Vec<Issue>) {
     read::Reader::new(text.strip_prefix('\u{feff}').unwrap_or(text)).read()
 }
 
-/// Which format a state file has, by its content (docs/reference/formats.md).
+/// Returns the format of a state file, determined by its content (docs/reference/formats.md).
 ///
-/// [`FolderForm::VmLog`] is told by a heading of that name here; a folder also goes by the file's name, as no
-/// document says how such a log begins. [`FolderForm::Bare`] never comes out: there is a file.
+/// [`FolderForm::VmLog`] is recognised here by a heading of that name; a folder also checks the file's name, because
+/// no source defines how such a log begins. [`FolderForm::Bare`] is never returned, because the file exists.
 pub fn form(text: &str) -> FolderForm {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let body = head::front_matter(text).map_or(text, |(_, rest)| rest);
@@ -69,7 +70,7 @@ pub fn form(text: &str) -> FolderForm {
             return FolderForm::Receipts;
         }
     }
-    // A formatter or a hurried model may have lost the title; the section is unmistakable.
+    // A formatter or a model may have lost the title, but the heading of the trace is unmistakable.
     let traced = |line: &str| {
         lines::heading(line).is_some_and(|(_, h)| h.eq_ignore_ascii_case("execution trace"))
     };

@@ -12,15 +12,15 @@ use crate::issue::{Issue, Issues};
 use crate::model::{LoopState, ParallelState, StateFile, Text, TraceLine};
 use crate::text::short;
 
-/// Characters of a text in an issue.
+/// Maximum characters of a quoted text in an issue.
 pub(super) const SHOWN: usize = 60;
-/// Fences without an end that are searched for to the end of the file; more are taken as they are.
+/// Maximum number of unclosed fences whose end is searched to the end of the file. The limit keeps the time linear.
 const MOST_SEARCHES: u32 = 16;
 
-/// Begins the headings of sections that are kept of "Active Constructs".
+/// Prefix of the headings under which unknown parts of "Active Constructs" are kept.
 pub(crate) const ACTIVE: &str = "Active Constructs: ";
 
-/// Where the reader stands.
+/// The section that the reader is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     Header,
@@ -32,11 +32,12 @@ pub(super) enum Section {
     Bindings,
     Agents,
     Stack,
-    /// Index into `kept`; and whether it is a part of a known section, which a heading of level 3 ends.
+    /// An unknown section: its index in `kept`, and the known section that contains it, if any. A heading of level 3
+    /// ends such a contained part.
     Extra(usize, Option<Part>),
 }
 
-/// A known section that an unknown part lies in.
+/// A known section that contains an unknown part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Constructs,
@@ -44,7 +45,7 @@ pub(super) enum Part {
 }
 
 impl Section {
-    /// The section of that heading, as written.
+    /// Returns the known section with that heading, as written.
     fn known(name: &str) -> Option<Section> {
         Some(
             match name
@@ -64,7 +65,7 @@ impl Section {
         )
     }
 
-    /// The table that it has.
+    /// Returns the table that the section contains.
     pub(super) fn table(self) -> &'static Table {
         match self {
             Section::Index | Section::Bindings => BINDINGS,
@@ -86,7 +87,7 @@ impl Section {
     }
 }
 
-/// Whether a heading, as written, begins a section of the form.
+/// Whether a heading, as written, begins a known section.
 pub(crate) fn is_known_heading(raw: &str) -> bool {
     Section::known(raw).is_some()
 }
@@ -96,19 +97,19 @@ pub(super) struct Reader<'a> {
     pub(super) file: StateFile,
     issues: Issues,
     pub(super) section: Section,
-    /// Sections of no document: heading and text.
+    /// Unknown sections: heading and text.
     kept: Vec<(String, String)>,
-    /// Where the odd lines of a known section are kept.
+    /// Index in `kept` of the unknown lines of each known section.
     leftovers: BTreeMap<&'static str, usize>,
-    /// The columns of the table that the reader is in, with their headings.
+    /// The columns of the current table, with their headings.
     pub(super) columns: Option<Vec<(Column, Text)>>,
-    /// The fence of a kept text that is open.
+    /// The open fence in an unknown section.
     fence: Option<(u8, usize)>,
     pub(super) seen: Seen,
     elided: bool,
     searches: u32,
     lines_cut: bool,
-    /// A list was full.
+    /// Whether a list reached its maximum.
     full: bool,
 }
 
@@ -186,7 +187,7 @@ impl<'a> Reader<'a> {
         self.body(line);
     }
 
-    /// Enters the section of a heading; `false` when the heading is text of the section that is open.
+    /// Enters the section of a heading; returns `false` if the heading is only text of the current section.
     fn heading(&mut self, level: usize, name: &str) -> bool {
         if !self.seen.title && level == 1 {
             self.seen.title = true;
@@ -241,7 +242,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// A new kept section; past the cap all share the last one.
+    /// Adds a kept section and returns its index; beyond the maximum, all share the last one.
     fn kept_at(&mut self, heading: String) -> usize {
         if self.kept.len() < MOST_EXTRAS {
             self.kept.push((heading, String::new()));
@@ -249,7 +250,7 @@ impl<'a> Reader<'a> {
         self.kept.len().saturating_sub(1)
     }
 
-    /// Keeps a line that belongs to nothing that is understood.
+    /// Keeps an unknown line.
     pub(super) fn keep(&mut self, line: &str) {
         let at = match self.section {
             Section::Extra(at, _) => at,
@@ -282,7 +283,7 @@ impl<'a> Reader<'a> {
         match self.section {
             Section::Extra(..) => self.keep(line),
             _ if text.is_empty() => self.columns = None,
-            // The rules of front matter.
+            // The rules around front matter.
             Section::Header if text == "---" && !self.seen.title => {}
             Section::Header => self.header(text),
             Section::Trace => self.keep(line),
@@ -294,7 +295,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads the trace from behind its opening fence.
+    /// Reads the trace after its opening fence.
     fn trace(&mut self, mark: u8, count: usize) {
         let end = self.trace_end(mark, count);
         while self.lines.number + 1 < end
@@ -302,14 +303,14 @@ impl<'a> Reader<'a> {
         {
             self.trace_line(line);
         }
-        // The closing fence itself; an unclosed trace ends before a heading, which is read as such.
+        // Skip the closing fence. An unclosed trace ends before a heading, which is read next.
         let mut ahead = self.lines;
         if ahead.next().is_some_and(|line| closes(line, mark, count)) {
             self.lines = ahead;
         }
     }
 
-    /// The number of the line that ends the trace: its closing fence, or where it must have ended.
+    /// Returns the number of the line that ends the trace: its closing fence, or the place where it must have ended.
     fn trace_end(&mut self, mark: u8, count: usize) -> u32 {
         self.searches += 1;
         let mut section = None;
@@ -318,7 +319,7 @@ impl<'a> Reader<'a> {
             let mut ahead = self.lines;
             while let Some(line) = ahead.next() {
                 if closes(line, mark, count) {
-                    // A fence that opens behind a section's heading shows that ours was never closed.
+                    // Another fence opened after a section's heading, so the trace's own fence was never closed.
                     if let (Some(at), true) = (section, other_fence) {
                         return self.unclosed(at);
                     }
@@ -340,7 +341,7 @@ impl<'a> Reader<'a> {
     fn unclosed(&mut self, at: u32) -> u32 {
         self.issue(
             Issue::warning("unclosed-fence", "the execution trace has no closing fence")
-                .hint("It was read up to the next section of the form."),
+                .hint("The trace was read up to the next known section."),
         );
         at
     }
@@ -351,20 +352,21 @@ impl<'a> Reader<'a> {
                 self.lines_cut = true;
                 let message = format!("the execution trace has more than {MOST_LINES} lines");
                 self.issue(
-                    Issue::warning("state-file-cut", message)
-                        .hint("The rest is not held; the file itself shows it."),
+                    Issue::warning("state-file-cut", message).hint(
+                        "The remaining lines are not read. Open the file itself to see them.",
+                    ),
                 );
             }
             return;
         }
         let (source, annotation) = split(line);
-        // From here on nobody knows the numbers.
+        // After an omission, line numbers are unknown.
         let stands_for_many = annotation.is_none() && elides(line);
         if stands_for_many && !self.elided {
             self.elided = true;
             self.issue(
                 Issue::noted("elided-trace", "the execution trace leaves lines out")
-                    .hint("Lines below it are tied to the program by their text."),
+                    .hint("Later lines are matched to the program by their text."),
             );
         }
         let line = u32::try_from(self.file.trace.len() + 1)
@@ -377,7 +379,7 @@ impl<'a> Reader<'a> {
         });
     }
 
-    /// Holds an entry of a list, as far as there is room.
+    /// Adds an entry to a list unless the list is full.
     pub(super) fn hold<T>(&mut self, list: impl Fn(&mut StateFile) -> &mut Vec<T>, entry: T) {
         let list = list(&mut self.file);
         match list.len() < MOST_ROWS {
@@ -386,13 +388,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says once that a list is not held whole.
+    /// Adds one issue about lists that are not kept completely.
     pub(super) fn cut(&mut self) {
         if !std::mem::replace(&mut self.full, true) {
             let message = format!("{} has more than {MOST_ROWS} entries", self.section.word());
             self.issue(
                 Issue::warning("state-file-cut", message)
-                    .hint("The rest is not held; the file itself shows it."),
+                    .hint("The remaining lines are not read. Open the file itself to see them."),
             );
         }
     }
@@ -455,7 +457,7 @@ impl<'a> Reader<'a> {
             .collect();
     }
 
-    /// A trace whose fence was lost stands as plain text under its heading.
+    /// Reads a trace without a fence, which was kept as plain text under its heading.
     fn unfenced_trace(&mut self) {
         if self.seen.trace {
             return;
@@ -472,7 +474,7 @@ impl<'a> Reader<'a> {
         }
         self.issue(Issue::noted(
             "unfenced-trace",
-            "the execution trace stands without a fence",
+            "the execution trace is not in a code fence",
         ));
         for line in text.trim_end().lines() {
             self.trace_line(line);
@@ -480,14 +482,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A list item as key and value.
+/// Splits a list item into key and value.
 pub(super) fn item(line: &str) -> Option<(&str, &str)> {
     let item = line.trim().strip_prefix(['-', '*', '+'])?.trim();
     let (key, value) = item.split_once(':').unwrap_or((item, ""));
     Some((key.trim(), value.trim()))
 }
 
-/// `(lines 8-10)`, `(line 12)`, in whatever dashes.
+/// Parses `(lines 8-10)` or `(line 12)`, with any kind of dash.
 fn line_range(heading: &str) -> Option<(u32, u32)> {
     let (_, tail) = heading.split_once("line")?;
     let tail = tail.strip_prefix('s').unwrap_or(tail).trim_start();

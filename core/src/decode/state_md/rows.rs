@@ -1,4 +1,4 @@
-//! What the rows and items of each section say.
+//! Parses the table rows and list items of each section.
 
 use super::annotation::read_number;
 use super::escape::{escape, escape_first, unescape};
@@ -11,13 +11,14 @@ use crate::model::{
 };
 use crate::text::short;
 
-/// Keys of a parallel's section that are no branches.
+/// Keys of a parallel block's section that are not branches.
 const PARALLEL_KEYS: [&str; 6] = [
     "strategy", "on-fail", "on_fail", "count", "branches", "lines",
 ];
 
 impl Reader<'_> {
-    /// Takes note of a table's headings: a table straight under "Index" says by them what it lists.
+    /// Sets the section from a table's headings: a table directly under "Index" shows by its columns whether it lists
+    /// agents.
     pub(super) fn index_columns(&mut self, headings: &[Text]) {
         let has = |name: &str| headings.iter().any(|heading| folded(heading) == name);
         if self.section == Section::Index && (has("scope") || has("model")) {
@@ -33,7 +34,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One row of the open table; `false` when it cannot be what the table lists.
+    /// Reads one row of the current table; returns `false` if the row does not fit the table.
     pub(super) fn table_row(&mut self, cells: &[&str]) -> bool {
         let row = Row::new(self, cells);
         match self.section {
@@ -55,10 +56,13 @@ impl Reader<'_> {
         let execution_id = match row.get(Column::Frame).map(frame) {
             Some(Ok(id)) => id,
             Some(Err(raw)) => {
-                let message = format!("\u{201c}{}\u{201d} is no execution id", short(raw, SHOWN));
+                let message = format!(
+                    "\u{201c}{}\u{201d} is not an execution id",
+                    short(raw, SHOWN)
+                );
                 self.issue(
                     Issue::warning("unreadable-frame", message)
-                        .hint("The binding is taken for one of the root."),
+                        .hint("The binding is treated as one of the root."),
                 );
                 other.push(("Execution ID as written".into(), unescape(raw).into()));
                 None
@@ -94,7 +98,7 @@ impl Reader<'_> {
 
     fn frame(&mut self, row: &Row<'_>) -> bool {
         let id = row.get(Column::Frame).map(frame);
-        // A row of the root is where every stack begins: `(root)`, `-`, `0`, or nothing.
+        // The first row of a stack may be the root: `(root)`, `-`, `0`, or empty.
         let is_root = match id {
             None | Some(Ok(None)) => true,
             Some(Ok(Some(0))) => {
@@ -111,7 +115,7 @@ impl Reader<'_> {
             return true;
         }
         let Some(Ok(Some(execution_id))) = id else {
-            let what = "a row of the call stack has an execution id that is no number";
+            let what = "a row of the call stack has an execution id that is not a number";
             self.issue(Issue::warning("unreadable-frame", what).hint("It is kept as text."));
             return false;
         };
@@ -125,7 +129,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `- a: complete`, `- iteration: 2/5` under "Active Constructs".
+    /// Reads an item under "Active Constructs": `- a: complete`, `- iteration: 2/5`.
     pub(super) fn construct_item(&mut self, line: &str) {
         let understood = item(line).is_some_and(|(key, said)| match self.section {
             Section::Parallel => self.parallel_item(key, said),
@@ -178,7 +182,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `- spec: bindings/spec.md`, `- round1: (pending)` under "Index".
+    /// Reads an item under "Index": `- spec: bindings/spec.md`, `- round1: (pending)`.
     pub(super) fn index_item(&mut self, line: &str) {
         let Some((raw_key, raw)) = item(line).filter(|(key, _)| !key.is_empty()) else {
             self.keep(line);
@@ -226,7 +230,7 @@ impl Reader<'_> {
     }
 }
 
-/// The cells of a row: what each holds, its heading, and the cell as written.
+/// The cells of a row: column, heading, and the cell as written.
 struct Row<'c>(Vec<(Column, Text, &'c str)>);
 
 impl<'c> Row<'c> {
@@ -247,7 +251,7 @@ impl<'c> Row<'c> {
         Row(cells.collect())
     }
 
-    /// The cell as written, when it is there.
+    /// Returns a cell as written; `None` if it is missing or empty.
     fn get(&self, column: Column) -> Option<&'c str> {
         let cell = self.0.iter().find(|(c, ..)| *c == column);
         cell.map(|(.., raw)| *raw).filter(|raw| !raw.is_empty())
@@ -272,7 +276,7 @@ impl<'c> Row<'c> {
     }
 }
 
-/// `(root)`, `43`, `#43`.
+/// Parses a frame: `(root)`, `43`, `#43`.
 fn frame(raw: &str) -> Result<Option<i64>, &str> {
     let word = raw.trim_matches(['(', ')', '`', '*', ' ']);
     if is_nothing(raw) || word.eq_ignore_ascii_case("root") {
@@ -285,19 +289,19 @@ fn frame(raw: &str) -> Result<Option<i64>, &str> {
         .map_err(|_| raw)
 }
 
-/// The frame that a file's name gives: `bindings/result__43.md` holds `result` of frame 43.
+/// Returns the frame in a file's name: `bindings/result__43.md` contains `result` of frame 43.
 fn frame_of_path(name: &str, path: &str) -> Option<i64> {
     let stem = path.rsplit('/').next()?.strip_suffix(".md")?;
     stem.strip_prefix(name)?.strip_prefix("__")?.parse().ok()
 }
 
-/// A status word of a branch or a frame, as real files write it: `complete`, `✓ complete`, `**executing**`,
+/// Parses the status of a branch or a frame in any notation of real files: `complete`, `✓ complete`, `**executing**`,
 /// `complete (bindings/a.md)`.
 pub(crate) fn read_status(raw: &str) -> Status {
     words::leading_status(raw).unwrap_or_else(|| Status::Other(unescape(raw).as_ref().into()))
 }
 
-/// How a status is written under "Active Constructs" and in the call stack; `complete` is the form's word.
+/// Returns a status as written under "Active Constructs" and in the call stack; `complete` is the form's word.
 pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
     if *status == Status::Completed {
         return "complete".to_owned();
@@ -312,12 +316,12 @@ pub(crate) fn write_status(status: &Status, special: &[char]) -> String {
     }
 }
 
-/// Whether a branch of that name, as written, would be read as something else.
+/// Whether a branch with that name, as written, would be read as another key.
 pub(crate) fn is_parallel_key(raw: &str) -> bool {
     PARALLEL_KEYS.contains(&raw.to_lowercase().as_str())
 }
 
-/// Keys of a loop's section that the form knows.
+/// Whether the key, as written, is a known key of a loop's section.
 pub(crate) fn is_loop_key(raw: &str) -> bool {
     [
         "status",

@@ -1,5 +1,5 @@
-//! The state file of form D, `# Run State — …`: the program as it was carried out, each line with its id in a comment
-//! (docs/reference/formats.md).
+//! Decodes the state file of form D, `# Run State — …`: the program's executed lines, each with the statement's id in
+//! a comment (docs/reference/formats.md).
 //!
 //! | comment | read as |
 //! |---|---|
@@ -15,7 +15,7 @@ use super::lines::{fence, heading};
 use crate::decode::compact_log::words::mark;
 use crate::model::{Annotation, StateFile, Status, TraceLine, words};
 
-/// What the file shows: the lines of its first fenced program, and the sections of text beside it.
+/// Parses the lines of the first fenced program, and the text sections around it.
 pub(crate) fn parse(text: &str) -> StateFile {
     let mut file = StateFile::default();
     let mut sections: Vec<(&str, String)> = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn parse(text: &str) -> StateFile {
     file
 }
 
-/// Keeps a line of a section; what stands above the first section is the head's.
+/// Keeps a line of a section; lines above the first section belong to the head.
 fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
     match heading(line) {
         Some((level, title)) if level > 1 => sections.push((title, String::new())),
@@ -69,7 +69,7 @@ fn read(number: Option<u32>, line: &str) -> TraceLine {
     }
 }
 
-/// What a comment with the id of a statement says; `None`: it is the program's own.
+/// Parses a comment with a statement's id; returns `None` for a comment of the program itself.
 fn annotation(comment: &str) -> Option<Annotation> {
     let (id, said) = match comment.split_once(['(', ' ', ';']) {
         Some((first, _)) if is_id(first) => (first, comment.get(first.len()..)?),
@@ -99,7 +99,7 @@ fn annotation(comment: &str) -> Option<Annotation> {
     Some(own).filter(|own| own.declared || own.status.is_some() || own.path.is_some())
 }
 
-/// `✓ joined (all, 2/2)`, `SKIPPED <- source s003`, `discretion s010.d1 -> TRUE`.
+/// Parses a status: `✓ joined (all, 2/2)`, `SKIPPED <- source s003`, `discretion s010.d1 -> TRUE`.
 fn status(said: &str) -> Option<Status> {
     if let Some(decided) = said.strip_prefix("discretion ") {
         let (_, verdict) = decided.split_once("->")?;
@@ -113,7 +113,7 @@ fn status(said: &str) -> Option<Status> {
     by_mark.or_else(|| words::status(said.split_whitespace().next()?))
 }
 
-/// `s003`, `s010.d1`.
+/// Whether a word is a statement's id: `s003`, `s010.d1`.
 fn is_id(word: &str) -> bool {
     word.strip_prefix('s').is_some_and(|digits| {
         digits.starts_with(|c: char| c.is_ascii_digit())

@@ -1,13 +1,13 @@
-//! Tables and lists of the index and the call stack.
+//! Parses tables and lists of the index and the call stack.
 
 use super::escape::unescape;
 use crate::decode::text::is_nothing;
 use crate::model::Text;
 
-/// Cells of a row that are told apart; what lies behind is one more.
+/// Maximum number of cells in a row; the rest of a longer row becomes one more cell.
 const MOST_CELLS: usize = 64;
 
-/// Splits a row at its pipes; an escaped pipe belongs to its cell. Cells are as written, trimmed.
+/// Splits a row at its pipes; an escaped pipe belongs to its cell. Cells are returned as written, trimmed.
 pub(super) fn cells(row: &str) -> Vec<&str> {
     let row = row.trim();
     let row = row.strip_prefix('|').unwrap_or(row);
@@ -31,18 +31,18 @@ pub(super) fn cells(row: &str) -> Vec<&str> {
     cells
 }
 
-/// `|------|:----:|`
+/// Whether a row is the rule under the headings: `|------|:----:|`.
 pub(super) fn is_rule(cells: &[&str]) -> bool {
     let dashes = |c: &&str| c.contains('-') && c.bytes().all(|b| matches!(b, b'-' | b':' | b' '));
     !cells.is_empty() && cells.iter().all(dashes)
 }
 
-/// What a cell says, without the marks that people put around it: `code`, **bold**, a link's text.
+/// Returns a cell's text without markup around it: `code`, **bold**, a link's text.
 pub(super) fn cell_text(raw: &str) -> Text {
     unescape(unwrap(raw)).into()
 }
 
-/// A path in a cell: a link's target, else its text.
+/// Returns a cell's path: a link's target, otherwise the text.
 pub(super) fn cell_path(raw: &str) -> Text {
     unescape(link(raw).map_or_else(|| unwrap(raw), |(_, target)| target)).into()
 }
@@ -62,19 +62,19 @@ fn unwrap(raw: &str) -> &str {
     raw
 }
 
-/// `[text](target)`
+/// Splits a link, `[text](target)`.
 fn link(raw: &str) -> Option<(&str, &str)> {
     let (text, target) = raw.strip_prefix('[')?.strip_suffix(')')?.split_once("](")?;
     (!text.is_empty() && !target.is_empty() && !target.contains(['(', ')']))
         .then_some((text, target))
 }
 
-/// Whether a raw cell would be read as something else than its plain text.
+/// Whether a cell written verbatim would be read as something other than its plain text.
 pub(crate) fn is_marked(raw: &str) -> bool {
     is_nothing(raw) || raw.starts_with(['*', '`', '[']) || is_rule(&[raw])
 }
 
-/// What a table holds in a column.
+/// The meaning of a table's column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
     Name,
@@ -88,8 +88,7 @@ pub(crate) enum Column {
     Other,
 }
 
-/// The columns of a table of the form, in their order: each with its heading, and with other headings that real files
-/// have, in lower case.
+/// The columns of a table in order, each with its heading and with alternative headings of real files, in lower case.
 pub(crate) type Table = [(Column, &'static str, &'static [&'static str])];
 
 /// The index of bindings.
@@ -115,12 +114,12 @@ pub(crate) const STACK: &Table = &[
     (Column::Status, "status", &[]),
 ];
 
-/// A heading in lower case and with blanks, however it is spelled.
+/// Returns a heading in lower case, with blanks for `_` and `-`.
 pub(super) fn folded(heading: &str) -> String {
     heading.trim().to_lowercase().replace(['_', '-'], " ")
 }
 
-/// What a table holds under a heading.
+/// Returns the column with a heading.
 pub(crate) fn column(table: &Table, heading: &str) -> Column {
     let heading = folded(heading);
     let is = |(_, own, others): &&(Column, &str, &[&str])| {

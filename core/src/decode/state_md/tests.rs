@@ -5,7 +5,7 @@ fn text(s: &str) -> Text {
     s.into()
 }
 
-/// The rules of the issues that were found, in order.
+/// Returns the rules of the issues, in order.
 fn rules(issues: &[Issue]) -> Vec<&str> {
     issues.iter().map(|i| i.rule.as_str()).collect()
 }
@@ -91,7 +91,7 @@ fn reads_the_sample_of_the_form() {
     );
 }
 
-/// What a line of the trace is read as: its source, and its annotation in a few words.
+/// Compares the source and the annotation, in a few words, of a line of the trace.
 fn check_line(line: &str, source: &str, said: &str) {
     let (read, annotation) = annotation::split(line);
     let say = |a: Annotation| {
@@ -115,7 +115,7 @@ fn check_line(line: &str, source: &str, said: &str) {
 #[test]
 fn reads_annotations_as_documents_and_real_files_write_them() {
     for (line, source, said) in [
-        // filesystem.md, "Status annotations"; errata F1.
+        // Examples of filesystem.md, "Status annotations"; errata F1.
         ("x   # --> bindings/name.md", "x", "at bindings/name.md"),
         (
             "x   # --> bindings/name.md (complete)",
@@ -142,7 +142,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "x",
             "waiting, gate deploy",
         ),
-        // docs/reference/formats.md.
+        // Examples of docs/reference/formats.md.
         ("x   # [registered]", "x", "declared"),
         ("x   # (registered)", "x", "declared"),
         ("x   # (complete - APPROVED)", "x", "completed"),
@@ -166,7 +166,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "failed, attempt 3 of Some(3), error gone",
         ),
         ("x   # <-- PONDERING", "x", "PONDERING"),
-        // The last comment that reads as an annotation is it.
+        // The last comment that can be read as an annotation is the annotation.
         (
             "x  # (complete)   # <-- EXECUTING",
             "x  # (complete)",
@@ -188,7 +188,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
             "prompt: \"it\"s\"",
             "completed",
         ),
-        // Somebody's own comments stay.
+        // The program's own comments stay in the source.
         ("# Hello World", "# Hello World", "-"),
         ("# (complete)", "# (complete)", "-"),
         ("#", "#", "-"),
@@ -209,7 +209,7 @@ fn reads_annotations_as_documents_and_real_files_write_them() {
         ),
         ("context: [a, b]", "context: [a, b]", "-"),
         ("a -> b -> c", "a -> b -> c", "-"),
-        // A bare mark says that there is no annotation.
+        // A bare mark at the end means that the line has no annotation.
         ("x   # (complete)   #", "x   # (complete)", "-"),
         ("", "", "-"),
     ] {
@@ -268,7 +268,7 @@ fn reads_real_headers() {
     assert_eq!(issues[0].location.line, Some(3));
     assert_eq!(
         issues[0].message,
-        "\u{201c}soon\u{201d} under updated is no time"
+        "\u{201c}soon\u{201d} under updated is not a time"
     );
     assert_eq!(
         issues[1].message,
@@ -407,7 +407,7 @@ fn a_trace_may_be_elided_unfenced_or_unclosed() {
     assert_eq!(rules(&issues), ["unclosed-fence", "state-file-incomplete"]);
     assert_eq!(
         issues[0].hint,
-        "It was read up to the next section of the form."
+        "The trace was read up to the next known section."
     );
 }
 
@@ -444,7 +444,7 @@ fn knows_the_forms_by_content() {
 
 #[test]
 fn is_bounded() {
-    // Each of these is quadratic for a careless reader: this test would run for minutes.
+    // A quadratic reader would take minutes for each of these.
     let heads = [
         "# Execution State\n",
         "# Execution State\n## Execution Trace\n```prose\n",

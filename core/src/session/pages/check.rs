@@ -77,7 +77,7 @@ fn check_attachments(session: &Session, findings: &mut Findings) {
                 "unsafe-path",
                 format!("{} names the attachment {path}", binding.name),
             )
-            .hint("It leads out of the run and is not followed.")));
+            .hint("The path leads out of the run, so it was not read.")));
             continue;
         };
         if session.values.attachment(path).is_none() && !session.values.source.is_loose() {

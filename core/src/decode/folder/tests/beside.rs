@@ -1,4 +1,4 @@
-//! A state file alone, and a folder beside its database.
+//! A state file without its folder, and a folder with a database.
 
 use super::*;
 
@@ -65,7 +65,7 @@ fn beside_a_database_the_folder_adds_what_rows_lack() {
             .iter()
             .find(|i| i.rule == "another-run")
             .map(|i| i.message.as_str()),
-        Some("the state file speaks of run r1, the database of r2")
+        Some("the state file belongs to run r1, the database to r2")
     );
 }
 
@@ -114,13 +114,13 @@ fn a_state_file_and_rows_that_contradict_are_issues_and_other_words_for_the_same
     assert_eq!(
         messages(a, "q.prose", &[("a", "const"), ("b", "let")]),
         [
-            "state.md tells of the program p.prose, the database of q.prose",
-            "the database holds b, and the index does not name it",
+            "state.md names the program p.prose, the database q.prose",
+            "the database contains b, but the index does not name it",
             "the index calls a let, its row const",
         ]
     );
     assert_eq!(
         messages(a, "p.prose", &[]),
-        ["the index names a, and the database has no such row"]
+        ["the index names a, but the database has no such row"]
     );
 }

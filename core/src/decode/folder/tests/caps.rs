@@ -1,4 +1,4 @@
-//! What is read of files that somebody made long, or many (errata R4, R5).
+//! Limits on reading files that were made very long or very numerous (errata R4, R5).
 
 use std::cell::RefCell;
 
@@ -7,7 +7,7 @@ use crate::database::{Database, Limits};
 use crate::decode::folder::bindings::head_of;
 use crate::source::{FileEntry, Source, SourceError};
 
-/// Files that say to be a terabyte long, and what was asked of them.
+/// Files that claim to be a terabyte long; the source records which parts were requested.
 struct Endless {
     files: Vec<FileEntry>,
     asked: RefCell<Vec<(String, u64)>>,
@@ -65,7 +65,7 @@ fn of_files_without_an_end_a_bounded_part_is_read() {
             .filter(|(of, _)| of == path)
             .map(|(_, end)| end)
             .max();
-        // One byte more tells whether there is more.
+        // One more byte shows whether the file continues.
         assert!(
             end.is_some_and(|end| (1..=most + 1).contains(end)),
             "{path}: {end:?}"
@@ -78,7 +78,7 @@ fn a_header_that_does_not_end_is_looked_for_in_the_first_megabyte() {
     let mut asked = 0;
     head_of("a", 1 << 40, |most| {
         asked = asked.max(most);
-        // Fields without end, of a binding that never begins.
+        // A binding whose fields never end, so that its value never begins.
         Some(
             b"# a\n\nkind: let\n"
                 .iter()
@@ -105,7 +105,7 @@ fn of_very_many_bindings_and_segments_the_first_are_read_and_the_rest_is_said() 
     assert!(rules(&run).contains(&"segments-cut"), "{:?}", rules(&run));
     let read = run.agents[0].segments.iter().filter(|s| s.prompt.is_some());
     assert_eq!(read.count(), 20_000);
-    // Fifty of them one by one, and that there are more.
+    // Fifty issues are listed one by one; one more reports the rest.
     let told = rules(&run)
         .into_iter()
         .filter(|rule| *rule == "segment-number");
@@ -141,7 +141,7 @@ fn of_very_long_logs_and_programs_the_first_lines_are_read_and_the_rest_is_said(
     let all = run(vec![file("program.prose", "# a\n", 100_000)]);
     assert!(!rules(&all).contains(&"file-cut"), "{:?}", rules(&all));
 
-    // What one file takes is no longer there for the next.
+    // The logs share one limit: room taken by the first is not available to the second.
     let logs = vec![
         file("gates/audit.jsonl", "{\"gate_id\":\"g\"}\n", 200_000),
         file("x_events.jsonl", "{}\n", 200_000),

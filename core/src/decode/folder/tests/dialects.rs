@@ -1,12 +1,12 @@
-//! The oddities of real run folders, one after the other as docs/reference/formats.md lists them (its parts "A: state.md" and
-//! "Bindings"): each is understood, or told. What a parser sees of one file is tested beside the parser; here is what
-//! becomes of it in a run.
+//! The oddities of real run folders in the order of docs/reference/formats.md (its parts "A: state.md" and
+//! "Bindings"): each must be understood or reported. The parsers of single files have their own tests; these test the
+//! resulting run.
 
 use super::*;
 use crate::session::pages;
 use crate::session::{Options, Session};
 
-/// A folder in a few words: what is believed of its status; statements that are over; bindings; what was told.
+/// A short description of a folder: its status, finished statements, bindings, and the rules of its issues.
 struct Read {
     status: String,
     done: usize,
@@ -32,7 +32,7 @@ fn read(files: &[(&str, &str)]) -> Read {
     }
 }
 
-/// A complete state file of two statements, so that a case adds nothing but its oddity.
+/// Returns a complete state file of two statements, so that a case only contains its oddity.
 fn whole(header: &str, trace: &str, sections: &str) -> String {
     format!(
         "# Execution State\n\nrun: r1\nprogram: p.prose\nstarted: 2026-01-15T14:30:52Z\n{header}\n\n## Execution Trace\n\n```prose\n{trace}\n```\n\n{sections}"
@@ -51,7 +51,7 @@ fn a_state_file_of_any_real_shape_tells_of_its_run() {
     let index = |index: &str| whole(UPDATED, DONE, index);
     let trace = |trace: &str| whole(UPDATED, trace, INDEX);
     let open = "let a = session \"A\"   # --> bindings/a.md\nsession \"B\"   # <-- EXECUTING";
-    // Named after the oddity; what the folder says; status, statements that are over, what was told.
+    // Each case: the name of the oddity; the folder's content; the status, finished statements and issues expected.
     let cases: &[(&str, String, &str, usize, &[&str])] = &[
         ("nothing odd", header(UPDATED), "completed", 2, &[]),
         (
@@ -248,7 +248,7 @@ fn a_state_file_of_any_real_shape_tells_of_its_run() {
             &[],
         ),
         (
-            // What was left out may not have run.
+            // Statements in the omitted lines may not have run.
             "...remaining stages...",
             trace(&format!("{DONE}\n...remaining stages...")),
             "",
@@ -292,7 +292,7 @@ fn a_stale_state_file_is_contradicted_by_the_disk_and_that_is_told() {
 #[test]
 fn a_binding_of_any_real_shape_is_a_name_and_a_value() {
     let kind = |kind: &str| format!("# x\n\nkind: {kind}\n\n---\n\nv");
-    // Named after the oddity: path, content, the binding's line, its value, what was told.
+    // Each case: the name of the oddity; path and content; the binding, its value and the issues expected.
     type Case<'c> = (&'c str, &'c str, String, &'c str, &'c str, &'c [&'c str]);
     let cases: &[Case<'_>] = &[
         ("nothing odd", "x.md", kind("let"), "x let", "v", &[]),
@@ -341,7 +341,7 @@ fn a_binding_of_any_real_shape_is_a_name_and_a_value() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// An index has one word for what a file calls in many: only two of the document's own words disagree.
+/// A file may describe its kind in many words. Only two different kinds of OpenProse contradict the index.
 #[test]
 fn kinds_of_no_document_do_not_contradict_the_index() {
     for (kind, told) in [

@@ -1,4 +1,4 @@
-//! Forms B, C and D, and what has none (docs/reference/formats.md).
+//! Forms B, C and D, and folders without a known form (docs/reference/formats.md).
 
 use super::*;
 use crate::session::pages;
@@ -279,7 +279,7 @@ fn records_that_contradict_or_are_torn_are_issues() {
         ]),
         [
             "state-file-not-read: the state file is a run state with receipts",
-            "another-run: run.json speaks of run r8, the state file of r9",
+            "another-run: run.json belongs to run r8, the state file to r9",
             "malformed-json: the last line is cut off: EOF while parsing a string at line 1 column 12",
             "receipt-chain: run.json counts 5 receipts, receipts.jsonl holds 3",
         ]
@@ -290,7 +290,7 @@ fn records_that_contradict_or_are_torn_are_issues() {
             .next(),
         Some("malformed-json")
     );
-    // Somebody else's run.json is none of ours; receipts alone are a run.
+    // A run.json of another program is not a record of form D; receipts alone are a run.
     let other = run(&[("run.json", "{\"name\":\"x\"}"), ("program.prose", "x")]);
     assert_eq!(
         other.form,

@@ -1,8 +1,8 @@
-//! What names, headers and the index say of bindings.
+//! Bindings according to names, headers and the index.
 
 use super::*;
 
-/// Errata, "Folder form" and B11: whose file `result__43.md` is.
+/// Errata, "Folder form" and B11: the binding and the frame of the file `result__43.md`.
 #[test]
 fn a_scoped_name_is_believed_only_when_its_header_agrees() {
     for (path, text, expected, rule) in [
@@ -181,6 +181,6 @@ fn names_that_clash_and_files_that_repeat() {
     );
     assert_eq!(
         run.issues[1].hint,
-        "On some file systems they are one file."
+        "On some file systems, these are the same file."
     );
 }

@@ -1,4 +1,4 @@
-//! A run folder, read whole: cases by what they are about.
+//! Tests of whole run folders, grouped by topic.
 
 mod beside;
 mod caps;
@@ -31,7 +31,7 @@ fn rules(run: &Run) -> Vec<&str> {
         .collect()
 }
 
-/// Bindings in a few words: name, frame, kind, where.
+/// Describes bindings in a few words: name, frame, kind, location.
 fn bindings(run: &Run) -> Vec<String> {
     run.bindings
         .iter()
@@ -117,7 +117,7 @@ fn reads_a_whole_folder() {
     assert_eq!(
         bindings(&run),
         [
-            // The index's order; then what only the disk has, and the import's output (errata B12).
+            // In the order of the index; then those only on disk, and the import's output (errata B12).
             "result of 43 let .prose/runs/r1/bindings/result__43.md+67",
             "a let .prose/runs/r1/bindings/a.md+21",
             "r.findings output .prose/runs/r1/imports/r--research/bindings/findings.md+28",
@@ -158,7 +158,7 @@ fn reads_a_whole_folder() {
         Some(None)
     );
     assert_eq!(rules(&run), ["agent-missing"]);
-    // Nested runs open as runs of their own.
+    // A nested run opens as a run of its own.
     assert_eq!(
         decode(&source, ".prose/runs/r1/imports/r--research")
             .bindings
@@ -203,7 +203,7 @@ fn the_program_goes_by_many_names() {
     assert_eq!(files_of(&source, "").len(), 2);
 }
 
-/// errata R4, R5: plain components only.
+/// Errata R4, R5: only plain path components are followed.
 #[test]
 fn paths_that_leave_the_run_are_not_read() {
     let run = run(&[
@@ -222,7 +222,7 @@ fn paths_that_leave_the_run_are_not_read() {
     );
     assert_eq!(
         run.issues[0].message,
-        "the path ../up.md and 2 others are not plain"
+        "the path ../up.md and 2 others are not safe"
     );
     assert_eq!(run.files.len(), 1);
 }
