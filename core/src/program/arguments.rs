@@ -1,4 +1,4 @@
-//! What a call gives for the parameters of its block, and the entries of a list, as the program writes them.
+//! Evaluates call arguments and list entries as far as the program text alone allows.
 
 use super::lex::{Tok, Token, tokens_of_text};
 use super::properties::slice;
@@ -6,19 +6,19 @@ use super::uses::is_name;
 use super::value::text_of;
 use super::{Listing, Statement};
 
-/// An expression, as far as the program alone says its value.
+/// An expression, evaluated as far as the program text alone allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
-    /// A text in quotes, without them; a number, `true` or `false`.
+    /// A quoted text, without its quotes; or a number, `true` or `false`.
     Text(String),
-    /// A name, or a part of it: `draft`, `draft.summary`.
+    /// A name or a field of it: `draft`, `draft.summary`.
     Name(String),
-    /// Anything else, as it is written.
+    /// Any other expression, as written.
     Other(String),
 }
 
 impl Expression {
-    /// What a text of the program is.
+    /// Parses an expression.
     pub fn of(text: &str) -> Expression {
         let text = text.trim();
         let tokens = tokens_of_text(text);
@@ -34,7 +34,8 @@ impl Expression {
 }
 
 impl Listing {
-    /// What a call gives for a parameter of a block: by its name, else by its place, else the parameter's own default.
+    /// Returns the argument of a call for a parameter of its block: by name, otherwise by position, otherwise the
+    /// parameter's default.
     pub fn argument(&self, call: &Statement, block: u32, parameter: &str) -> Option<Expression> {
         let params = &self.get(block)?.find("params")?.text;
         let tokens = tokens_of_text(params);
@@ -54,7 +55,7 @@ impl Listing {
     }
 }
 
-/// The entries of a list that is written out: `[a, "b"]`; `None` for any other expression.
+/// Returns the entries of a list literal, `[a, "b"]`; `None` for any other expression.
 pub fn items(list: &str) -> Option<Vec<Expression>> {
     let tokens = tokens_of_text(list);
     let [open, inner @ .., close] = tokens.as_slice() else {
@@ -68,15 +69,15 @@ pub fn items(list: &str) -> Option<Vec<Expression>> {
     })
 }
 
-/// One parameter or argument: `part`, `part: x`, `part = "x"`.
+/// A parameter or an argument: `part`, `part: x`, `part = "x"`.
 struct Entry<'t> {
     whole: &'t str,
     first: &'t str,
     /// Whether a colon follows the first word.
     key: bool,
-    /// What follows that colon.
+    /// The text after that colon.
     rest: &'t str,
-    /// What follows an equals sign.
+    /// The text after an equals sign.
     default: Option<&'t str>,
 }
 
@@ -95,7 +96,7 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Tokens between commas of the outermost level.
+/// Splits tokens at the commas of the outermost level.
 fn entries(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let depth = tokens.iter().map(|token| token.depth).min();
     let comma = move |token: &Token| token.tok == Tok::Comma && Some(token.depth) == depth;

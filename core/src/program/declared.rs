@@ -4,7 +4,7 @@ use super::{Listing, Statement, StatementKind};
 use crate::model::AgentScope;
 
 impl Listing {
-    /// The statement that binds a name (`let`, `const`, `input`, `output`), when one statement alone does.
+    /// Returns the statement that binds a name (`let`, `const`, `input`, `output`); `None` if several or none do.
     pub fn binder(&self, name: &str) -> Option<&Statement> {
         let mut found = self
             .statements
@@ -13,7 +13,8 @@ impl Listing {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// What a session or a resumed agent is asked: its `prompt:`, else the text in quotes behind its keyword.
+    /// Returns the prompt of a session or a resumed agent: its `prompt:`, otherwise the quoted text after its
+    /// keyword.
     pub fn asked(&self, statement: u32) -> Option<String> {
         let own = self.get(statement)?;
         if !matches!(own.kind, StatementKind::Session | StatementKind::Resume) {
@@ -29,8 +30,8 @@ impl Listing {
         text.get(quoted.start..quoted.end).map(text_of)
     }
 
-    /// What a session is asked, where its own text holds all of it: in quotes that are closed, without dots at the end,
-    /// as shortened texts have them.
+    /// Returns the prompt of a session if the statement's own text contains it completely: the quotes are closed, and
+    /// the text does not end in dots, as shortened texts do.
     pub fn asked_whole(&self, statement: u32) -> Option<String> {
         let asked = self.asked(statement)?;
         let text = self.own_text(statement);
@@ -44,14 +45,14 @@ impl Listing {
         (is_whole && !is_cut(&text)).then_some(asked)
     }
 
-    /// Returns the statements of a kind that have a name, in the order of the program.
+    /// Returns the statements with a kind and a name, in program order.
     pub(crate) fn named(&self, kind: StatementKind, name: &str) -> &[u32] {
         let key = |at: &u32| self.get(*at).map(|s| (s.kind, s.name.as_deref()));
         let named = self.named.get_or_init(|| {
             let all = (0..).zip(&self.statements);
             let named = all.filter(|(_, s)| s.name.is_some());
             let mut named: Vec<u32> = named.map(|(at, _)| at).collect();
-            // A stable sort: statements of one kind and name stay in the order of the program.
+            // The sort is stable, so statements of equal kind and name keep program order.
             named.sort_by_key(key);
             named
         });
@@ -61,12 +62,12 @@ impl Listing {
         named.get(from..to).unwrap_or_default()
     }
 
-    /// Returns the gates of a name, in the order of the program.
+    /// Returns the gates with a name, in program order.
     pub(crate) fn gates_named(&self, name: &str) -> &[u32] {
         self.named(StatementKind::Gate, name)
     }
 
-    /// Returns the first block of a name.
+    /// Returns the first block with a name.
     pub fn block_named(&self, name: &str) -> Option<u32> {
         self.named(StatementKind::Block, name).first().copied()
     }
@@ -76,7 +77,7 @@ impl Listing {
         self.get(*self.named(StatementKind::Agent, name).first()?)
     }
 
-    /// Whether a statement may be what a gate of this id waits at: a gate of its name, or one without a name.
+    /// Whether a gate with this id may belong to a statement: a gate of that name, or one without a name.
     pub(crate) fn may_be_gate(&self, statement: u32, id: &str) -> bool {
         self.get(statement).is_some_and(|s| {
             let name = s.name.as_deref();
@@ -85,8 +86,8 @@ impl Listing {
         })
     }
 
-    /// How long the memory of an agent lives, as the program declares it (`persist:`); `None` when it declares no such
-    /// agent. A path is [`AgentScope::Custom`]: it is opened only when somebody names it (errata F10).
+    /// Returns how long an agent's memory lasts, as declared by `persist:`; `None` if the program does not declare
+    /// the agent. A path is [`AgentScope::Custom`]; such a memory is only opened if the user names it (errata F10).
     pub fn agent_scope(&self, agent: &str) -> Option<AgentScope> {
         Some(match self.agent(agent)?.property("persist") {
             None | Some("true" | "false" | "") => AgentScope::Execution,
@@ -96,7 +97,7 @@ impl Listing {
         })
     }
 
-    /// The path at which the program keeps an agent's memory (`persist: "path"`).
+    /// Returns the path of an agent's memory, as declared by `persist: "path"`.
     pub fn agent_path(&self, agent: &str) -> Option<&str> {
         let custom = self.agent_scope(agent) == Some(AgentScope::Custom);
         self.agent(agent).filter(|_| custom)?.property("persist")

@@ -1,9 +1,9 @@
-//! How a program goes on: what follows a statement, as far as the program alone decides it.
+//! Determines which statement follows another, as far as the program alone decides it.
 
 use super::{Listing, StatementKind as Kind};
 
 impl Listing {
-    /// The first statement of a body (`None`: of the program) that running it comes to. Declarations are passed over.
+    /// Returns the first statement of a body (`None` is the program's top level) that runs. Declarations are skipped.
     pub fn first_in(&self, body: Option<u32>) -> Option<u32> {
         let first = match body {
             Some(body) => self.children(body).next(),
@@ -12,8 +12,8 @@ impl Listing {
         self.or_beside(first)
     }
 
-    /// The statement that comes after one that ended, within `body`: what lies in something that has no record of its own goes
-    /// on after that. `None` at the body's end.
+    /// Returns the statement that follows a finished one within `body`. After the last statement of an enclosing
+    /// construct, continues after that construct. `None` at the body's end.
     pub fn after(&self, statement: u32, body: Option<u32>) -> Option<u32> {
         let mut at = statement;
         loop {
@@ -27,8 +27,8 @@ impl Listing {
         }
     }
 
-    /// The statement after one in the same body, of those that running one does not exclude: the other ways of an `if`, the
-    /// handler of a `try` that did not fail, the other branches and options.
+    /// Returns the next statement in the same body that can still run. Excluded are other ways of an `if`, the
+    /// handler of a `try` that did not fail, other branches, and other options.
     fn beside(&self, statement: u32) -> Option<u32> {
         let kind = |at: u32| self.get(at).map(|s| s.kind);
         let parent = self.get(statement)?.parent;
@@ -38,7 +38,7 @@ impl Listing {
         if kind(parent.unwrap_or(u32::MAX)) == Some(Kind::Parallel)
             && !parent.is_some_and(|at| self.has_items(at))
         {
-            // Another branch; but a `finally` belongs to this one.
+            // The next statement is another branch, unless it is a `finally` of this one.
             let next = self.next_sibling(statement)?;
             return (self.leader(next) == self.leader(statement))
                 .then(|| self.or_beside(Some(next)))
@@ -48,7 +48,7 @@ impl Listing {
         self.or_beside(self.next_sibling(statement))
     }
 
-    /// The statement itself, else the next one beside it that can follow.
+    /// Returns the statement itself if it can run next, otherwise the next sibling that can.
     fn or_beside(&self, first: Option<u32>) -> Option<u32> {
         let mut at = first;
         while let Some(now) = at {
@@ -63,13 +63,14 @@ impl Listing {
         None
     }
 
-    /// The `catch` that takes over when a statement fails: that of the innermost `try` around it, or of itself, that has one.
+    /// Returns the `catch` that handles a failure of a statement: that of the statement itself or of the innermost
+    /// enclosing `try` with one.
     pub fn handler(&self, statement: u32) -> Option<u32> {
         let mut around = std::iter::once(statement).chain(self.enclosing(statement));
         around.find_map(|at| self.catch_of(at))
     }
 
-    /// The next way of an `if` after this one: its `elif` or `else`.
+    /// Returns the next way of an `if`: its `elif` or `else`.
     pub fn next_way(&self, way: u32) -> Option<u32> {
         let next = self.next_sibling(way)?;
         let kind = self.get(next)?.kind;
@@ -82,7 +83,7 @@ impl Listing {
 mod tests {
     use crate::program::scan;
 
-    /// The lines that a program comes to when each statement ends well and each first way is taken, without going into bodies.
+    /// Returns the lines that run when each statement succeeds and each first way is taken, without entering bodies.
     fn lines(program: &str, body: Option<u32>) -> Vec<u32> {
         let listing = scan(program);
         let body = body.and_then(|line| listing.statement_at(line));

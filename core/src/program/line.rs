@@ -1,4 +1,4 @@
-//! Questions to the tokens of a line.
+//! Queries on the tokens of a line.
 
 use super::lex::{Tok, Token};
 use super::properties::slice;
@@ -41,19 +41,19 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// Whether the head ends there: with a colon, or with the line.
+    /// Whether the head ends at this token: with a colon, or with the line.
     pub(super) fn ends_at(&self, at: usize) -> bool {
         matches!(self.tok(at), None | Some(Tok::Colon))
     }
 
-    /// Index of the first such token outside of brackets.
+    /// Returns the index of the first such token outside of brackets.
     pub(super) fn top(&self, tok: Tok) -> Option<usize> {
         self.tokens
             .iter()
             .position(|token| token.tok == tok && token.depth == 0)
     }
 
-    /// Index of the `=` of `x = …`, `x.y = …`, `x[0] = …`, `{ a, b } = …`, the left side beginning at `at`.
+    /// Returns the index of the `=` in `x = …`, `x.y = …`, `x[0] = …`, `{ a, b } = …`; the left side begins at `at`.
     pub(super) fn left_of_equals(&self, at: usize) -> Option<usize> {
         let rest = self.from(at);
         let equals = rest.top(Tok::Equals)?;
@@ -70,7 +70,7 @@ impl<'t> Line<'t> {
         ((simple || typed) && !called).then_some(at + equals)
     }
 
-    /// Index of a word outside of brackets.
+    /// Returns the index of a word outside of brackets.
     pub(super) fn find_word(&self, word: &str) -> Option<usize> {
         (0..self.len()).find(|at| {
             self.tokens.get(*at).is_some_and(|token| token.depth == 0)
@@ -82,7 +82,7 @@ impl<'t> Line<'t> {
         self.find_word(word).and_then(|at| self.word(at + 1))
     }
 
-    /// The text from token `at` to the colon, the options in brackets or the `as x` that ends it.
+    /// Returns the text from token `at` up to the colon, the options in brackets, or the final `as x`.
     pub(super) fn until_colon(&self, at: usize) -> &'t str {
         let mut to = at;
         while let Some(token) = self.tokens.get(to) {
@@ -105,7 +105,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The key of a property line `key: …`.
+/// Returns the key of a property line `key: …`.
 pub(super) fn property_key<'t>(line: Line<'t>) -> Option<&'t str> {
     if !line.is(1, Tok::Colon) {
         return None;

@@ -1,8 +1,9 @@
-//! What the numbers and names of a compact log mean (docs/reference/formats.md): [`crate::trace`] walks along its lines with them.
+//! Interprets the numbers and names of a compact log's lines (docs/reference/formats.md); [`crate::trace`] uses them
+//! to tie lines to statements.
 //!
-//! A log counts the statements of the top level that run: no `use`, `agent` or `block`, and no clause of a `try` or
-//! an `if`; `input` only where a line says so. What runs inside of a statement bears its number. Numbers repeat and
-//! skip, and most lines name what they bind, so names decide first and teach what the numbers mean.
+//! A log numbers the statements of the top level that run: not `use`, `agent` or `block`, not the clauses of a `try`
+//! or an `if`, and `input` only if a line contains it. A statement inside another has the outer one's number. Numbers
+//! repeat and skip, but most lines name what they bind, so names take precedence and show what the numbers mean.
 //!
 //! | line | number | branch | block | kind | label |
 //! |---|---|---|---|---|---|
@@ -22,7 +23,7 @@
 use super::{Listing, Statement, StatementKind as Kind, TiedBy};
 
 impl Listing {
-    /// The first lines of the statements that a compact log numbers, in order: the first is statement 1.
+    /// Returns the first lines of the statements that a compact log numbers, in order: the first is statement 1.
     pub fn log_numbers(&self) -> Vec<u32> {
         let counted = self
             .statements
@@ -31,7 +32,7 @@ impl Listing {
         counted.map(|s| s.line).collect()
     }
 
-    /// The statements that bind a name; else those that refer to it: an agent, a block, a program.
+    /// Returns the statements that bind a name; otherwise those that refer to it as an agent, a block or a program.
     pub(crate) fn called(&self, label: &str, kind: Option<Kind>) -> (Vec<u32>, TiedBy) {
         let name = label.trim().to_lowercase();
         let bound = self.index().named(self, &name).iter().copied();
@@ -51,8 +52,8 @@ impl Listing {
         (found.unwrap_or_default().to_vec(), TiedBy::Target)
     }
 
-    /// The statements that a text speaks of, in order, and by what it does: as it stands, as words in quotes, or as the first words
-    /// of those in quotes, which is said.
+    /// Returns the statements that match a text, in order, with the evidence. The text may occur as written or as
+    /// quoted words. The last value is true if it only matches the first of the quoted words.
     pub(crate) fn spoken_of(&self, text: &str) -> (Vec<u32>, TiedBy, bool) {
         let text = text.trim();
         let ways = [
@@ -70,7 +71,7 @@ impl Listing {
     }
 }
 
-/// Whether a log gives a statement a number: no clause of a `try` or an `if`.
+/// Whether a log numbers statements of this kind; clauses of a `try` or an `if` are not numbered.
 pub(crate) fn counts(kind: Kind) -> bool {
     !kind.is_declaration()
         && !matches!(
@@ -79,8 +80,8 @@ pub(crate) fn counts(kind: Kind) -> bool {
         )
 }
 
-/// Whether a statement may be what a line calls by a kind: logs have one word for all that goes in rounds, and one
-/// for all that decides.
+/// Whether a statement may belong to a line's kind. Logs have one word for all kinds of loops, and one for all kinds
+/// of decisions.
 pub(crate) fn fits(kind: Option<Kind>, statement: &Statement) -> bool {
     let is = statement.kind;
     match kind {

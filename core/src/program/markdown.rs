@@ -1,15 +1,16 @@
-//! Programs in Markdown: contracts, skills and notes hold them in fences, or in a section called Execution.
+//! Finds programs in Markdown files: contracts, skills and notes contain them in fences, or in a section called
+//! Execution.
 //!
-//! A file is Markdown when a fence for programs comes before the first line that plainly is a statement (a fence inside
-//! of a prompt makes no Markdown of a program), or when it begins with front matter and has such a section. A program
-//! may have front matter as well.
+//! A file is Markdown if a fence for programs precedes the first line that clearly is a statement, or if it begins
+//! with front matter and has such a section. A fence inside a prompt does not make a program Markdown. A program may
+//! have front matter as well.
 
 use std::ops::Range;
 
 use super::head::begins_statement;
 use super::lex::{Lexer, Source};
 
-/// The lines of the programs of a Markdown file, without their fences; `None` for a plain program.
+/// Returns the lines of the programs in a Markdown file, without their fences; `None` for a plain program.
 pub(super) fn programs(source: &Source<'_>) -> Option<Vec<Range<usize>>> {
     let end = source.lines.len();
     let front = front_matter(source);
@@ -22,14 +23,14 @@ pub(super) fn programs(source: &Source<'_>) -> Option<Vec<Range<usize>>> {
     }
 }
 
-/// What tells a program from Markdown.
+/// The first line that distinguishes a program from Markdown.
 enum Sign {
     Statement,
     Fence,
     Section,
 }
 
-/// The first line behind the front matter.
+/// Returns the first line after the front matter.
 fn front_matter(source: &Source<'_>) -> Option<usize> {
     let mut lines = 0..source.lines.len();
     let rule = |at: usize| source.line(at).trim_end() == "---";
@@ -81,7 +82,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
             Some(_) => {}
         }
     }
-    // A file that was cut.
+    // The file was cut off before the closing fence.
     if let Some((outer, from)) = open
         && outer.is_program()
     {
@@ -90,7 +91,7 @@ fn fenced(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// The sections called Execution, or the fences in them.
+/// Returns the fences, or without any, the sections called Execution.
 fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     let fences = fenced(source, from);
     if !fences.is_empty() {
@@ -109,7 +110,8 @@ fn sections(source: &Source<'_>, from: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// `### Execution`: a heading of the contracts that hold programs. A program's own comments begin with one `#`.
+/// Whether a line is a heading of a section with programs, such as `### Execution`. Comments of programs begin with a
+/// single `#`.
 fn is_section(line: &str) -> bool {
     let title = line.trim_start_matches('#');
     let level = line.len() - title.len();

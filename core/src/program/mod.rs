@@ -1,8 +1,8 @@
-//! The `.prose` statement scanner: every line gets a kind and a block; no text makes it fail.
+//! Scans `.prose` programs: every line gets a role and a statement, and scanning never fails.
 //!
-//! It is not a parser: it knows which lines begin a statement, what kind it is, which lines belong to it, and
-//! what lies inside what. That is enough to tie rows and annotations to lines. A line that fits nothing is a
-//! statement of kind [`StatementKind::Other`].
+//! The scanner is not a complete parser. It determines which lines begin a statement, the statement's kind, the lines
+//! that belong to it, and how statements nest. That is enough to tie rows and annotations to lines. A line that fits
+//! nothing is a statement of kind [`StatementKind::Other`].
 
 mod arguments;
 mod declared;
@@ -28,18 +28,19 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a program at most: a reader shows no more of one, and a writer takes none that is longer.
+/// Maximum bytes of a program: readers show only this much, and writers reject longer programs.
 pub const MOST_BYTES: usize = 8 << 20;
 
-/// Lines of a program at most, likewise: each is held as a statement, which takes far more memory than its text.
+/// Maximum lines of a program, for the same reason: each is kept as a statement, which takes far more memory than its
+/// text.
 pub const MOST_LINES: usize = 100_000;
 
-/// Returns the lines of a program that a reader shows: all, or the first of very many.
+/// Returns the lines of a program that a reader shows: all of them, or the first [`MOST_LINES`].
 pub fn first_lines(text: &str) -> &str {
     crate::text::first_lines(text, MOST_LINES)
 }
 
-/// Says that [`first_lines`] left lines out.
+/// Returns the message that [`first_lines`] left out lines.
 pub(crate) fn cut() -> String {
     format!("the program has more than {MOST_LINES} lines; the others are not shown")
 }
@@ -51,13 +52,13 @@ pub struct Listing {
     pub lines: Vec<Line>,
     /// Every statement, in order of its first line.
     pub statements: Vec<Statement>,
-    /// Made when the first row is tied.
+    /// Prepared when the first row is tied.
     ready: OnceLock<tie::Ready>,
-    /// Statements in order of what they lie in and their name; made when the first branch is looked for.
+    /// Statements ordered by parent and name; prepared when the first branch is looked up.
     by_name: OnceLock<Vec<u32>>,
-    /// What each statement belongs to; made when the first one is looked for.
+    /// The leader of each statement ([`Listing::leader`]); prepared when the first one is looked up.
     leaders: OnceLock<Vec<u32>>,
-    /// Statements that have a name, in order of kind, name and program; made when the first one is looked for.
+    /// Statements with a name, ordered by kind, name and position; prepared when the first one is looked up.
     named: OnceLock<Vec<u32>>,
 }
 
@@ -66,14 +67,14 @@ pub struct Listing {
 pub struct Line {
     /// The text without its line break.
     pub text: String,
-    /// Index into [`Listing::statements`] of the innermost statement it belongs to; `None` for blank lines and
-    /// comments outside of any.
+    /// Index into [`Listing::statements`] of the innermost statement that the line belongs to; `None` for blank lines
+    /// and comments outside of all statements.
     pub statement: Option<u32>,
-    /// What the line is.
+    /// The line's role.
     pub role: LineRole,
 }
 
-/// What a line is.
+/// The role of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LineRole {
@@ -96,30 +97,30 @@ pub enum LineRole {
 pub struct Statement {
     /// Its first line, from 1.
     pub line: u32,
-    /// The last line that belongs to it, its body included.
+    /// Its last line, including its body.
     pub end: u32,
-    /// What it is: what runs, so `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
+    /// Its kind, according to what runs: `let x = do y()` and `output x = do y()` are [`StatementKind::Do`].
     pub kind: StatementKind,
-    /// The name it binds, or declares: of `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`, `input x`,
-    /// `@x`.
+    /// The name that it binds or declares: `x` in `let x = …`, `x = …`, `agent x:`, `block x(…)`, `approve x:`,
+    /// `input x`, `@x`.
     pub name: Option<String>,
     /// What it refers to: the block of `do x(…)`, the agent of `session: x` and `resume: x`, the program of `x(…)`
     /// and of `use "…"`.
     pub target: Option<String>,
-    /// How the name is bound: `const`, `let`, `input` or `output`; `None` for `x = …`, which binds a name that
-    /// exists, or a branch of a parallel.
+    /// How the name is bound: `const`, `let`, `input` or `output`. `None` for `x = …`, which binds an existing name,
+    /// and for a branch of a parallel block.
     pub binds: Option<String>,
-    /// The text of its first line, trimmed, without a trailing comment.
+    /// Its first line, trimmed, without a trailing comment.
     pub text: String,
-    /// Its properties in order: those of its own line, and of the lines below it.
+    /// Its properties in order: those on its own line, then those on the lines below.
     pub properties: Vec<Property>,
-    /// Index of the statement it lies in.
+    /// Index of the enclosing statement.
     pub parent: Option<u32>,
-    /// Levels below the top, 0 at the top.
+    /// Nesting level, 0 at the top.
     pub depth: u32,
 }
 
-/// What a statement is (docs/reference/formats.md).
+/// The kind of a statement (docs/reference/formats.md).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatementKind {
@@ -173,55 +174,56 @@ pub enum StatementKind {
     Gate,
     /// `exec …`
     Exec,
-    /// `call reviewer`, of the later language; `research(topic: "…")`: a program that was imported
+    /// `call reviewer`, of the later language; `research(topic: "…")`: a call of an imported program
     Call,
     /// `return x`, of the later language
     Return,
-    /// `@get_config`: a place that a gate's `retry get_config` goes back to
+    /// `@get_config`: the target of a gate's `retry get_config`
     Label,
-    /// `let x = …` or `const x = …` or `x = …` whose right side is a text, a list, a name: not one of the above
+    /// `let x = …`, `const x = …` or `x = …` with a text, a list or a name on the right side: none of the kinds above
     Assign,
-    /// A text line that stands alone (`"…"`), or anything that fits nothing else
+    /// A text line by itself (`"…"`), or a line that fits no other kind
     Other,
 }
 
-/// A tie of a row or an annotation to a line of the program.
+/// The tie of a row or an annotation to a statement of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tie {
     /// Index into [`Listing::statements`].
     pub statement: u32,
-    /// Whether it is a guess: the text was shortened or reworded, or several statements have it and nothing sure
-    /// singles one out. A name that only one statement binds is no guess.
+    /// Whether the tie is a guess: the text was shortened or reworded, or several statements match and no certain
+    /// evidence selects one. A name that only one statement binds is certain.
     pub guessed: bool,
-    /// By what it was found.
+    /// The evidence for the tie.
     pub by: TiedBy,
 }
 
-/// By what a tie was found; the surest way first.
+/// The evidence for a tie; the most certain kind first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TiedBy {
-    /// The statement has the text.
+    /// The statement has the same text.
     #[default]
     Text,
-    /// It binds, or declares, the name.
+    /// The statement binds or declares the name.
     Name,
-    /// It is the numbered one (compact logs).
+    /// The statement has that number (compact logs).
     Number,
-    /// It refers to the same agent, block or program.
+    /// The statement refers to the same agent, block or program.
     Target,
-    /// Its text begins so.
+    /// The statement's text begins with the row's text.
     Beginning,
-    /// It has a text in quotes that begins so, or one with its `{names}` filled in.
+    /// The statement contains a quoted text that begins with the row's, or that equals it with its `{names}` filled
+    /// in.
     Quoted,
-    /// It is of that kind.
+    /// The statement is of the same kind.
     Kind,
-    /// The index names it, and the text says nothing else.
+    /// The statement has the row's index, and the text gives no other evidence.
     Index,
 }
 
 impl TiedBy {
-    /// Why a tie that was found so is a guess, as a clause.
+    /// Returns why a tie with this evidence is a guess, as a clause.
     pub fn why_guessed(self) -> &'static str {
         match self {
             TiedBy::Text => "several lines have this text, or begin with it",
@@ -244,7 +246,7 @@ pub(crate) use tie::Within;
 pub use uses::{Given, NameUse, fill, names_in, names_in_text};
 pub use value::{Property, Value};
 
-/// What a listing says; what was prepared for ties does not count.
+/// Compares lines and statements; prepared look-up tables do not count.
 impl PartialEq for Listing {
     fn eq(&self, other: &Listing) -> bool {
         self.lines == other.lines && self.statements == other.statements

@@ -1,6 +1,7 @@
-//! What lies in what: bodies, enclosing constructs, the `catch` of a `try`, the branches of a parallel.
+//! Answers questions about nesting: bodies, enclosing constructs, the `catch` of a `try`, the branches of a parallel
+//! block.
 //!
-//! [`crate::trace`] asks these questions to place rounds and to tell recovered failures (errata T5, T9).
+//! [`crate::trace`] uses it to place rounds and to recognise recovered failures (errata T5, T9).
 
 use super::value::same_name;
 use super::{LineRole, Listing, Property, Statement, StatementKind, Value};
@@ -14,7 +15,7 @@ impl StatementKind {
         )
     }
 
-    /// Whether it only declares something: running the program does not run it.
+    /// Whether it is only a declaration, which does not run.
     pub fn is_declaration(self) -> bool {
         matches!(
             self,
@@ -43,7 +44,7 @@ impl StatementKind {
             )
     }
 
-    /// Whether running the program runs it: it neither declares nor receives something.
+    /// Whether it runs with the program: it is neither a declaration nor an input.
     pub fn runs(self) -> bool {
         !self.is_declaration() && self != StatementKind::Input
     }
@@ -70,12 +71,12 @@ impl StatementKind {
 }
 
 impl Statement {
-    /// Whether the lines below it are statements: not those of `do x(…)`, which invokes a block.
+    /// Whether the lines below it are statements. Those below `do x(…)`, which calls a block, are not.
     pub(crate) fn has_body(&self) -> bool {
         self.kind.has_body() && !(self.kind == StatementKind::Do && self.target.is_some())
     }
 
-    /// The name that running it binds.
+    /// Returns the name that it binds when it runs.
     pub fn bound(&self) -> Option<&str> {
         let name = self.name.as_deref()?;
         let assigns = || {
@@ -85,12 +86,12 @@ impl Statement {
         (self.binds.is_some() || assigns()).then_some(name)
     }
 
-    /// What the first property of that name says.
+    /// Returns the text of the first property with that name.
     pub fn property(&self, name: &str) -> Option<&str> {
         self.find(name).map(|property| property.text.as_str())
     }
 
-    /// The first property of that name, when it is a whole number from 0 on.
+    /// Returns the first property with that name, if it is a non-negative whole number.
     pub fn number(&self, name: &str) -> Option<u32> {
         match self.find(name)?.value {
             Value::Number(number) if number.fract() == 0.0 && (0.0..1e9).contains(&number) => {
@@ -100,7 +101,7 @@ impl Statement {
         }
     }
 
-    /// The first property of that name; `_` and `-` are the same, as programs write both.
+    /// Returns the first property with that name; `_` and `-` are equivalent, because programs use both.
     pub fn find(&self, name: &str) -> Option<&Property> {
         self.properties
             .iter()
@@ -109,12 +110,12 @@ impl Statement {
 }
 
 impl Listing {
-    /// The statement with that index.
+    /// Returns the statement with that index.
     pub fn get(&self, statement: u32) -> Option<&Statement> {
         self.statements.get(usize::try_from(statement).ok()?)
     }
 
-    /// How many columns a line (from 1) is indented; a tab ends at the next multiple of four.
+    /// Returns the number of columns by which a line (from 1) is indented; a tab ends at the next multiple of four.
     pub fn indent(&self, line: u32) -> u32 {
         let at = line.checked_sub(1).and_then(|at| usize::try_from(at).ok());
         let text = at.and_then(|at| self.lines.get(at)).map_or("", |l| &l.text);
@@ -125,27 +126,27 @@ impl Listing {
         })
     }
 
-    /// The innermost statement that the line (from 1) belongs to.
+    /// Returns the innermost statement that the line (from 1) belongs to.
     pub fn statement_at(&self, line: u32) -> Option<u32> {
         let at = usize::try_from(line).ok()?.checked_sub(1)?;
         self.lines.get(at)?.statement
     }
 
-    /// The statement that begins at a line.
+    /// Returns the statement that begins on a line.
     pub(crate) fn begun_at(&self, line: u32) -> Option<u32> {
         let at = self.statements.partition_point(|s| s.line < line);
         let own = self.statements.get(at).filter(|s| s.line == line);
         own.and_then(|_| u32::try_from(at).ok())
     }
 
-    /// The statements that begin on these lines, counted from 0.
+    /// Returns the statements that begin on these lines, counted from 0.
     pub(crate) fn begun_in(&self, lines: std::ops::Range<u32>) -> impl Iterator<Item = u32> + '_ {
         let place = |line| self.statements.partition_point(|s| s.line <= line) as u32;
         place(lines.start)..place(lines.end)
     }
 
-    /// The one of some statements that a source quotes: of several that begin with its first line, the one that goes on as
-    /// it does for most lines. `None` where that is none, or more than one.
+    /// Returns the statement among some that a source quotes: of several with the same first line, the one with the
+    /// most equal lines after it. `None` if none matches or several match equally.
     pub fn quoted(&self, among: impl IntoIterator<Item = u32>, source: &str) -> Option<u32> {
         let mut lines = source.trim().lines().map(str::trim);
         let first = lines.next()?;
@@ -165,7 +166,7 @@ impl Listing {
         found.next().copied().filter(|_| found.next().is_none())
     }
 
-    /// A statement's own lines: its head and what belongs to it, without its body and without comments.
+    /// Returns a statement's own lines: its head and properties, without its body and comments.
     pub fn own_text(&self, statement: u32) -> String {
         let Some(own) = self.get(statement) else {
             return String::new();
@@ -184,7 +185,7 @@ impl Listing {
         text
     }
 
-    /// Whether `inner` lies in `outer`, at any depth. A statement does not lie in itself.
+    /// Whether `inner` is inside `outer`, at any depth. A statement is not inside itself.
     pub fn contains(&self, outer: u32, inner: u32) -> bool {
         match (self.get(outer), self.get(inner)) {
             (Some(a), Some(b)) => inner > outer && b.line <= a.end,
@@ -192,7 +193,7 @@ impl Listing {
         }
     }
 
-    /// The statements that it lies in, innermost first, without itself.
+    /// Returns the enclosing statements, innermost first, without the statement itself.
     pub fn enclosing(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let above = |of: u32| {
             self.get(of)
@@ -202,7 +203,7 @@ impl Listing {
         std::iter::successors(above(statement), move |of| above(*of))
     }
 
-    /// The statements directly inside of one, in order.
+    /// Returns the statements directly inside one, in order.
     pub fn children(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let first = statement
             .checked_add(1)
@@ -210,7 +211,7 @@ impl Listing {
         std::iter::successors(first, move |at| self.next_sibling(*at))
     }
 
-    /// The statements of the body that it lies in, itself among them, in order.
+    /// Returns the statements of the same body, including itself, in order.
     pub fn siblings(&self, statement: u32) -> impl Iterator<Item = u32> + '_ {
         let first = match self.get(statement).map(|own| own.parent) {
             Some(Some(parent)) => self.children(parent).next(),
@@ -220,7 +221,7 @@ impl Listing {
         std::iter::successors(first, move |at| self.next_sibling(*at))
     }
 
-    /// The statement after it in the same body.
+    /// Returns the next statement in the same body.
     pub fn next_sibling(&self, statement: u32) -> Option<u32> {
         let this = self.get(statement)?;
         let next = self.statements.partition_point(|s| s.line <= this.end);
@@ -228,22 +229,22 @@ impl Listing {
         (self.get(next)?.parent == this.parent).then_some(next)
     }
 
-    /// The innermost `loop`, `repeat` or `for` whose body it lies in.
+    /// Returns the innermost `loop`, `repeat` or `for` whose body contains it.
     pub fn loop_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, StatementKind::is_loop)
     }
 
-    /// The innermost `try` whose body it lies in. What lies in its `catch` or `finally` does not.
+    /// Returns the innermost `try` whose body contains it; its `catch` and `finally` are not part of that body.
     pub fn try_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, |kind| kind == StatementKind::Try)
     }
 
-    /// The innermost `block` whose body it lies in.
+    /// Returns the innermost `block` whose body contains it.
     pub fn block_of(&self, statement: u32) -> Option<u32> {
         self.around(statement, |kind| kind == StatementKind::Block)
     }
 
-    /// The `catch` that belongs to a `try`: the next statement beside it.
+    /// Returns the `catch` that belongs to a `try`: the next statement in the same body.
     pub fn catch_of(&self, statement: u32) -> Option<u32> {
         let is = |at: &u32, kind| self.get(*at).is_some_and(|s| s.kind == kind);
         is(&statement, StatementKind::Try)
@@ -251,13 +252,13 @@ impl Listing {
             .filter(|at| is(at, StatementKind::Catch))
     }
 
-    /// The branch of that name in a parallel.
+    /// Returns the branch with that name in a parallel block.
     pub fn branch_of(&self, parallel: u32, name: &str) -> Option<u32> {
         let key = |at: &u32| self.get(*at).map(|s| (s.parent, s.name.as_deref()));
         let wanted = Some((Some(parallel), Some(name)));
         let by_name = self.by_name.get_or_init(|| {
             let mut all: Vec<u32> = (0..self.statements.len() as u32).collect();
-            // Of one name the first statement stays first.
+            // The sort is stable, so the first statement with a name stays first.
             all.sort_by_key(|at| key(at));
             all
         });

@@ -1,11 +1,11 @@
-//! Properties of a head: in brackets, in braces, and one after the other behind it.
+//! Parses the properties of a head: in brackets, in braces, and in sequence after the head.
 
 use super::head::is_known;
 use super::lex::{Tok, Token};
 use super::line::Line;
 use super::value::{Property, Value, entries, same_name, text_of};
 
-/// Properties in the order of the source. Their lines are set once their statement has one.
+/// Properties in source order. Their line numbers are set once the statement's line is known.
 #[derive(Debug, Default)]
 pub(super) struct Properties(pub(super) Vec<Property>);
 
@@ -14,17 +14,17 @@ impl Properties {
         self.0.push(Property::read(name, raw, 0));
     }
 
-    /// The options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. `bare` is the name of
-    /// an option without one; without a name for it, it is none.
+    /// Adds the options in the brackets of a head: `(max: 5)`, `("first", on-fail: "continue")`. `bare` is the name
+    /// for an option without one; without `bare`, such an option is ignored.
     pub(super) fn brackets(&mut self, text: &str, tokens: &[Token], bare: Option<&str>) {
         for (_, group) in groups(text, tokens, "(") {
             self.options(text, group, bare);
         }
     }
 
-    /// Properties as an object behind the head: `agent a: { model: opus }`, `session "x" { retry: 3 }`.
+    /// Adds properties in an object after the head: `agent a: { model: opus }`, `session "x" { retry: 3 }`.
     pub(super) fn braces(&mut self, line: Line<'_>) {
-        // `context: { a: b }`
+        // `context: { a: b }` is a value, not an object of properties.
         let is_value = |open: usize| {
             open > 2 && line.is(open - 1, Tok::Colon) && line.word(open - 2).is_some_and(is_known)
         };
@@ -35,7 +35,7 @@ impl Properties {
         }
     }
 
-    /// Properties behind the head without brackets: `session "x" retry: 3`, `exec "make", timeout: 5m`.
+    /// Adds properties after the head without brackets: `session "x" retry: 3`, `exec "make", timeout: 5m`.
     pub(super) fn inline(&mut self, line: Line<'_>) {
         let begins = |at: usize| {
             let known = line.word(at).is_some_and(is_known);
@@ -56,8 +56,8 @@ impl Properties {
         }
     }
 
-    /// The first brackets are parameters or arguments; later ones are options. Options that are known to belong to
-    /// a block (`max_depth`) may stand in the first as well.
+    /// Adds the brackets of a block or call: the first contain parameters or arguments, later ones options. Known
+    /// options of a block (`max_depth`) may be in the first as well.
     pub(super) fn parameters(&mut self, name: &str, text: &str, tokens: &[Token]) {
         for (at, (_, group)) in groups(text, tokens, "(").into_iter().enumerate() {
             let options = group
@@ -75,7 +75,7 @@ impl Properties {
         }
     }
 
-    /// The names in `| reduce(sum, item):`.
+    /// Adds the names in `| reduce(sum, item):`.
     pub(super) fn pipe_brackets(&mut self, text: &str, tokens: &[Token]) {
         let groups = tokens.windows(3).enumerate().filter(|(_, three)| {
             matches!(three, [pipe, word, open]
@@ -120,7 +120,7 @@ impl Properties {
     }
 }
 
-/// The brackets of one kind that stand outside of others: where they open, and what is inside.
+/// Returns the outermost brackets of one kind: the index of each opening bracket, and the tokens inside.
 fn groups<'t>(text: &str, tokens: &'t [Token], sign: &str) -> Vec<(usize, &'t [Token])> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -154,7 +154,7 @@ fn next_group<'t>(
     None
 }
 
-/// The text from the first to the last of the tokens.
+/// Returns the text from the first to the last of the tokens.
 pub(super) fn slice<'t>(text: &'t str, tokens: &[Token]) -> &'t str {
     tokens
         .first()

@@ -1,4 +1,4 @@
-//! Texts of rows and statements as they are compared.
+//! Normalizes texts of rows and statements for comparison.
 
 use super::StatementKind as Kind;
 use super::head::Head;
@@ -6,28 +6,28 @@ use super::lex::{Tok, Token, tokens_of_line};
 use super::scan::by_first_word;
 use super::value::{inside_quotes, text_of};
 
-/// How much of a text is compared, in bytes.
+/// Maximum bytes of a text that are compared.
 pub(super) const LIMIT: usize = 600;
 
-/// A text as rows and statements are compared: blanks, case, quotes, comments and what ends it set aside.
+/// A normalized text: blanks, case, quotes, comments and the final punctuation do not matter.
 #[derive(Debug, Default)]
 pub(super) struct Row<'t> {
-    /// The first line as it is written, and what it is made of.
+    /// The first line as written, and its tokens.
     line: &'t str,
     tokens: Vec<Token>,
-    /// The first line.
+    /// The first line, normalized.
     pub(super) canonical: String,
-    /// All lines; empty where only the first was asked for.
+    /// All lines, normalized; empty if only the first was requested.
     pub(super) whole: String,
-    /// The first line right of `x =`.
+    /// The part of the first line after `x =`.
     pub(super) right: Option<String>,
-    /// Whether it ends in dots or an open quote: it was cut.
+    /// Whether it ends in dots or an open quote, because it was cut off.
     pub(super) cut: bool,
     /// Whether it ends with a colon.
     pub(super) colon: bool,
-    /// Whether its name is whole: something stands behind it.
+    /// Whether its name is complete, because other text follows the name.
     pub(super) named: bool,
-    /// Whether it is a name and nothing else.
+    /// Whether it consists of a name alone.
     pub(super) lone: bool,
     pub(super) kind: Option<Kind>,
     pub(super) name: Option<String>,
@@ -69,7 +69,7 @@ impl<'t> Row<'t> {
             colon: tokens.last().is_some_and(|token| token.tok == Tok::Colon),
             named: right.is_some() && head.assigns || !head.assigns && tokens.len() > 2,
             lone: false,
-            // `let x` alone does not say what is bound.
+            // `let x` alone does not show what is bound.
             kind: (kind != Kind::Other && (right.is_some() || !head.assigns)).then_some(kind),
             name: head.name.as_ref().map(lower),
             target: head.target.as_ref().map(lower),
@@ -83,7 +83,7 @@ impl<'t> Row<'t> {
         row
     }
 
-    /// Shapes that rows have and programs have not.
+    /// Recognises shapes that occur in rows but not in programs.
     fn loosely(&mut self, line: &str, tokens: &[Token]) {
         let slice = |token: &Token| line.get(token.start..token.end).unwrap_or_default();
         let words: Vec<(Tok, &str)> = tokens.iter().map(|t| (t.tok, slice(t))).collect();
@@ -124,24 +124,24 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// The quoted texts and conditions of the first line.
+    /// Returns the quoted texts and conditions of the first line.
     pub(super) fn quoted(&self) -> Vec<String> {
         quoted(self.line, &self.tokens, self.cut)
     }
 
-    /// Whether it is a keyword and nothing else.
+    /// Whether it consists of a keyword alone.
     pub(super) fn is_keyword(&self) -> bool {
         self.kind.is_some() && !self.canonical.contains(' ')
     }
 }
 
-/// The lines of a row's text that say something.
+/// Returns the lines of a row's text that are neither blank nor comments.
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     clip(text, LIMIT * 4).lines().filter(says)
 }
 
-/// The quoted texts and conditions of a line.
+/// Returns the quoted texts and conditions of a line.
 pub(super) fn quoted_in(line: &str) -> Vec<String> {
     let line = clip(line.trim(), LIMIT);
     let tokens = tokens_of_line(line);
@@ -163,7 +163,7 @@ fn quoted(line: &str, tokens: &[Token], cut: bool) -> Vec<String> {
         .collect()
 }
 
-/// What is right of `x =`; else what stands behind the colon of a head (`if **x**: throw`).
+/// Returns the part after `x =`, otherwise the part after the colon of a head (`if **x**: throw`).
 fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
     let top = |tok: Tok| tokens.iter().position(|t| t.tok == tok && t.depth == 0);
     if head.assigns {
@@ -174,15 +174,15 @@ fn right_of<'t>(tokens: &'t [Token], head: &Head) -> Option<&'t [Token]> {
     tokens.get(colon + 1..).filter(|rest| !rest.is_empty())
 }
 
-/// Tokens joined by single blanks, in lower case, texts in single quotes, without the colon or the dots at the
-/// end; and whether the text was cut.
+/// Joins tokens with single blanks, in lower case, texts in single quotes, without the colon or the dots at the end.
+/// Also returns whether the text was cut off.
 fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     let slice = |token: &Token| text.get(token.start..token.end).unwrap_or_default();
     let dots = |token: &Token| token.tok == Tok::Op && matches!(slice(token), "." | "…");
     let mut tokens = tokens;
     let mut cut = false;
     while let Some((last, rest)) = tokens.split_last() {
-        // A quote that was left open before its text, a name that was cut at its dash.
+        // An open quote without text, or a name cut off after its dash.
         if dots(last) || matches!(slice(last), "\"" | "-") {
             cut = true;
         } else if last.tok != Tok::Colon && slice(last) != "{" {
@@ -215,7 +215,7 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
         if at + 1 == tokens.len() && (!closed || dots) {
             cut = true;
             let inner = inner.trim_end_matches(['.', '…']);
-            // In quotes that are left open: a backslash at the end is half of an escape.
+            // In open quotes, a backslash at the end is half of an escape.
             out.push_str(&inner_text(&format!("\"{inner}")));
         } else {
             out.push_str(&inner_text(own));
@@ -225,7 +225,8 @@ fn canonical(text: &str, tokens: &[Token]) -> (String, bool) {
     (out, cut)
 }
 
-/// The words of a text or a condition without what is around them, blanks collapsed, in lower case.
+/// Returns the words of a text or a condition without quotes or asterisks around them, blanks collapsed, in lower
+/// case.
 pub(super) fn inner_text(text: &str) -> String {
     let text = text_of(text);
     let text = text.trim_matches('*');
@@ -239,7 +240,7 @@ pub(super) fn inner_text(text: &str) -> String {
     out
 }
 
-/// Appends a word in lower case, sign by sign.
+/// Appends a word in lower case, character by character.
 fn push_lower(out: &mut String, word: &str) {
     let from = out.len();
     if word.is_ascii() {
@@ -261,7 +262,7 @@ pub(super) fn append(whole: &mut String, line: &str) {
     }
 }
 
-/// At most that many bytes of a text, at a boundary of characters.
+/// Returns at most that many bytes of a text, cut at a character boundary.
 pub(super) fn clip(text: &str, most: usize) -> &str {
     text.get(..text.floor_char_boundary(most))
         .unwrap_or_default()

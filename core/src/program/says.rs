@@ -1,11 +1,12 @@
-//! What a statement says of how it runs: what it writes, how often, for whom it waits. Recording takes it from here, and
-//! checking compares with it.
+//! Derives a statement's effects and limits: its binding, attempts, rounds, and approvers. Recording uses them, and
+//! checking compares records with them.
 
 use super::{Listing, Statement, StatementKind as Kind, Value};
 use crate::model::BindingKind;
 
 impl Statement {
-    /// The binding that the statement writes: its name and kind. A parallel and a loop write none of their own.
+    /// Returns the name and kind of the binding that the statement writes. Parallel blocks and loops do not write
+    /// one.
     pub(crate) fn output(&self) -> Option<(&str, BindingKind)> {
         let name = self.name.as_deref()?;
         let constructs =
@@ -16,18 +17,18 @@ impl Statement {
         if let Some(binds) = &self.binds {
             return Some((name, BindingKind::parse(binds)));
         }
-        // `x = session "…"` writes; `session x:` and `catch as x` only name.
+        // `x = session "…"` writes a binding; `session x:` and `catch as x` only name something.
         let rest = self.text.strip_prefix(name)?.trim_start();
         (rest.starts_with('=') && !rest.starts_with("==")).then_some((name, BindingKind::Let))
     }
 
-    /// The most attempts: `retry: 3`.
+    /// Returns the maximum number of attempts: `retry: 3`.
     pub(crate) fn most_attempts(&self) -> Option<i64> {
         let most = self.number("retry").or_else(|| self.number("retries"));
         most.or_else(|| self.number("max-retries")).map(i64::from)
     }
 
-    /// The most rounds: `(max: 3)`, `repeat 2:`.
+    /// Returns the maximum number of rounds: `(max: 3)`, `repeat 2:`.
     pub(crate) fn most_rounds(&self) -> Option<i64> {
         let most = match self.kind {
             Kind::Repeat => self.number("count"),
@@ -39,7 +40,7 @@ impl Statement {
         most.map(i64::from)
     }
 
-    /// Until what a loop runs, as rows record it: `**done**`.
+    /// Returns the end condition of a loop, as rows record it: `**done**`.
     pub(crate) fn until(&self) -> Option<String> {
         let condition = self.find("condition").filter(|_| self.kind.is_loop())?;
         Some(match condition.value {
@@ -48,13 +49,13 @@ impl Statement {
         })
     }
 
-    /// When a parallel goes on: `all`, `first`, `any`.
+    /// Returns when a parallel block continues: `all`, `first`, `any`.
     pub(crate) fn strategy(&self) -> Option<&str> {
         self.property("strategy")
             .filter(|_| self.kind == Kind::Parallel)
     }
 
-    /// Who may decide a gate: `Err` holds what stands there where it cannot be read.
+    /// Returns who may decide a gate; `Err` contains the value if it is not a list of names.
     pub(crate) fn allow(&self) -> Result<Option<Vec<String>>, &str> {
         let Some(allow) = self.find("allow") else {
             return Ok(None);
@@ -78,15 +79,16 @@ impl Listing {
         })
     }
 
-    /// The only statement of an item's body, where an item needs no more than that: a session, a call without a value.
+    /// Returns the only statement of an item's body if the item can be that statement itself: a session, a call
+    /// without a value.
     pub(crate) fn only_work(&self, around: u32) -> Option<u32> {
         let mut children = self.children(around);
         let only = children.next().filter(|_| children.next().is_none())?;
         self.stands_alone(only).then_some(only)
     }
 
-    /// Whether a branch can be this statement itself. What has a body runs inside of its branch, and so does a call whose
-    /// value goes elsewhere than the values in its frame.
+    /// Whether a branch can be this statement itself. A statement with a body runs inside its branch. So does a call
+    /// whose value belongs to another scope than the bindings of its frame.
     pub(crate) fn stands_alone(&self, statement: u32) -> bool {
         let own_command = |kind: Kind| {
             matches!(kind, Kind::Gate | Kind::Input | Kind::Parallel) || kind.is_declaration()
@@ -99,7 +101,8 @@ impl Listing {
         })
     }
 
-    /// Whether two branches of a parallel bind a name, or each item does: its values are the branch's own then.
+    /// Whether two branches of a parallel block bind a name, or each item does. Then each branch has its own value of
+    /// that name.
     pub(crate) fn own_in_branch(&self, parallel: u32, name: &str) -> bool {
         let binds = |at: u32| {
             let inside = (at..).map_while(|inner| self.get(inner).map(|s| (inner, s)));
@@ -110,7 +113,7 @@ impl Listing {
         if self.has_items(parallel) {
             return self.children(parallel).any(binds);
         }
-        // Ways of one branch are one branch.
+        // Ways of one branch count as one branch.
         let branches: std::collections::BTreeSet<u32> = self
             .children(parallel)
             .filter(|at| binds(*at))
@@ -119,9 +122,9 @@ impl Listing {
         branches.len() > 1
     }
 
-    /// The branches of a parallel: name and statement. One without a name is called by its place: `branch_2`. The
-    /// branches of `parallel for` are known only when it runs. `catch`, `finally`, `elif` and `else` belong to the branch of
-    /// their `try` or `if`.
+    /// Returns the branches of a parallel block: name and statement. A branch without a name gets one from its
+    /// position: `branch_2`. The branches of `parallel for` are known only when it runs. `catch`, `finally`, `elif`
+    /// and `else` belong to the branch of their `try` or `if`.
     pub(crate) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
         if self.get(parallel).is_none() || self.has_items(parallel) {
             return Vec::new();

@@ -1,8 +1,9 @@
-//! Every construct of docs/reference/formats.md, as cases: a source and what its listing says.
+//! Cases for every construct of docs/reference/formats.md: a source and its expected listing.
 
 use super::{LineRole, StatementKind, Value, classify, scan};
 
-/// One line a statement: its first and last line, kind, how it binds, name, @target, properties, by depth.
+/// Describes one statement per line: first and last line, kind, how it binds, name, @target, properties, indented by
+/// depth.
 fn outline(source: &str) -> Vec<String> {
     let one = |s: &super::Statement| {
         let mut line = ". ".repeat(s.depth as usize);
@@ -28,7 +29,7 @@ fn outline(source: &str) -> Vec<String> {
     scan(source).statements.iter().map(one).collect()
 }
 
-/// A letter a line: Statement, Property, Continuation, Text, `#`, `-` for blank.
+/// Returns one letter per line: Statement, Property, Continuation, Text, `#`, `-` for blank.
 fn roles(source: &str) -> String {
     let letter = |line: &super::Line| match line.role {
         LineRole::Statement => 'S',
@@ -201,7 +202,7 @@ fn heads_of_one_line() {
         ("throw 'It failed'", "1 throw message=It failed"),
         ("session “Say hello”", "1 session"),
         ("approve x: # who's \"that\"", "1 gate x"),
-        // Properties behind the head.
+        // Properties after the head.
         (
             "session \"x\" retry: 3 backoff: \"linear\"",
             "1 session retry=3 backoff=linear",
@@ -301,7 +302,7 @@ fn properties_below_a_statement() {
         "session \"x\"\n  context:\n    - a\n    - b\n  prompt: |\n    session \"not one\"\n    key: not one\n",
         &["1-7 session context=- a/- b prompt=session \"not one\"/key: not one"],
     );
-    // Properties that are not indented, and one of a body.
+    // Properties that are not indented, and a property of a body.
     check(
         "session: a\nprompt: \"x\"\nparallel:\n  on-fail: continue\n  a = session \"y\"\n",
         &[
@@ -398,7 +399,7 @@ fn line_breaks_tabs_and_marks() {
         "loop:\n  session \"x\"\n    prompt: \"a\"\nthrow",
         "loop:\r\n  session \"x\"\r\n    prompt: \"a\"\r\nthrow\r\n",
         "\u{feff}loop:\n\tsession \"x\"\n\t\tprompt: \"a\"\nthrow\n",
-        // A tab is as wide as the file's own first step.
+        // A tab is as wide as the file's first indentation.
         "loop:\n  session \"x\"\n\t\tprompt: \"a\"\nthrow\n",
         "loop:\r  session \"x\"\r    prompt: \"a\"\rthrow",
         "loop:\n\u{a0}session \"x\"\n\u{a0}\u{a0}prompt: \"a\"\nthrow\n",
@@ -427,7 +428,7 @@ fn hashes_in_words_texts_and_conditions_are_no_comments() {
     }
 }
 
-/// Errata X6: what the documents' `LIKE 'parallel:%'` misses, and the texts that rows have.
+/// Errata X6: shapes that OpenProse's `LIKE 'parallel:%'` misses, and texts that occur in rows.
 #[test]
 fn rows_are_classified_by_shape_x6() {
     use StatementKind as K;
@@ -502,14 +503,14 @@ fn prompts_that_tell_of_programs() {
             "11 throw",
         ],
     );
-    // What ends a text is no beginning.
+    // Quotes that end a text do not begin a nested one.
     check(
         "session \"x\"\n  prompt: \"\"\"\n    Answer to the prompt: \"\"\"\n  model: opus\n",
         &["1-4 session prompt=Answer to the prompt: model=opus"],
     );
 }
 
-/// Bodies in braces, as languages have them that people come from.
+/// Bodies in braces, which users of other languages write.
 #[test]
 fn braces_open_bodies_too() {
     check(
@@ -540,7 +541,7 @@ fn values_on_the_lines_below() {
         "session \"x\"\n  prompt:\n    \"below\"\n  context:\n    \"\"\"\n    one\n      two\n    \"\"\"\n  skills:\n    - \"a\"\n    # c\n    - b\n",
         &["1-12 session prompt=below context=one/  two skills=- \"a\"/- b"],
     );
-    // A list with a comment on every line; a property below one that is whole; a number that is filled in.
+    // A list with a comment on every line; a property below a complete one; a number that is filled in.
     check(
         "session \"x\"\n  skills:\n    - a   # first\n    - b-c # second\n  prompt: \"y\"\n    context: z\nloop (max: {n}):\n  throw\n",
         &[
@@ -549,7 +550,7 @@ fn values_on_the_lines_below() {
             ". 8 throw",
         ],
     );
-    // A text block ends with its indentation, and nothing in it is a quote or a comment.
+    // A text block ends with its indentation; quotes and comments inside it are plain text.
     check(
         "agent a:\n  prompt: |\n    # Heading\n    say \"\"\"\n\n      more\n  model: opus\nthrow\n",
         &[
@@ -577,7 +578,7 @@ fn programs_in_markdown() {
     let notes = "# Title\n\nUse it so:\n\n```prose\nloop:\n  session \"x\n```\n\n```json\n{ \"a\": 1 }\n```\n~~~ prose\nthrow\n# c\n";
     check(notes, &["6-7 loop", ". 7 session", "14 throw"]);
     assert_eq!(roles(notes), "T-T-TSST-TTTTS#");
-    // Front matter, and a program, no program, or a program in a section.
+    // Front matter before a program, before other text, and before a program in a section.
     check(
         "---\nkind: agent\n---\n\nagent a:\n  model: opus\n",
         &["5-6 agent a model=opus"],
@@ -590,7 +591,7 @@ fn programs_in_markdown() {
         "# a\n## Execution\nthrow\n## More\nthrow\n",
         &["3 throw", "5 throw"],
     );
-    // A fence in a prompt makes no Markdown of a program.
+    // A fence in a prompt does not make a program Markdown.
     check(
         "# a\nagent a:\n  prompt: \"\"\"\n```prose\nthrow\n```\n\"\"\"\nthrow\n",
         &["2-7 agent a prompt=```prose/throw/```", "8 throw"],

@@ -1,4 +1,4 @@
-//! Which names a statement uses, and which it gives to what lies in it.
+//! Determines the names that a statement uses, and the names that it provides to the statements inside it.
 //!
 //! | written | names |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | `do process(part, topic: subject)` | `part`, `subject` |
 //! | `for x in pieces:`, `items \| map:` | `pieces`, `items` |
 //! | `output report = draft`, `let both = [a, b]` | `draft`, `a`, `b` |
-//! | `prompt: "Deploy {version}?"` | `version`, which may be no name at all |
+//! | `prompt: "Deploy {version}?"` | `version`, which may not be a name at all |
 //!
-//! What stands in `**…**` is for a model to read: only names in braces count there.
+//! Text in `**…**` is an instruction to a model, so only names in braces count there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,29 +19,29 @@ use super::{LineRole, Listing, Statement, StatementKind as Kind, Value};
 /// A name that a statement uses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NameUse {
-    /// The name; of an import's value `alias.name`.
+    /// The name; for a value of an import, `alias.name`.
     pub name: String,
     /// The first line that uses it, from 1.
     pub line: u32,
-    /// Whether it can only be a name. `{x}` inside of a text may also just be text.
+    /// Whether it certainly is a name; `{x}` inside a text may also be plain text.
     pub sure: bool,
 }
 
-/// How a name comes to what lies in a statement without being bound.
+/// How a statement provides a name to the statements inside it without binding it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Given {
     /// A parameter of a block.
     Parameter,
-    /// What a loop goes through, or its counter.
+    /// A loop's variable or counter.
     Counter,
-    /// What a `catch` caught.
+    /// The error that a `catch` handles.
     Error,
-    /// What a pipe hands to its body.
+    /// The item that a pipe passes to its body.
     Item,
 }
 
 impl Listing {
-    /// The names that a statement's own lines use, by name; what lies in it is not looked at.
+    /// Returns the names used by a statement's own lines, ordered by name; statements inside it are not included.
     pub fn uses(&self, statement: u32) -> Vec<NameUse> {
         let Some(this) = self.get(statement) else {
             return Vec::new();
@@ -59,7 +59,7 @@ impl Listing {
         if let Some(text) = right {
             found.expression(text, this.line);
         }
-        // The right side of `let both = [` goes on below.
+        // The right side of `let both = [` continues on the lines below.
         let open = right.is_some_and(|text| {
             text.trim_start().starts_with(['[', '{']) && !text.trim_end().ends_with([']', '}'])
         });
@@ -81,7 +81,8 @@ impl Listing {
             .collect()
     }
 
-    /// What the statements around one give it without binding it: parameters, counters, caught errors, items.
+    /// Returns the names that enclosing statements provide without binding them: parameters, counters, caught errors,
+    /// items.
     pub fn given(&self, statement: u32) -> BTreeMap<String, (Given, u32)> {
         let mut given = BTreeMap::new();
         for around in self.enclosing(statement) {
@@ -110,7 +111,7 @@ impl Listing {
         given
     }
 
-    /// The lines of a statement itself, with their numbers: not those of what lies in it, no comments.
+    /// Returns a statement's own lines with their numbers, without comments and without the statements inside it.
     fn own_lines(&self, statement: u32) -> impl Iterator<Item = (u32, &str)> {
         let first = self.get(statement).map_or(1, |s| s.line);
         let end = self.get(statement).map_or(0, |s| s.end);
@@ -131,13 +132,13 @@ impl Listing {
     }
 }
 
-/// The names in braces in a text: `Say {a} and {b.c}`.
+/// Returns the names in braces in a text: `Say {a} and {b.c}`.
 pub fn names_in_text(text: &str) -> Vec<String> {
     let (_, names) = fill(text, |_| None);
     names
 }
 
-/// Names with their first line, and whether one of their places can only be a name.
+/// Names with their first line, and whether any of their uses certainly is a name.
 #[derive(Default)]
 struct Found(BTreeMap<String, (u32, bool)>);
 
@@ -161,7 +162,7 @@ impl Found {
     }
 }
 
-/// `{name}` and `{alias.name}`, with the bytes that each takes; `${x}`, `\{x}` and `{{x}}` are something else.
+/// Returns `{name}` and `{alias.name}` with their byte ranges; `${x}`, `\{x}` and `{{x}}` are not names.
 fn in_braces(text: &str) -> Vec<(Range<usize>, &str)> {
     let mut found = Vec::new();
     let mut before = ' ';
@@ -188,7 +189,7 @@ fn in_braces(text: &str) -> Vec<(Range<usize>, &str)> {
     found
 }
 
-/// A text with its `{names}` filled in, each once, and the names that stay open because `value` has none.
+/// Replaces the `{names}` in a text, each once. Also returns the names that remain because `value` returned nothing.
 pub fn fill(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> (String, Vec<String>) {
     let (mut out, mut open, mut at) = (String::new(), Vec::new(), 0);
     for (place, name) in in_braces(text) {
@@ -208,7 +209,7 @@ pub fn fill(text: &str, mut value: impl FnMut(&str) -> Option<String>) -> (Strin
     (out, open)
 }
 
-/// Properties whose value is made of names, where it is not a text.
+/// Whether the property's value consists of names, unless it is a quoted text.
 fn expects_names(property: &str) -> bool {
     matches!(
         property,
@@ -220,7 +221,7 @@ fn is_quoted(value: &Value) -> bool {
     matches!(value, Value::Text | Value::Condition)
 }
 
-/// What is right of `x =`, or left of the first pipe.
+/// Returns the part after `x =`, or before the first pipe.
 fn right_side(this: &Statement) -> Option<&str> {
     let tokens = tokens_of_text(&this.text);
     let top = |tok: Tok| tokens.iter().find(|t| t.tok == tok && t.depth == 0);
@@ -233,7 +234,7 @@ fn right_side(this: &Statement) -> Option<&str> {
     this.text.get(start..end.max(start))
 }
 
-/// The names in an expression: words that are no keys, no calls and no keywords.
+/// Returns the names in an expression: words that are not keys, calls or keywords.
 pub fn names_in(text: &str) -> Vec<String> {
     let tokens = tokens_of_text(text);
     let is = |at: usize, tok: Tok| tokens.get(at).is_some_and(|t| t.tok == tok);
@@ -243,7 +244,7 @@ pub fn names_in(text: &str) -> Vec<String> {
         let word = slice(token);
         let key = is(at + 1, Tok::Colon);
         let call = tokens.get(at + 1).is_some_and(|t| slice(t) == "(");
-        // `session: writer`
+        // In `session: writer`, the word is an agent.
         let target = at > 1
             && is(at - 1, Tok::Colon)
             && tokens

@@ -1,4 +1,4 @@
-//! Properties of statements, with their values as data.
+//! Parses the values of statement properties.
 //!
 //! | written | text | value |
 //! |---|---|---|
@@ -15,47 +15,48 @@
 use super::lex::{Tok, Token, tokens_of_text};
 use crate::timeout::Timeout;
 
-/// What a statement says of itself: in its head, in brackets or braces behind it, or on lines below it.
+/// A property of a statement: in its head, in brackets or braces after the head, or on the lines below.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Property {
-    /// Its name as written; those inside of another are joined to it by a dot (`permissions.bash`). What a head says
-    /// without a name has one of ours: `condition`, `check` (`until` or `while`), `strategy`, `count`, `as`, `each`,
-    /// `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`, `description`.
+    /// Its name as written; a property inside another has both names joined by a dot (`permissions.bash`). Values of
+    /// a head without a name of their own get one here: `condition`, `check` (`until` or `while`), `strategy`,
+    /// `count`, `as`, `each`, `index`, `in`, `params`, `args`, `op`, `label`, `command`, `message`, `description`.
     pub name: String,
-    /// What it says. A text is without its quotes, its escapes resolved and its common indentation taken off; a
-    /// condition is without asterisks, and on one line unless it is a prompt; anything else is as written.
+    /// Its value as text. A quoted text is without quotes, escapes and common indentation; a condition is without
+    /// asterisks, and on one line unless it is a prompt; other values are as written.
     pub text: String,
-    /// What that is.
+    /// The value's type and data.
     pub value: Value,
-    /// The line that it begins at, from 1.
+    /// The line on which it begins, from 1.
     pub line: u32,
 }
 
-/// What the text of a property is.
+/// The type of a property's value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// Nothing stands after the name; what belongs to it lies below.
+    /// Empty: the property's content is on the lines below.
     Nothing,
-    /// It stood in quotes.
+    /// A text in quotes.
     Text,
-    /// It stood in `**…**` or `***…***`.
+    /// A condition in `**…**` or `***…***`.
     Condition,
     /// A number.
     Number(f64),
     /// `true` or `false`.
     Flag(bool),
-    /// A duration as programs write it (see [`crate::timeout`]), in seconds.
+    /// A duration in the notation of programs (see [`crate::timeout`]), in seconds.
     Duration(u64),
-    /// Its entries, each without quotes.
+    /// A list: its entries without quotes.
     List(Vec<String>),
     /// A single word: a name, a model, a strategy.
     Word,
-    /// Anything else: an action, an expression, an object.
+    /// Any other value: an action, an expression, an object.
     Raw,
 }
 
 impl Value {
-    /// `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for [`Value::Nothing`].
+    /// Returns the type's name: `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for
+    /// [`Value::Nothing`].
     pub fn word(&self) -> &'static str {
         match self {
             Value::Nothing => "",
@@ -72,9 +73,9 @@ impl Value {
 }
 
 impl Property {
-    /// A property as it is written.
+    /// Parses a property.
     pub(super) fn read(name: &str, raw: &str, line: u32) -> Property {
-        // A value that begins on the line below has an indentation of its own.
+        // A value that begins on the next line has its own indentation.
         let below = raw.starts_with('\n').then(|| dedent(raw));
         let (text, value) = value(name, below.as_deref().unwrap_or(raw).trim());
         Property {
@@ -86,7 +87,7 @@ impl Property {
     }
 }
 
-/// Whether two names of properties are the same: programs write `-` and `_`.
+/// Whether two property names are equal; `-` and `_` are equivalent, because programs use both.
 pub(super) fn same_name(a: &str, b: &str) -> bool {
     a.len() == b.len()
         && a.bytes()
@@ -104,7 +105,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
     {
         return (dedent(below), Value::Text);
     }
-    // It may hold others: a prompt that tells of programs.
+    // A triple-quoted text may contain others, such as a prompt about programs.
     if raw.len() > 6 && raw.starts_with("\"\"\"") && raw.ends_with("\"\"\"") && raw.contains('\n') {
         return (text_of(raw), Value::Text);
     }
@@ -120,7 +121,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
         }
         [one] if one.tok == Tok::Cond => {
             let inner = raw.trim_matches('*');
-            // What people are asked may have paragraphs.
+            // Questions to users may have paragraphs.
             let text = match same_name(name, "prompt") {
                 true => dedent(inner),
                 false => inner.split_whitespace().collect::<Vec<_>>().join(" "),
@@ -133,7 +134,7 @@ fn value(name: &str, raw: &str) -> (String, Value) {
                 && inner.iter().all(|token| token.depth > open.depth) =>
         {
             let object = raw.starts_with('{');
-            // `max: {attempts}` stands for a number.
+            // `max: {attempts}` is a placeholder for a number.
             let list = entries(raw, inner, object).filter(|_| !(object && is_numeric(name)));
             let value = list.map_or(Value::Raw, Value::List);
             (raw.to_owned(), value)
@@ -142,12 +143,12 @@ fn value(name: &str, raw: &str) -> (String, Value) {
     }
 }
 
-/// `|` and `>` begin a text on the lines below.
+/// Whether the text is `|` or `>`, which begin a text on the lines below.
 pub(super) fn is_block_mark(text: &str) -> bool {
     matches!(text.trim(), "|" | ">" | "|-" | ">-")
 }
 
-/// Whether a property of that name is a number.
+/// Whether properties with that name are numbers.
 fn is_numeric(name: &str) -> bool {
     const NUMBERS: [&str; 12] = [
         "max",
@@ -201,7 +202,7 @@ fn number(text: &str) -> Option<f64> {
         .flatten()
 }
 
-/// The entries between brackets; `None` for an object that has more than names (`{ file: x }`).
+/// Returns the entries between brackets; `None` for an object with values (`{ file: x }`).
 pub(super) fn entries(text: &str, inner: &[Token], object: bool) -> Option<Vec<String>> {
     let Some(depth) = inner.first().map(|token| token.depth) else {
         return Some(Vec::new());
@@ -217,7 +218,7 @@ pub(super) fn entries(text: &str, inner: &[Token], object: bool) -> Option<Vec<S
     Some(found)
 }
 
-/// The entries of lines that all begin with `- `.
+/// Returns the entries of lines that all begin with `- `; otherwise `None`.
 fn dashes(raw: &str) -> Option<Vec<String>> {
     raw.lines()
         .map(str::trim)
@@ -229,8 +230,8 @@ fn dashes(raw: &str) -> Option<Vec<String>> {
         .collect()
 }
 
-/// What a text in quotes says: without them, common indentation taken off, escapes resolved. What is not in quotes
-/// stays as it is, but for blanks around it. A closing quote may be missing.
+/// Returns a quoted text without quotes and common indentation, with escapes resolved. Other text is only trimmed.
+/// The closing quote may be missing.
 pub(super) fn text_of(raw: &str) -> String {
     let raw = raw.trim();
     match inside_quotes(raw) {
@@ -240,7 +241,7 @@ pub(super) fn text_of(raw: &str) -> String {
     }
 }
 
-/// What stands between quotes, and whether they are closed; `None` for what does not begin with one.
+/// Returns the text between quotes, and whether they are closed; `None` without an opening quote.
 pub(super) fn inside_quotes(raw: &str) -> Option<(&str, bool)> {
     for (open, close) in [("\"\"\"", "\"\"\""), ("\"", "\""), ("'", "'"), ("“", "”")] {
         if let Some(rest) = raw.strip_prefix(open) {
@@ -253,12 +254,13 @@ pub(super) fn inside_quotes(raw: &str) -> Option<(&str, bool)> {
     None
 }
 
-/// Whether a text ends with a backslash that is not itself escaped.
+/// Whether a text ends with an unescaped backslash.
 fn ends_escaped(text: &str) -> bool {
     text.bytes().rev().take_while(|b| *b == b'\\').count() % 2 == 1
 }
 
-/// `\n`, `\t`, `\"`, `\\` and `\{`; any other backslash stays.
+/// Resolves `
+/// `, `\t`, `\"`, `\\` and `\{`; other backslashes are kept.
 fn unescape(text: &str) -> String {
     if !text.contains('\\') {
         return text.to_owned();
@@ -281,8 +283,8 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// A text of several lines without the indentation that they share, and without blanks around it. The first line
-/// follows an opening quote and has none.
+/// Removes the common indentation of a text's lines and the blanks around it. The first line follows an opening
+/// quote, so its indentation does not count.
 fn dedent(text: &str) -> String {
     let text = text.trim_end();
     let Some((first, rest)) = text.split_once('\n') else {

@@ -1,19 +1,19 @@
-//! Ways of which one is taken: `if`, `elif` and `else`, the options of a choice.
+//! Handles alternatives of which only one runs: `if`, `elif` and `else`, and the options of a choice.
 
 use std::collections::BTreeMap;
 
 use super::{Listing, Statement, StatementKind, StatementKind as Kind};
 
 impl StatementKind {
-    /// Whether it is one of several ways.
+    /// Whether it is one of several alternatives.
     pub fn is_way(self) -> bool {
         matches!(self, Kind::If | Kind::Elif | Kind::Else | Kind::Option)
     }
 }
 
 impl Listing {
-    /// The statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try`, `if` or loop before it in the same
-    /// body. Any other statement belongs to itself.
+    /// Returns the statement that a `catch`, `finally`, `elif` or `else` belongs to: the `try`, `if` or loop before
+    /// it in the same body. Any other statement belongs to itself.
     pub fn leader(&self, statement: u32) -> u32 {
         let leaders = self.leaders.get_or_init(|| self.find_leaders());
         let leader = leaders.get(statement as usize);
@@ -21,7 +21,7 @@ impl Listing {
     }
 
     fn find_leaders(&self) -> Vec<u32> {
-        // The last statement so far that belongs to itself, by what it lies in.
+        // For each parent, the last statement that belongs to itself.
         let mut last: BTreeMap<Option<u32>, (u32, Kind)> = BTreeMap::new();
         let all = (0_u32..).zip(&self.statements);
         let leader = |(at, own): (u32, &Statement)| {

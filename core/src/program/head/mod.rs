@@ -1,7 +1,7 @@
-//! What one statement head says: its kind, names and the properties of its own line.
+//! Parses the head of one statement: its kind, names, and the properties on its own line.
 //!
-//! A keyword counts only in a shape that programs give it, so that prose outside of quotes (`use of …`, `for
-//! each …`) stays [`StatementKind::Other`].
+//! A keyword counts only in one of its known shapes, so prose outside of quotes (`use of …`, `for each …`) stays
+//! [`StatementKind::Other`].
 
 mod shapes;
 
@@ -11,7 +11,7 @@ use super::line::{Line, property_key};
 use super::properties::Properties;
 use super::value::same_name;
 
-/// Properties that are known by name, wherever they stand.
+/// Properties that are recognised by name in any position.
 const KNOWN: [&str; 46] = [
     "agent",
     "allow",
@@ -66,7 +66,7 @@ const PIPES: [&str; 8] = [
     "map", "filter", "reduce", "pmap", "pfilter", "flatmap", "sort", "each",
 ];
 
-/// What a head says.
+/// A parsed statement head.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) kind: Option<Kind>,
@@ -74,14 +74,14 @@ pub(super) struct Head {
     pub(super) target: Option<String>,
     pub(super) binds: Option<&'static str>,
     pub(super) properties: Properties,
-    /// Whether a name stands left of an `=`.
+    /// Whether a name precedes an `=`.
     pub(super) assigns: bool,
-    /// Whether a keyword in one of its shapes made it, so that it is a statement wherever it stands.
+    /// Whether a keyword in a known shape was found, so that the line is a statement in any position.
     pub(super) keyword: bool,
 }
 
 impl Head {
-    /// Reads the head of a logical line.
+    /// Parses the head of a logical line.
     pub(super) fn read(text: &str, tokens: &[Token]) -> Head {
         let line = Line { text, tokens };
         let mut head = Head::default();
@@ -103,10 +103,10 @@ impl Head {
         self.kind.unwrap_or(Kind::Other)
     }
 
-    /// Takes `let x =`, `x =`, `output x =` off and returns what is right of it.
+    /// Parses `let x =`, `x =`, `output x =` and returns the line after it.
     fn left_side<'t>(&mut self, line: Line<'t>) -> Line<'t> {
         let binds = match line.word(0) {
-            // `output = 3` assigns to a name like any other.
+            // `output = 3` assigns to an ordinary name.
             _ if line.is(1, Tok::Equals) => None,
             Some("let") => Some("let"),
             Some("const") => Some("const"),
@@ -136,7 +136,7 @@ impl Head {
         line.from(equals + 1)
     }
 
-    /// What runs: the kind of a line without its left side.
+    /// Returns the kind of a line without its left side.
     fn action(&mut self, line: Line<'_>) -> Option<Kind> {
         let kind = self.keyword(line);
         self.keyword |= kind.is_some();
@@ -197,7 +197,7 @@ impl Head {
         kind
     }
 
-    /// `items | map: …`: adds every operation; false when there is none.
+    /// Parses a pipe, `items | map: …`, and adds every operation; returns `false` without operations.
     fn pipe(&mut self, line: Line<'_>) -> bool {
         let mut found = false;
         for (at, token) in line.tokens.iter().enumerate() {
@@ -216,17 +216,17 @@ impl Head {
     }
 }
 
-/// Whether a property of that name is known.
+/// Whether a property with that name is known.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN.iter().any(|known| same_name(known, key))
 }
 
-/// Whether properties may stand behind a head without brackets.
+/// Whether properties may follow the head without brackets.
 fn has_inline(kind: Kind) -> bool {
     matches!(kind, Kind::Parallel | Kind::Loop | Kind::Repeat) || has_properties(kind)
 }
 
-/// Whether the lines below are its properties.
+/// Whether the lines below are properties of the statement.
 fn has_properties(kind: Kind) -> bool {
     matches!(
         kind,
@@ -240,7 +240,7 @@ fn has_properties(kind: Kind) -> bool {
     )
 }
 
-/// Whether a `{` behind a head opens what others indent: properties or a body.
+/// Whether a `{` after a head encloses properties or a body, as indentation would.
 pub(super) fn takes_body(text: &str, tokens: &[Token]) -> bool {
     let head = Head::read(text, tokens);
     let kind = head.kind();
@@ -252,12 +252,12 @@ pub(super) fn is_operation(word: &str) -> bool {
     PIPES.contains(&word)
 }
 
-/// Whether a line, on its own, plainly begins a statement: a keyword in one of its shapes.
+/// Whether a line by itself begins a statement: it has a keyword in a known shape.
 pub(super) fn begins_statement(text: &str) -> bool {
     Head::read(text, &tokens_of_line(text)).keyword
 }
 
-/// Whether a line, on its own, plainly begins a statement or a known property.
+/// Whether a line by itself begins a statement or a known property.
 pub(super) fn begins_something(text: &str) -> bool {
     let tokens = tokens_of_line(text);
     let line = Line {

@@ -1,4 +1,4 @@
-//! Shapes of heads: a table of first words, and what stands behind each; beside it what no table says.
+//! Parses statement heads: a table of the simple shapes, and functions for the others.
 
 use std::sync::LazyLock;
 
@@ -8,8 +8,9 @@ use crate::program::lex::Tok;
 use crate::program::line::Line;
 use crate::program::value::text_of;
 
-/// Heads by their first word, each with the tokens that stand behind it. `$` is the end, `end` the end or a colon; what is
-/// before an `=` is the name of what is taken from there. The first that fits is meant.
+/// Heads by their first word, each with the pattern of the following tokens. `$` matches the line's end, `end` the
+/// line's end or a colon. A word before `=` is the name under which the matched token is stored. The first matching
+/// entry counts.
 const SHAPES: &[(&str, Kind, &str)] = &[
     ("session", Kind::Session, "$|str|("),
     ("session", Kind::Session, ": target=word|?"),
@@ -47,10 +48,10 @@ const SHAPES: &[(&str, Kind, &str)] = &[
     ("input", Kind::Input, "name=word end|eq|(|str|cond"),
 ];
 
-/// A token of a shape: what it is kept as, and what it may be.
+/// A token of a shape: the name under which it is stored, and its alternatives.
 type Part = (Option<&'static str>, Vec<&'static str>);
 
-/// The table, taken apart once: every line of a program is compared with it.
+/// The table, split in advance because every line of a program is compared with it.
 static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
     let part = |part: &'static str| match part.split_once('=') {
         Some((kept, any)) => (Some(kept), any.split('|').collect()),
@@ -62,7 +63,7 @@ static TAKEN_APART: LazyLock<Vec<(&str, Kind, Vec<Part>)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Whether a token is one of these.
+/// Whether a token matches one of the alternatives.
 fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
     any.iter().any(|one| match (*one, line.tok(at)) {
         ("?", _)
@@ -82,9 +83,9 @@ fn fits(line: Line<'_>, at: usize, any: &[&str]) -> bool {
 }
 
 impl Head {
-    /// A head that is in the table.
+    /// Parses a head with a shape in the table.
     pub(super) fn shaped(&mut self, line: Line<'_>) -> Option<Kind> {
-        // A service is run by either word, and a gate begins with either.
+        // These words are synonyms in the language.
         let word = match line.word(0)? {
             "run" => "call",
             "gate" => "approve",
@@ -96,7 +97,7 @@ impl Head {
         for (at, (kept, _)) in (1..).zip(shape) {
             match *kept {
                 Some("target") => self.target = line.word(at).map(str::to_owned),
-                // What is bound keeps its name.
+                // A bound name is not replaced.
                 Some("name") if *kind == Kind::Session && self.name.is_some() => {}
                 Some("name") if line.tok(at).is_some() => {
                     self.name = Some(text_of(line.slice(at)));
@@ -126,7 +127,7 @@ impl Head {
         Some(*kind)
     }
 
-    /// `loop:`, `loop until **…** (max: N) as i:`, `loop while **…**:`
+    /// Parses a loop: `loop:`, `loop until **…** (max: N) as i:`, `loop while **…**:`.
     pub(super) fn looping(&mut self, line: Line<'_>) -> Option<Kind> {
         match (line.tok(1), line.word(1)) {
             (None | Some(Tok::Colon | Tok::Open), _) => {}
@@ -157,7 +158,7 @@ impl Head {
         }
     }
 
-    /// `for x in y`, `for x, i in y`: adds each, index, in.
+    /// Parses `for x in y` and `for x, i in y`; adds the properties each, index, in.
     pub(super) fn each(&mut self, line: Line<'_>, at: usize) -> bool {
         // `for each x in y`
         let each = usize::from(line.word(at) == Some("each") && line.word(at + 1) != Some("in"));
@@ -175,7 +176,7 @@ impl Head {
         true
     }
 
-    /// A condition from token `at` on: `**…**`, `**…** or depth <= 0`, `depth <= 0`, up to the colon.
+    /// Parses a condition from token `at` up to the colon: `**…**`, `**…** or depth <= 0`, `depth <= 0`.
     pub(super) fn condition(&mut self, line: Line<'_>, at: usize) -> bool {
         let shape = line.len() <= at
             || line.is(at, Tok::Cond)
@@ -190,7 +191,8 @@ impl Head {
         shape
     }
 
-    /// `return`, `return x`, `return { … }`, `return call reviewer`: what is handed back, or what runs for it.
+    /// Parses `return`, `return x`, `return { … }`, `return call reviewer`: the returned value, or the call that
+    /// produces it.
     pub(super) fn hand_back(&mut self, line: Line<'_>) -> Option<Kind> {
         let what = line.from(1);
         let runs = match what.word(0) {
@@ -205,8 +207,8 @@ impl Head {
         runs.or(value.then_some(Kind::Return))
     }
 
-    /// `research(topic: "x")`: a program that was imported runs. Nothing but what is taken from its outputs
-    /// (`.findings`) stands behind it.
+    /// Parses a call of an imported program: `research(topic: "x")`. Only a field of its outputs (`.findings`) may
+    /// follow.
     pub(super) fn call(&mut self, line: Line<'_>) -> Option<Kind> {
         let name = line.word(0)?;
         let (word, open) = line.tokens.first().zip(line.tokens.get(1))?;
@@ -233,7 +235,7 @@ impl Head {
         Some(Kind::Call)
     }
 
-    /// `@get_config`: a place that `retry get_config` goes back to.
+    /// Parses a label, the target of `retry get_config`: `@get_config`.
     pub(super) fn label(&mut self, line: Line<'_>) -> Option<Kind> {
         let name = line.word(0)?.strip_prefix('@')?;
         if name.is_empty() || !line.ends_at(1) {
@@ -244,7 +246,7 @@ impl Head {
         Some(Kind::Label)
     }
 
-    /// `use "…" as x`, `import "…" from "…"`
+    /// Parses an import: `use "…" as x`, `import "…" from "…"`.
     pub(super) fn import(&mut self, line: Line<'_>) -> Option<Kind> {
         let tail = line.word(2);
         if !line.is(1, Tok::Str) && !matches!(tail, Some("as" | "from")) {
@@ -262,7 +264,7 @@ impl Head {
         if let Some(alias) = line.after_word("as") {
             self.name = Some(alias.to_owned());
         }
-        // Without an alias it goes by the last part of what it names (openprose-lint, `valid/basic.prose`).
+        // Without an alias, the import's name is the last part of its path (openprose-lint, `valid/basic.prose`).
         let last = self
             .target
             .as_deref()
@@ -277,7 +279,8 @@ impl Head {
         Some(Kind::Use)
     }
 
-    /// `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`; `output x = …` is left of here.
+    /// Parses an output: `output x: "…"`, `output {…}`, `output x`, `output do …`, `output session …`. The form
+    /// `output x = …` was handled before.
     pub(super) fn output(&mut self, line: Line<'_>) -> Option<Kind> {
         let inner = line.from(1);
         let kind = match inner.tok(0) {

@@ -1,9 +1,9 @@
-//! Tokens of a program, and where a logical line ends.
+//! Splits a program into logical lines and their tokens.
 //!
-//! A logical line is what one statement head or one property takes: texts in triple quotes, conditions in
-//! `***…***` and open brackets carry it over several lines. What is never closed does not swallow the rest of
-//! the file: it ends where the next line is plainly a statement. Every byte is looked at a bounded number of
-//! times.
+//! A logical line contains one statement head or one property. It continues over several lines inside triple-quoted
+//! texts, conditions in `***…***` and open brackets. An unclosed text, condition or bracket ends before the next line
+//! that clearly begins a statement, so it does not swallow the rest of the file. Each byte is read a bounded number
+//! of times, so scanning is linear.
 
 mod source;
 mod spans;
@@ -13,7 +13,7 @@ pub(super) use source::Source;
 use spans::{Left, Spans, find_triple, star_run_end};
 pub(super) use spans::{tokens_of_line, tokens_of_text};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tok {
     /// `parallel`, `on-fail`, `exec.wsUrl`, `120s`.
@@ -41,7 +41,7 @@ pub(super) struct Token {
     pub(super) tok: Tok,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// Brackets open around it; an opening bracket and its closing one have the depth outside of them.
+    /// Number of open brackets around it; a bracket itself has the depth outside of it.
     pub(super) depth: u32,
 }
 
@@ -54,19 +54,19 @@ pub(super) struct Logical {
     pub(super) last: usize,
     /// Its tokens.
     pub(super) tokens: Vec<Token>,
-    /// Where the first line's text ends: before a trailing comment.
+    /// Offset of the end of the first line's text, before a trailing comment.
     pub(super) text_end: usize,
-    /// Lines inside that hold a comment and nothing else.
+    /// Lines inside that contain only a comment.
     pub(super) comments: Vec<usize>,
-    /// Blank lines inside, but for those in a text.
+    /// Blank lines inside, except those in a text.
     pub(super) blanks: Vec<usize>,
 }
 
-/// Reads logical lines one after the other.
+/// Reads logical lines in sequence.
 #[derive(Debug)]
 pub(super) struct Lexer<'s, 'a> {
     source: &'s Source<'a>,
-    /// Once a closing sign was looked for in vain, it is nowhere further down either.
+    /// A closing sign that was not found once does not occur later either, so it is not searched again.
     no_triple: bool,
     no_nested: bool,
     no_cond: [bool; 2],
@@ -109,7 +109,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
                 Some(Closed { token, last }) => {
                     spans.push(token.0, token.1, token.2);
                     line = last;
-                    // More of the line may follow the closing sign.
+                    // The line may continue after the closing sign.
                     at = token.2;
                 }
                 None => {
@@ -135,7 +135,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         logical
     }
 
-    /// The next line when a bracket is open and that line is not plainly something new.
+    /// Returns the next line if a bracket is open and the line does not clearly begin something new.
     fn next_in_brackets(
         &self,
         spans: &Spans<'_>,
@@ -161,7 +161,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         Some(next)
     }
 
-    /// Whether a line, not deeper than `indent`, plainly begins a statement or a known property.
+    /// Whether a line indented by at most `indent` clearly begins a statement or a known property.
     fn is_new(&self, line: usize, indent: usize) -> bool {
         !self.source.is_blank(line)
             && !self.source.is_comment(line)
@@ -169,7 +169,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
             && head::begins_something(self.source.line(line))
     }
 
-    /// Where a text in triple quotes that its line left open ends.
+    /// Returns the end of a triple-quoted text that its line left open.
     fn close_triple(&mut self, first: usize, line: usize, start: usize) -> Closed {
         let source = self.source;
         let from = source.lines.get(line).map_or(start, |(_, end)| *end);
@@ -199,7 +199,8 @@ impl<'s, 'a> Lexer<'s, 'a> {
         }
     }
 
-    /// The end of a text in triple quotes that may tell of programs: a deeper line `prompt: """` in it opens another.
+    /// Returns the end of a triple-quoted text that may contain programs: a deeper line `prompt: """` inside opens a
+    /// nested text.
     fn end_around_nested(&mut self, from: usize, indent: usize) -> Option<usize> {
         if self.no_nested {
             return None;
@@ -215,13 +216,13 @@ impl<'s, 'a> Lexer<'s, 'a> {
                 None => break,
             }
         }
-        // Looking for it again would find as little.
+        // Searching again would fail as well.
         self.no_nested = true;
         None
     }
 
-    /// Whether the quotes that end at a byte end a line that is a known property or a statement without its text, and
-    /// that lies deeper than `indent`.
+    /// Whether quotes ending at this offset end a line that is indented deeper than `indent` and is a known property
+    /// or a statement without its text.
     fn opens_inside(&self, end: usize, indent: usize) -> bool {
         let text = self.source.text;
         let blank = |rest: &str| {
@@ -238,11 +239,12 @@ impl<'s, 'a> Lexer<'s, 'a> {
             return false;
         };
         let depth = head.len() - head.trim_start().len();
-        // A line of text ends with a blank before the quotes at most when it is one of a program.
+        // Only a line of a program has a blank before the quotes.
         depth > indent && head.ends_with(' ') && head::begins_something(head)
     }
 
-    /// Where a condition that its line left open ends; `None` when it does not, or only beyond something new.
+    /// Returns the end of a condition that its line left open; `None` if it is unclosed, or closed only after a line
+    /// that begins something new.
     fn close_cond(
         &mut self,
         first: usize,
@@ -257,7 +259,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         }
         let (_, from) = source.lines.get(line).copied()?;
         let sign = "***".get(..stars)?;
-        // `2 ** 3` opens nothing.
+        // In `2 ** 3` the asterisks do not open a condition.
         let inside = source.text.get(start + stars..from)?;
         if inside.starts_with(char::is_whitespace) && !inside.trim().is_empty() {
             return None;
@@ -278,7 +280,7 @@ impl<'s, 'a> Lexer<'s, 'a> {
         })
     }
 
-    /// The line at or after `from` that holds the byte before `end`.
+    /// Returns the line at or after `from` that contains the byte before `end`.
     fn line_of(&self, from: usize, end: usize) -> usize {
         let rest = self.source.lines.get(from..).unwrap_or_default();
         let found = rest.partition_point(|(start, _)| *start < end);

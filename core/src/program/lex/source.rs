@@ -1,10 +1,10 @@
-//! The source of a program, cut into lines.
+//! Splits a program's source into lines.
 
-/// The source with its lines found.
+/// The source with its lines.
 #[derive(Debug)]
 pub(in crate::program) struct Source<'a> {
     pub(in crate::program) text: &'a str,
-    /// Start and end of each line without its break, in bytes.
+    /// Start and end offset of each line in bytes, without its line break.
     pub(in crate::program) lines: Vec<(usize, usize)>,
     tab: usize,
 }
@@ -15,7 +15,7 @@ impl<'a> Source<'a> {
         let mut at = text.len() - body.len();
         let mut lines = Vec::new();
         let mut tab = None;
-        // Old systems end lines with a carriage return alone.
+        // Old systems end lines with only a carriage return.
         let line_break = if text.contains('\n') { '\n' } else { '\r' };
         while at < text.len() {
             let rest = text.get(at..).unwrap_or_default();
@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Start and end of a line.
+    /// Returns the start and end offset of a line.
     pub(in crate::program) fn span(&self, index: usize) -> (usize, usize) {
         self.lines.get(index).copied().unwrap_or_default()
     }
@@ -47,7 +47,8 @@ impl<'a> Source<'a> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// Columns before the first sign. A tab goes to the next stop of the file's own first indentation.
+    /// Returns the number of columns before the first character. A tab extends to the next multiple of the file's
+    /// first indentation.
     pub(in crate::program) fn indent(&self, index: usize) -> usize {
         let mut columns = 0;
         for sign in self.line(index).chars() {

@@ -1,16 +1,16 @@
-//! Tokens inside of one line.
+//! Splits a single line into tokens.
 
 use super::super::row::clip;
 use super::{Tok, Token};
 
-/// What a line left open.
+/// The unclosed text or condition at a line's end.
 pub(super) enum Left {
     Nothing,
     Triple { start: usize },
     Cond { start: usize, stars: usize },
 }
 
-/// The tokens of one line alone: what it leaves open ends with it.
+/// Returns the tokens of a single line; an unclosed text or condition ends with the line.
 pub(in crate::program) fn tokens_of_line(line: &str) -> Vec<Token> {
     let mut spans = Spans::new(line);
     match spans.read(0, line.len()).0 {
@@ -21,7 +21,7 @@ pub(in crate::program) fn tokens_of_line(line: &str) -> Vec<Token> {
     spans.tokens
 }
 
-/// The tokens of a value, which may take several lines; comments end with their line.
+/// Returns the tokens of a value, which may span several lines; comments end with their line.
 pub(in crate::program) fn tokens_of_text(text: &str) -> Vec<Token> {
     let mut spans = Spans::new(text);
     let mut at = 0;
@@ -47,11 +47,11 @@ pub(in crate::program) fn tokens_of_text(text: &str) -> Vec<Token> {
     spans.tokens
 }
 
-/// Lexes inside of lines.
+/// The state of the lexer inside a line.
 pub(super) struct Spans<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: Vec<Token>,
-    /// Brackets that are open.
+    /// Number of open brackets.
     pub(super) depth: u32,
 }
 
@@ -73,7 +73,8 @@ impl<'t> Spans<'t> {
         });
     }
 
-    /// Lexes `from..to`, which lies in one line. Returns what it left open and where a comment begins.
+    /// Reads `from..to`, which must be in one line. Returns the unclosed text or condition, and the start of a
+    /// comment.
     pub(super) fn read(&mut self, from: usize, to: usize) -> (Left, Option<usize>) {
         let text = self.text;
         let mut at = from;
@@ -161,7 +162,8 @@ fn is_word(sign: char) -> bool {
     sign.is_alphanumeric() || matches!(sign, '_' | '@' | '$')
 }
 
-/// A word takes `-` and `.` between its letters: `on-fail`, `exec.wsUrl`, but not the arrow of `a->b`.
+/// Returns the length of a word. It may contain `-` and `.` between letters, as in `on-fail` and `exec.wsUrl`, but
+/// not the arrow of `a->b`.
 fn word_length(text: &str) -> usize {
     let mut signs = text.char_indices().peekable();
     while let Some((at, sign)) = signs.next() {
@@ -174,7 +176,7 @@ fn word_length(text: &str) -> usize {
     text.len()
 }
 
-/// A `#` begins a comment at the start and after a blank or a sign that ends something, not within a word.
+/// Whether a `#` begins a comment: at the line's start, after a blank or after a closing sign, but not within a word.
 fn begins_comment(text: &str, at: usize) -> bool {
     before(text, at).is_none_or(|sign| sign.is_whitespace() || "\")]}:*,\u{feff}".contains(sign))
 }
@@ -187,7 +189,7 @@ fn before(text: &str, at: usize) -> Option<char> {
     text.get(..at)?.chars().next_back()
 }
 
-/// The end of a `"…"` whose inside begins at `at`: after its closing quote, or `to`.
+/// Returns the end of a `"…"` whose content begins at `at`: after its closing quote, or `to`.
 fn string_end(text: &str, at: usize, to: usize) -> usize {
     let mut escaped = false;
     for (offset, byte) in text.get(at..to).unwrap_or_default().bytes().enumerate() {
@@ -201,8 +203,8 @@ fn string_end(text: &str, at: usize, to: usize) -> usize {
     to
 }
 
-/// The end of a `'…'` or `“…”`: after a closing quote in the same line that is not an apostrophe. Only so far is
-/// looked for it: a line may be long and full of apostrophes.
+/// Returns the end of a `'…'` or `“…”`: after a closing quote in the same line that is not an apostrophe. The search
+/// is limited, because a line may be long and full of apostrophes.
 fn other_string_end(text: &str, at: usize, to: usize, close: char) -> Option<usize> {
     const FAR: usize = 2_000;
     const TRIES: usize = 16;
@@ -215,7 +217,7 @@ fn other_string_end(text: &str, at: usize, to: usize, close: char) -> Option<usi
         })
 }
 
-/// The end of a text in triple quotes whose inside begins at `from`. More quotes than three belong to the text.
+/// Returns the end of a triple-quoted text whose content begins at `from`. Additional quotes belong to the text.
 pub(super) fn find_triple(text: &str, from: usize, to: usize) -> Option<usize> {
     let mut at = from;
     loop {

@@ -1,4 +1,4 @@
-//! Properties on lines of their own, and the lines below them that are more of their value.
+//! Reads properties on lines of their own, and the lines below that continue their values.
 
 use super::{Open, Scanner, number};
 use crate::program::lex::{Logical, Tok};
@@ -11,13 +11,13 @@ use crate::program::{LineRole, Property};
 #[derive(Clone, Copy)]
 pub(super) struct Below {
     pub(super) index: usize,
-    /// Where its value stands in its own line.
+    /// Start and end of its value in its own line.
     pub(super) value: (usize, usize),
-    /// Nothing stands after the colon.
+    /// Whether the text after the colon is empty.
     pub(super) empty: bool,
-    /// `|` or `>` after the colon: all deeper lines are text.
+    /// Whether `|` or `>` follows the colon: all deeper lines are text.
     pub(super) text: bool,
-    /// `on_reject:` and the like: statements may stand below.
+    /// Whether statements may follow below, as for `on_reject:`.
     pub(super) handler: bool,
 }
 
@@ -38,7 +38,7 @@ impl Scanner<'_, '_> {
         });
     }
 
-    /// Reads a property anew whose value goes on below it.
+    /// Parses a property again whose value continues on the lines below.
     pub(super) fn read_below(&mut self, closed: &Open) {
         let Some(below) = closed.property else { return };
         if closed.more.is_empty() {
@@ -72,7 +72,7 @@ impl Scanner<'_, '_> {
             .unwrap_or_default()
     }
 
-    /// A property of the statement that is open.
+    /// Adds a property to the open statement.
     pub(super) fn property(
         &mut self,
         logical: &Logical,
@@ -116,7 +116,7 @@ impl Scanner<'_, '_> {
         self.mark(logical, LineRole::Property, statement);
     }
 
-    /// More of the value of the property that is open.
+    /// Adds a line to the value of the open property.
     pub(super) fn go_on(&mut self, logical: &Logical) {
         let Some(top) = self.open.last_mut() else {
             return;
@@ -124,7 +124,7 @@ impl Scanner<'_, '_> {
         let (start, end) = self.source.span(logical.first);
         let end = logical.tokens.last().map_or(end, |token| token.end);
         if top.property.is_some_and(|property| property.text) {
-            // Paragraphs stay apart.
+            // Blank lines separate paragraphs, so they are kept.
             let blanks = logical.first.saturating_sub(top.last + 1);
             top.more.extend(std::iter::repeat_n((0, 0), blanks));
         }

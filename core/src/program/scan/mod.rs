@@ -1,4 +1,4 @@
-//! From lines to statements, by indentation.
+//! Groups lines into statements, by indentation.
 
 mod below;
 
@@ -14,8 +14,8 @@ use super::line::{Line as Tokens, property_key};
 use super::markdown;
 use super::{Line, LineRole, Listing, Property, Statement, StatementKind as Kind};
 
-/// Scans a program, or the fenced programs of a Markdown file. Never fails; time and memory are linear in the length
-/// of the source.
+/// Scans a program, or the fenced programs of a Markdown file. Never fails; takes time and memory linear in the
+/// length of the source.
 pub fn scan(source: &str) -> Listing {
     let source = Source::new(source);
     let mut scanner = Scanner::new(&source);
@@ -29,7 +29,7 @@ pub fn scan(source: &str) -> Listing {
                 scanner.text(line);
             } else if !source.is_blank(line) && !source.is_comment(line) {
                 let mut logical = lexer.read(line);
-                // What is never closed ends with its program.
+                // An unclosed logical line ends with its program.
                 logical.last = logical.last.min(part.end - 1);
                 scanner.take(&logical);
                 line = logical.last;
@@ -44,8 +44,8 @@ pub fn scan(source: &str) -> Listing {
     scanner.finish()
 }
 
-/// The kind of one statement text, as an execution row has it (errata X6: `parallel ("first"):`, `x = parallel:`).
-/// Rows shorten and reword, so where the text has no shape of a program its first keyword decides.
+/// Returns the kind of one statement text from an execution row (errata X6: `parallel ("first"):`, `x = parallel:`).
+/// Rows shorten and reword texts, so if the text does not have a program's shape, its first keyword decides.
 pub fn classify(text: &str) -> Kind {
     let source = Source::new(text);
     let first = (0..source.lines.len()).find(|at| !source.is_blank(*at) && !source.is_comment(*at));
@@ -60,7 +60,7 @@ pub fn classify(text: &str) -> Kind {
     }
 }
 
-/// The kind whose keyword a text begins with.
+/// Returns the kind whose keyword begins a text.
 pub(super) fn by_first_word(text: &str) -> Kind {
     let word = text
         .trim()
@@ -72,7 +72,7 @@ pub(super) fn by_first_word(text: &str) -> Kind {
         "while" => Kind::Loop,
         "import" => Kind::Use,
         "let" | "const" => Kind::Assign,
-        // Kinds that no keyword begins.
+        // Kinds without a keyword.
         "arrow" | "pipe" | "label" | "assign" => Kind::Other,
         word => {
             let known: Result<Kind, serde::de::value::Error> =
@@ -82,14 +82,14 @@ pub(super) fn by_first_word(text: &str) -> Kind {
     }
 }
 
-/// What is open at a line: a statement, or a property whose value goes on below it.
+/// An open statement, or an open property whose value continues below.
 struct Open {
     indent: usize,
     statement: usize,
     property: Option<Below>,
-    /// What is more of its value: from the beginning of a line to the end of its last token.
+    /// The value's further lines: each from its beginning to the end of its last token.
     more: Vec<(usize, usize)>,
-    /// Index of the last line inside.
+    /// Index of its last line.
     last: usize,
 }
 
@@ -145,7 +145,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         let (statement, body) = (top.statement, self.body(top.statement));
         match (top.property, key) {
             (Some(property), _) if property.text => self.go_on(logical),
-            // A value that is whole has nothing inside: what is deeper is the statement's.
+            // A complete value has nothing inside, so deeper lines belong to the statement.
             (Some(property), Some(key)) if !property.empty && !property.text => {
                 self.property(logical, indent, key, tokens);
             }
@@ -169,8 +169,8 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
     }
 
-    /// Closes what ends before a line of that indentation. A property, `| map:` and the like belong to the
-    /// statement above even when they are not deeper than it.
+    /// Closes what ends before a line with that indentation. A property, `| map:` and the like belong to the
+    /// statement above even if they are not indented deeper.
     fn close(&mut self, indent: usize, head: &Head, key: Option<&str>, tokens: Tokens<'_>) {
         while let Some(top) = self.open.last() {
             let stays = match top.property {
@@ -189,7 +189,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
     }
 
-    /// A line that holds nothing but what closes a bracket: it is the end of what began as deep as it stands.
+    /// Handles a line that only closes brackets: it ends the statement with the same indentation.
     fn close_bracket(&mut self, logical: &Logical, indent: usize) {
         while self.open.last().is_some_and(|top| top.indent > indent) {
             self.pop();
@@ -230,7 +230,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
             .is_none_or(Statement::has_body)
     }
 
-    /// Whether a line `| map: …` may carry a statement on.
+    /// Whether a line `| map: …` may continue a statement.
     fn pipes(&self, statement: usize) -> bool {
         let pipe = self
             .statements
@@ -239,7 +239,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         pipe || !self.body(statement)
     }
 
-    /// A new statement inside of what is open.
+    /// Begins a statement inside the open one.
     fn begin(&mut self, logical: &Logical, indent: usize, head: Head) {
         let parent = self.open.last().map(|open| open.statement);
         let depth = parent
@@ -271,7 +271,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.mark(logical, LineRole::Statement, statement);
     }
 
-    /// A line that carries the open statement on and makes it a pipe or a chain.
+    /// Handles a line that continues the open statement and makes it a pipe or a chain.
     fn join(&mut self, logical: &Logical, kind: Kind, head: Head) {
         let Some(statement) = self.open.last().map(|open| open.statement) else {
             return;
@@ -309,7 +309,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         self.extend(statement, logical.last);
     }
 
-    /// Marks what lies outside of the programs of a Markdown file.
+    /// Marks lines outside of the programs of a Markdown file.
     fn set_apart(&mut self, programs: &[Range<usize>]) {
         let mut programs = programs.iter().peekable();
         for (at, line) in self.lines.iter_mut().enumerate() {
@@ -331,7 +331,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
         }
     }
 
-    /// Blank lines and comments belong to the innermost statement around them.
+    /// Assigns blank lines and comments to the innermost statement around them.
     fn place_blanks(&mut self) {
         let mut next = 0;
         let mut around: Vec<usize> = Vec::new();
@@ -355,7 +355,7 @@ impl<'s, 'a> Scanner<'s, 'a> {
     }
 }
 
-/// The properties of a head that begins at a line.
+/// Returns the properties of a head, with the line on which it begins.
 fn placed(head: Head, line: usize) -> Vec<Property> {
     let mut properties = head.properties.0;
     for property in &mut properties {
@@ -364,12 +364,12 @@ fn placed(head: Head, line: usize) -> Vec<Property> {
     properties
 }
 
-/// Whether a line goes on with `| map: …`.
+/// Whether a line continues a statement with `| map: …`.
 fn is_pipe(tokens: Tokens<'_>) -> bool {
     tokens.is(0, Tok::Pipe) && tokens.word(1).is_some_and(is_operation)
 }
 
-/// The number of a line, from 1.
+/// Returns the number of a line, from 1.
 fn number(index: usize) -> u32 {
     u32::try_from(index.saturating_add(1)).unwrap_or(u32::MAX)
 }

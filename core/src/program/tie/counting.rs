@@ -1,12 +1,12 @@
-//! How indices count: documents count statements from 0 or from 1, with or without declarations, only the outer
-//! ones, or lines. Rows that are sure teach it.
+//! Determines how a run's indices count: from 0 or from 1, all statements, only those that run, only the outermost,
+//! or lines. The rows with certain ties show it.
 
 use crate::program::{LineRole, Listing, Statement};
 
-/// A way to count, in which an index may be given: what is counted, and the number of the first.
+/// A way of counting: what is counted, and the number of the first.
 pub(super) type Counting = (What, i64);
 
-/// What is counted. `Running` are statements that do not only declare.
+/// What is counted. `Running` statements are those that are not only declarations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Lines,
@@ -16,7 +16,7 @@ pub(super) enum What {
     Outer,
 }
 
-/// The likely ones first.
+/// All ways, likely ones first.
 pub(super) const COUNTINGS: [Counting; 9] = [
     (What::Lines, 1),
     (What::Statements, 1),
@@ -29,7 +29,7 @@ pub(super) const COUNTINGS: [Counting; 9] = [
     (What::Outer, 0),
 ];
 
-/// The statements of each [`What`], in order; `None` for a line that begins no statement.
+/// The statements of each [`What`], in order; `None` for a line that does not begin a statement.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Counted([Vec<Option<u32>>; 5]);
 
@@ -54,13 +54,13 @@ impl Counted {
         self.0.get(what as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The statement with that index in a way of counting.
+    /// Returns the statement with that index in a way of counting.
     pub(super) fn at(&self, (what, from): Counting, index: i64) -> Option<u32> {
         let at = usize::try_from(index.checked_sub(from)?).ok()?;
         self.all(what).get(at).copied().flatten()
     }
 
-    /// The statement that an index is nearest to in a way of counting.
+    /// Returns the statement nearest to an index in a way of counting.
     pub(super) fn near(&self, (what, from): Counting, index: i64) -> u32 {
         let at = usize::try_from(index.saturating_sub(from)).unwrap_or(0);
         let upto = self.all(what).iter().take(at.saturating_add(1));
@@ -68,21 +68,21 @@ impl Counted {
     }
 }
 
-/// What the sure rows of a run say of how it counts.
+/// The evidence of certain ties about how a run counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Learned {
-    /// The ways that most of them agree with, the likeliest first; none when nothing was learned.
+    /// The ways with which most rows agree, likeliest first; empty without evidence.
     pub(super) best: Vec<Counting>,
     votes: [usize; COUNTINGS.len()],
     asked: usize,
-    /// Whether all of them agree.
+    /// Whether all rows agree.
     pub(super) agree: bool,
-    /// The lowest and the highest index among them.
+    /// The lowest and the highest index among the rows.
     span: Option<(i64, i64)>,
 }
 
 impl Learned {
-    /// A row with that index is one of these statements, in order.
+    /// Adds a row with that index that is one of these statements; they must be in order.
     pub(super) fn take(&mut self, counted: &Counted, index: i64, among: &[u32]) {
         self.asked += 1;
         for (vote, counting) in self.votes.iter_mut().zip(COUNTINGS) {
@@ -93,7 +93,7 @@ impl Learned {
         self.span = Some((low.min(index), high.max(index)));
     }
 
-    /// Weighs what was taken.
+    /// Evaluates the evidence.
     pub(super) fn weigh(&mut self) {
         let most = self.votes.iter().copied().max().unwrap_or(0);
         let best = self.votes.iter().zip(COUNTINGS);
@@ -104,8 +104,8 @@ impl Learned {
         self.agree = most == self.asked;
     }
 
-    /// Whether an index may tell equals apart: all sure rows count alike, and they are several, or it lies between
-    /// them. One that agrees may do so by chance.
+    /// Whether an index may decide between equal statements: all certain rows agree, and there are at least three, or
+    /// two with the index between them. A single row may agree by chance.
     pub(super) fn is_steady(&self, index: i64) -> bool {
         let between = self
             .span

@@ -1,4 +1,4 @@
-//! What statements have in common with texts that are not their heads, and how texts are compared.
+//! Finds statements by features other than their heads, and compares texts.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,14 +6,14 @@ use super::index::Feature;
 use crate::program::row::{LIMIT, Row, append, clip, inner_text, quoted_in};
 use crate::program::{LineRole, Listing, Statement};
 
-/// The same for the same text, on every machine.
+/// Returns the same hash for the same text on every machine.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Statements by what texts have in common with them, in order of that, then of the program.
+/// Statements ordered by feature and text, then by position in the program.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Features {
     texts: Vec<(Feature, String)>,
@@ -29,18 +29,18 @@ impl Features {
         Features { texts, ids }
     }
 
-    /// Each in order.
+    /// Returns all entries in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Feature, &str, u32)> {
         self.from(0)
     }
 
-    /// The statements that have this text.
+    /// Returns the statements with this text.
     pub(super) fn same(&self, feature: Feature, text: &str) -> &[u32] {
         let range = self.before(feature, text)..self.upto(feature, text);
         self.ids.get(range).unwrap_or_default()
     }
 
-    /// Those from the first text on that is not before this one.
+    /// Returns the entries from this text on.
     pub(super) fn since(
         &self,
         feature: Feature,
@@ -49,7 +49,7 @@ impl Features {
         self.from(self.before(feature, text))
     }
 
-    /// The last text that is not behind this one.
+    /// Returns the last text that is not after this one.
     pub(super) fn last(&self, feature: Feature, text: &str) -> Option<&str> {
         let at = self.upto(feature, text).checked_sub(1)?;
         let found = self.texts.get(at).filter(|(of, _)| *of == feature);
@@ -75,7 +75,7 @@ impl Features {
     }
 }
 
-/// What texts may have in common with statements beside their heads.
+/// Returns the features of all statements, except their heads.
 pub(super) fn others(listing: &Listing) -> Features {
     let mut others = Vec::new();
     for (id, statement) in (0..).zip(&listing.statements) {
@@ -97,7 +97,7 @@ pub(super) fn others(listing: &Listing) -> Features {
     Features::of(others)
 }
 
-/// A statement's head and its properties.
+/// Returns a statement's head and properties as one text.
 pub(super) fn whole(listing: &Listing, id: u32, statement: &Statement, head: &str) -> String {
     let mut whole = head.to_owned();
     let below = listing.lines.get(statement.line as usize..);
@@ -115,7 +115,8 @@ pub(super) fn whole(listing: &Listing, id: u32, statement: &Statement, head: &st
     whole
 }
 
-/// The quoted texts of a statement: of its head, what it asks for, and what a head opens and goes on below it.
+/// Returns the quoted texts of a statement: in its head, its prompts, and a text that the head opens and the lines
+/// below continue.
 pub(super) fn texts_of(listing: &Listing, id: u32, statement: &Statement) -> Vec<String> {
     let mut texts = quoted_in(&statement.text);
     for key in ["prompt", "description", "message", "condition"] {
@@ -131,7 +132,7 @@ pub(super) fn texts_of(listing: &Listing, id: u32, statement: &Statement) -> Vec
     texts
 }
 
-/// Whether `text` is `pattern` with something in place of every `{…}`; of a text that was cut, as far as it goes.
+/// Whether `text` equals `pattern` with each `{…}` replaced by some text; a cut text is only compared up to its end.
 pub(super) fn fills(pattern: &str, text: &str, cut: bool) -> bool {
     let mut rest = text;
     let last = pattern.matches('{').count();
@@ -141,7 +142,7 @@ pub(super) fn fills(pattern: &str, text: &str, cut: bool) -> bool {
             _ => part.split_once('}').map_or("", |(_, after)| after),
         };
         if at == last && at > 0 && !cut {
-            // The last name takes all that is before the end.
+            // The last name takes the rest up to the final literal.
             return rest.ends_with(literal);
         }
         match rest.find(literal) {

@@ -1,4 +1,4 @@
-//! What statements can be found by: their text, its beginning, names, targets, quoted texts.
+//! Indexes statements by what identifies them: their text, its beginning, names, targets, quoted texts.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -7,53 +7,54 @@ use super::features::{Features, fills, hash, others, texts_of};
 use crate::program::row::{LIMIT, Row, clip};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 
-/// Of more statements than this that a text may speak of, only so many are looked at.
+/// Maximum number of candidate statements that are examined for one text.
 const MOST: usize = 4096;
 
-/// Of more statements than this, no quoted texts are compared.
+/// Maximum number of candidates whose quoted texts are compared.
 const SEVERAL: usize = 64;
 
-/// What a text may have in common with a statement.
+/// A feature that a text may share with a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Feature {
     /// The head.
     Head,
-    /// The head without `x =` before it, or what stands behind its colon.
+    /// The head after `x =`, or the part after its colon.
     Right,
     /// Head and properties.
     Whole,
     /// The name that it binds or declares.
     Name,
-    /// What it refers to.
+    /// The target that it refers to.
     Target(Kind),
-    /// A quoted text up to its first `{`.
+    /// A quoted text, up to its first `{`.
     Quoted,
 }
 
-/// The statements of a listing by what texts have in common with them.
+/// The statements of a listing, by feature.
 #[derive(Debug, Clone, Default)]
 pub(in crate::program) struct Index {
     heads: Features,
-    /// What only reworded or cut texts ask for is made when one does.
+    /// Features needed only for reworded or cut texts; prepared when first needed.
     others: OnceLock<Features>,
-    /// Statements whose very text is nobody else's, and begins nobody else's: its hash, and the statement; sorted.
+    /// Hash and statement of each text that no other statement has or begins with; sorted.
     sure: Vec<(u64, u32)>,
-    /// Whether a statement is one of those.
+    /// Whether a statement is in `sure`.
     is_sure: Vec<bool>,
 }
 
-/// What a text was found to speak of.
+/// The statements that a text may refer to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::program) struct Found {
-    /// In order of the program.
+    /// In program order.
     pub(in crate::program) statements: Vec<u32>,
-    /// Whether the text is theirs, or names them, and of no other begins so; else it was shortened or reworded.
+    /// Whether the text is that of these statements, or names them, and no other text begins with it; otherwise it
+    /// was shortened or reworded.
     pub(super) exact: bool,
-    /// By what they were found.
+    /// The evidence by which they were found.
     pub(in crate::program) by: TiedBy,
-    /// The likeliest of them, where nothing else tells.
+    /// The likeliest of them, used if there is no other evidence.
     pub(super) likeliest: Option<u32>,
-    /// The kind that the text has.
+    /// The kind of the text.
     pub(super) kind: Option<Kind>,
 }
 
@@ -69,7 +70,7 @@ impl Found {
         })
     }
 
-    /// The one statement that it is for certain.
+    /// Returns the statement if it is certain.
     pub(super) fn sure(&self) -> Option<u32> {
         match self.statements.as_slice() {
             [only] if self.exact => Some(*only),
@@ -103,7 +104,7 @@ impl Index {
         index
     }
 
-    /// The very texts that are nobody else's, and begin nobody else's, of the statements that are `plain`.
+    /// Returns hash and statement of the texts that no other text equals or begins with, for the `plain` statements.
     fn alone(&self, listing: &Listing, plain: &[bool]) -> Vec<(u64, u32)> {
         let heads = self.heads.iter();
         let heads = heads.take_while(|(feature, _, _)| *feature == Feature::Head);
@@ -112,7 +113,7 @@ impl Index {
         let mut rights = self.heads.since(Feature::Right, "").peekable();
         let alone = std::iter::from_fn(|| {
             let (_, head, id) = heads.next()?;
-            // What begins so stands behind it.
+            // A longer head that begins with this one directly follows it in the order.
             let behind = heads
                 .peek()
                 .is_some_and(|(_, next, _)| next.starts_with(head));
@@ -130,8 +131,8 @@ impl Index {
         sure
     }
 
-    /// The statement whose very text this is, and that of no other: what [`Index::find`] would find, at once. It is looked for
-    /// where rows mostly are: not far behind the statement `after`.
+    /// Returns the statement with exactly this text, if no other has it: a fast path of [`Index::find`]. The search
+    /// starts just after the statement `after`, where the next row usually is.
     pub(super) fn sure(&self, listing: &Listing, text: &str, after: u32) -> Option<u32> {
         let has_text = |id: &u32| listing.get(*id).is_some_and(|own| own.text == text);
         let near = (after.saturating_add(1)..after.saturating_add(5))
@@ -158,7 +159,7 @@ impl Index {
         self.features(listing, feature).same(feature, text)
     }
 
-    /// The statements that have a text which begins so, with that text.
+    /// Returns the statements with a text that begins with this one, each with its text.
     fn begin<'i>(
         &'i self,
         listing: &Listing,
@@ -170,7 +171,7 @@ impl Index {
         found.map(|(_, own, id)| (own, id)).take(MOST)
     }
 
-    /// The statements that a row's text speaks of, the surest way first.
+    /// Returns the statements that a row's text matches, with the most certain evidence.
     pub(in crate::program) fn find(&self, listing: &Listing, text: &str) -> Found {
         let row = Row::of_many_lines(text);
         if row.canonical.is_empty() {
@@ -189,15 +190,15 @@ impl Index {
         }
     }
 
-    /// The same text, with or without the name that it is bound to.
+    /// Finds statements with the same text, with or without the bound name.
     fn by_text(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let with_name = self.of(listing, Feature::Head, &row.canonical);
         let mut statements = with_name.to_vec();
-        // A word alone is rather the name of what is bound than the value of something else.
+        // A single word is more likely a bound name than the value of something else.
         if !row.lone {
             statements.extend(self.of(listing, Feature::Right, &row.canonical));
         }
-        // More lines than the head tell equals apart.
+        // Lines after the head may decide between statements with equal heads.
         if row.whole.len() > row.canonical.len() && statements.len() > 1 {
             let whole = clip(&row.whole, LIMIT);
             let same = self.begin(listing, Feature::Whole, whole).map(|(_, id)| id);
@@ -206,7 +207,7 @@ impl Index {
                 statements.retain(|id| same.contains(id));
             }
         }
-        // Another that begins so may have been cut.
+        // A longer text may be the original of this one, if the row was cut.
         let mut beginning = row.canonical.clone();
         beginning.push_str(if row.colon { " :" } else { "" });
         let longer = |feature| {
@@ -215,13 +216,13 @@ impl Index {
         };
         let exact = !row.lone && !longer(Feature::Head) && !longer(Feature::Right);
         Some(Found {
-            // One that needs no name.
+            // A match without the bound name is less likely.
             likeliest: with_name.first().copied(),
             ..Found::some(statements, exact, TiedBy::Text)?
         })
     }
 
-    /// A branch (`parallel:a`), or a name that is bound or declared.
+    /// Finds a branch (`parallel:a`), or a name that is bound or declared.
     fn by_name(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let kind_of = |id: u32| listing.get(id).map(|own| own.kind);
         if let Some(branch) = &row.branch {
@@ -250,7 +251,7 @@ impl Index {
             true => begins,
             false => all.iter().copied().filter(same_kind).collect(),
         };
-        // That the only one binds it by another kind of action, or others bind it, too, makes it a guess.
+        // The tie is a guess if the only match binds the name by another kind of action, or if others bind it too.
         let alone = declares || all.len() == 1 && row.kind.is_some();
         let exact = likely.len() == 1 && row.named && (is_begun || alone);
         match likely.is_empty() {
@@ -260,8 +261,8 @@ impl Index {
         }
     }
 
-    /// `do process` for `let x = do process(half, 3)`, `process(half)`, `session: a` for `x = session: a`, and an agent's
-    /// or a block's name alone.
+    /// Finds statements by their target: `do process` for `let x = do process(half, 3)`, `process(half)`, `session:
+    /// a` for `x = session: a`, or only the name of an agent or a block.
     fn by_target(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let alone = row.name.as_ref().filter(|_| row.lone);
         let target = row.target.as_ref().or(alone)?;
@@ -284,8 +285,8 @@ impl Index {
         Found::some(all, false, TiedBy::Target)
     }
 
-    /// A text that was shortened: with its last word whole if it can be (`do process` is rather `do process(x)` than
-    /// `do process_all(x)`).
+    /// Finds the statement of a shortened text, preferably with its last word complete: `do process` is more likely
+    /// `do process(x)` than `do process_all(x)`.
     fn by_beginning(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         if row.canonical.len() < 3 {
             return None;
@@ -302,13 +303,13 @@ impl Index {
             true => all.into_iter().map(|(_, id)| id).collect(),
             false => clean,
         };
-        // A keyword alone tells of the only statement that begins so.
+        // A keyword alone identifies a statement only if no other begins with it.
         let told = !row.is_keyword() || statements.len() == 1;
         Found::some(statements, false, TiedBy::Beginning).filter(|_| told)
     }
 
-    /// A quoted text that is one of the program, or one with its `{names}` filled in; a text that was cut may also be the
-    /// beginning of one. Of the same kind of statement if there is any.
+    /// Finds statements with the same quoted text, or with one whose `{names}` are filled in. A cut text may also be
+    /// the beginning of a quoted one. Statements of the same kind take precedence.
     fn by_quoted(&self, listing: &Listing, row: &Row<'_>) -> Option<Found> {
         let quoted = row.quoted();
         let text = quoted.first().filter(|text| text.len() > 2)?;
@@ -334,7 +335,7 @@ impl Index {
         Found::some(statements, false, TiedBy::Quoted)
     }
 
-    /// The statements with the longest literal beginning that a text begins with.
+    /// Returns the statements with the longest literal beginning with which a text begins.
     fn shorter(&self, listing: &Listing, text: &str) -> &[u32] {
         let features = self.features(listing, Feature::Quoted);
         let mut part = text;
@@ -358,12 +359,12 @@ impl Index {
         &[]
     }
 
-    /// The statements that bind or declare a name in lower case.
+    /// Returns the statements that bind or declare a name, given in lower case.
     pub(in crate::program) fn named(&self, listing: &Listing, name: &str) -> &[u32] {
         self.of(listing, Feature::Name, name)
     }
 
-    /// The statements of a kind that refer to a name in lower case.
+    /// Returns the statements of a kind that refer to a name, given in lower case.
     pub(in crate::program) fn referring(
         &self,
         listing: &Listing,

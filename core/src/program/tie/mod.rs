@@ -1,16 +1,18 @@
-//! Ties rows and annotations to statements.
+//! Ties rows and annotations to statements of the program.
 //!
-//! The text decides first: the same text, a name, what it refers to, a beginning, a quoted text. What a row ran in and its
-//! index decide between equals, and the index alone only where the text says nothing.
+//! The text counts first: an equal text, a name, a target, a beginning, a quoted text. The enclosing construct and
+//! the index decide between equal candidates; the index alone counts only if the text gives no evidence.
 //!
 //! | a tie is certain when | |
 //! |---|---|
-//! | the text is that of one statement alone | and no other statement's text begins with it: it may have been cut |
-//! | the name is bound by one statement alone | and stands before an `=`, or declares something of the same kind |
-//! | several statements have the text | and the index singles one out, as all sure rows of the run count (several) |
-//! | | or the row has no index, and what it surely ran in holds one of them alone |
+//! | the text matches only one statement | and no other statement's text begins with it, because the text may have
+//! been cut |
+//! | only one statement binds the name | and the name precedes an `=`, or declares something of the same kind |
+//! | several statements have the text | and the index selects one, counted as all certain rows of the run (at least
+//! two) count |
+//! | | or the row has no index, and only one of them is inside the construct that it certainly ran in |
 //!
-//! Anything else is a guess and says so.
+//! Any other tie is a guess and is marked as one.
 
 mod counting;
 mod features;
@@ -25,36 +27,38 @@ use super::{Listing, Tie, TiedBy};
 use counting::{COUNTINGS, Counted, Learned};
 use index::{Found, Index};
 
-/// A listing made ready for ties.
+/// The look-up tables of a listing.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ready {
     index: Index,
     counted: Counted,
 }
 
-/// What a row ran in: a construct, or the block that was called.
+/// The construct, or the called block, in which a row ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Within {
-    /// The statement whose body it is.
+    /// The statement whose body the row ran in.
     pub(crate) outer: u32,
-    /// The last statement whose body belongs to it: another one in a branch that begins with a `try` or `if`.
+    /// The last statement whose body belongs to it. It differs from `outer` for a branch that begins with a `try` or
+    /// `if`.
     pub(crate) last: u32,
-    /// Whether that is no guess.
+    /// Whether this construct is certain.
     pub(crate) sure: bool,
 }
 
 impl Listing {
-    /// Ties a row to a statement: by its text first (texts are often shortened: a prefix will do), its index
-    /// only deciding between equals and where the text says nothing (documents count statements or lines).
+    /// Ties a row to a statement. Its text counts first; texts are often shortened, so a prefix suffices. The index
+    /// (a count of statements or lines, depending on the writer) decides only between equal texts, or if the text
+    /// matches nothing.
     ///
-    /// For the rows of a whole run use [`Listing::ties`], which learns how they count: one row's index alone makes
-    /// nothing certain.
+    /// For all rows of a run use [`Listing::ties`], which learns how they count: a single row's index makes no tie
+    /// certain.
     pub fn tie(&self, text: &str, index: Option<i64>) -> Option<Tie> {
         let found = self.index().find(self, text);
         choose(self, &Learned::default(), &found, index, None)
     }
 
-    /// A tier for many rows: it remembers texts and learns how the indices count.
+    /// Returns a [`Ties`] for many rows, which remembers texts and learns how the indices count.
     pub fn ties(&self) -> Ties<'_> {
         Ties {
             listing: self,
@@ -65,7 +69,7 @@ impl Listing {
         }
     }
 
-    /// What its statements can be found by.
+    /// Returns the index of its statements.
     pub(super) fn index(&self) -> &Index {
         &self.ready().index
     }
@@ -78,26 +82,28 @@ impl Listing {
     }
 }
 
-/// Texts that a tier remembers: each is looked up twice, to learn and to be tied.
+/// Maximum number of remembered texts. They are worth remembering because each is looked up twice: for learning, and
+/// for its tie.
 const REMEMBERED: usize = 1 << 17;
 
 /// Ties many rows to one program: see [`Listing::ties`].
 #[derive(Debug, Clone)]
 pub struct Ties<'a> {
     listing: &'a Listing,
-    /// What texts speak of: of the first [`REMEMBERED`], the others are looked up again.
+    /// The candidates of the first [`REMEMBERED`] texts; other texts are looked up again.
     found: BTreeMap<String, Rc<Found>>,
-    /// What was found, each once: very many texts speak of the same.
+    /// Distinct results, shared by all texts with the same candidates.
     same: BTreeSet<Rc<Found>>,
     learned: Learned,
-    /// The statement that was surely tied last.
+    /// The statement of the last certain tie.
     last: u32,
 }
 
 impl Ties<'_> {
-    /// Learns from rows, given as text and index, how their indices count. Rows that have the text of statements teach it.
+    /// Learns how indices count from rows, given as text and index. Only rows whose text matches statements
+    /// contribute.
     pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
-        // The index first: numbers are compared faster than texts that begin alike.
+        // The index comes first because numbers are compared faster than texts with equal beginnings.
         let mut asked: BTreeSet<(i64, &str)> = BTreeSet::new();
         for (text, index) in rows {
             let Some(index) = index.filter(|index| asked.insert((*index, text))) else {
@@ -116,19 +122,19 @@ impl Ties<'_> {
         self.learned.weigh();
     }
 
-    /// The statement that a text is surely of, without asking what else it may speak of.
+    /// Returns the statement that a text certainly matches, without searching other candidates.
     fn sure(&mut self, text: &str) -> Option<u32> {
         let sure = self.listing.index().sure(self.listing, text, self.last)?;
         self.last = sure;
         Some(sure)
     }
 
-    /// Ties a row to a statement, as [`Listing::tie`] does, by the counting that was learned.
+    /// Ties a row to a statement like [`Listing::tie`], but with the learned way of counting.
     pub fn tie(&mut self, text: &str, index: Option<i64>) -> Option<Tie> {
         self.tie_within(text, index, None)
     }
 
-    /// Ties a row of which is known what it ran in.
+    /// Ties a row whose enclosing construct is known.
     pub(crate) fn tie_within(
         &mut self,
         text: &str,
@@ -146,8 +152,8 @@ impl Ties<'_> {
         choose(self.listing, &self.learned, &found, index, within)
     }
 
-    /// Ties the next of several texts that come in the order of the program, as the lines of a state.md do:
-    /// of equals, the first after the statement `after`.
+    /// Ties the next of several texts in program order, such as the lines of a state.md: of equal candidates, the
+    /// first after the statement `after`.
     pub fn tie_after(&mut self, text: &str, after: Option<u32>) -> Option<Tie> {
         let found = self.find(text);
         let all = found.statements.as_slice();
@@ -159,8 +165,8 @@ impl Ties<'_> {
         })
     }
 
-    /// As [`Ties::tie_after`], for a text that comes `often` times, now for the `nth` time (from 0): as often as
-    /// there are statements of it, each is the one in its place.
+    /// Does the same as [`Ties::tie_after`] for a text that occurs `often` times, now for the `nth` time (from 0). If
+    /// as many statements have that text, the n-th text gets the n-th statement.
     pub fn tie_nth(
         &mut self,
         text: &str,
@@ -183,7 +189,7 @@ impl Ties<'_> {
         })
     }
 
-    /// Whether the sure rows of the run say that indices are lines.
+    /// Whether the indices of certain rows are line numbers.
     pub(crate) fn counts_lines(&self) -> bool {
         self.learned.best.first() == Some(&COUNTINGS[0])
     }
@@ -205,7 +211,7 @@ impl Ties<'_> {
     }
 }
 
-/// One of the statements that a text speaks of.
+/// Chooses one of the statements that a text matches.
 fn choose(
     listing: &Listing,
     learned: &Learned,
@@ -226,7 +232,7 @@ fn choose(
     }
     let hit = index.and_then(|index| hit(listing, learned, found, index));
     if all.is_empty() {
-        // The text says nothing.
+        // The text matches nothing, so only the index counts.
         let (statement, _) = hit?;
         return Some(Tie {
             statement,
@@ -238,7 +244,7 @@ fn choose(
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, steady)) = hit {
         let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
-        // A word alone (`break`) may be a name; with its line it is the statement.
+        // A single word (`break`) may be a name; if its line agrees, it is the statement.
         let exact = found.exact || found.by == TiedBy::Text;
         return tie(statement, exact && steady && there);
     }
@@ -255,8 +261,8 @@ fn choose(
     tie(*nearest.or(list.first())?, false)
 }
 
-/// The statement that an index names, and whether that may be relied on: one that the text speaks of; where it says
-/// nothing, one of its kind.
+/// Returns the statement with an index, and whether the index is reliable. The statement must match the text, or the
+/// text's kind if the text matches nothing.
 fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Option<(u32, bool)> {
     let counted = &listing.ready().counted;
     let may_be = |statement: &u32| match found.statements.as_slice() {
@@ -279,7 +285,7 @@ fn hit(listing: &Listing, learned: &Learned, found: &Found, index: i64) -> Optio
     Some((first.filter(may_be)?, steady))
 }
 
-/// Those of a list, in order of the program, that lie in a statement, or are it.
+/// Returns the statements of an ordered list that are inside a statement, or are that statement.
 fn inside<'s>(listing: &Listing, list: &'s [u32], outer: u32, last: u32) -> &'s [u32] {
     let from = list.partition_point(|id| *id < outer);
     let rest = list.get(from..).unwrap_or_default();

@@ -41,7 +41,7 @@ session "Report"
 session "Report"
 "#;
 
-/// The line of the statement, negative when guessed; 0 when there is none.
+/// Returns the line of the tied statement, negative for a guess; 0 without a tie.
 fn line(listing: &Listing, tie: Option<Tie>) -> i64 {
     tie.map_or(0, |tie| {
         let line = i64::from(listing.statements[tie.statement as usize].line);
@@ -53,7 +53,7 @@ fn line(listing: &Listing, tie: Option<Tie>) -> i64 {
 fn texts_of_rows_find_their_statement() {
     let listing = scan(PROGRAM);
     for (text, index, expected) in [
-        // The same text, but for blanks, case, quotes, comments, and the colon.
+        // Equal texts, except for blanks, case, quotes, comments, and the colon.
         ("session \"Process chunk\"", None, 24),
         (
             "  session   \"process  chunk\"  # --> bindings/x.md",
@@ -64,7 +64,7 @@ fn texts_of_rows_find_their_statement() {
         ("approve production_deploy:", Some(99), 34),
         ("approve production_deploy", None, 34),
         ("try:", None, 29),
-        // Without, or with, the name that it is bound to.
+        // With or without the bound name.
         ("session \"Analyze risk A\"", None, 12),
         ("let a = session \"Analyze risk A\"", None, 12),
         ("do process(half, depth - 1)", None, 25),
@@ -92,26 +92,26 @@ fn texts_of_rows_find_their_statement() {
         ("parallel: b", None, 13),
         ("branch a", None, 12),
         ("parallel:z", None, 0),
-        // What it refers to.
+        // By the target that the statement refers to.
         ("do process(topic, 3)", None, 28),
         ("process(topic, 3)", None, -28),
         ("resume captain", None, -20),
         ("do process", Some(25), -25),
         ("do process", Some(28), -28),
         ("do process(half)", Some(25), -25),
-        // Names filled in.
+        // With names filled in.
         ("session \"Analyze risk B of whales\"", None, -13),
         (
             "session \"Analyze the failure of whales in depth\"",
             None,
             -32,
         ),
-        // Reworded: some words in common tell nothing.
+        // Reworded: a few common words are not evidence.
         ("session: captain reviews the draft", None, 0),
         ("loop until the draft is good enough", None, 0),
         ("Research of AI safety", None, 0),
         ("Risky operation", None, 0),
-        // Nothing like it: nothing, unless the index says something.
+        // A text without any similarity is tied only by its index.
         ("buy milk", None, 0),
         ("buy milk", Some(28), -28),
         ("", None, 0),
@@ -128,7 +128,7 @@ fn texts_of_rows_find_their_statement() {
 fn the_index_decides_between_equals_only() {
     let listing = scan(PROGRAM);
     for (text, index, expected) in [
-        // One row's index alone makes nothing certain.
+        // The index of a single row is not certain.
         ("draft = session: writer", Some(16), -16),
         ("draft = session: writer", Some(18), -18),
         ("draft = session: writer\n  prompt: \"Improve\"", None, 18),
@@ -137,13 +137,13 @@ fn the_index_decides_between_equals_only() {
         ("session \"Report\"", Some(38), -38),
         // Statements, from 0.
         ("session \"Report\"", Some(21), -37),
-        // Counts that say different things, or nothing.
+        // Indices that are contradictory, or outside the program.
         ("session \"Report\"", Some(22), -37),
         ("session \"Report\"", Some(777), -37),
         ("session \"Report\"", Some(-1), -37),
         ("session \"Report\"", Some(i64::MIN), -37),
         ("session \"Report\"", Some(i64::MAX), -37),
-        // Text first.
+        // The text takes precedence.
         ("session \"Risky operation\"", Some(8), 30),
     ] {
         let tie = listing.tie(text, index);
@@ -151,7 +151,7 @@ fn the_index_decides_between_equals_only() {
     }
 }
 
-/// What may have been cut from a longer text is no certainty, until the run's own counting says so.
+/// A text that may be the beginning of a longer one is a guess, unless the run's own counting confirms it.
 #[test]
 fn a_text_that_another_begins_with_is_a_guess() {
     let listing = scan(
@@ -172,7 +172,7 @@ fn a_text_that_another_begins_with_is_a_guess() {
         ("a = session \"reworded\"", -10),
         ("throw \"y\"", 11),
         ("session \"Wait...\"", -12),
-        // With or without the name that it is bound to.
+        // With or without the bound name.
         ("session \"one\"", -15),
         ("let x = session \"one\"", 14),
     ] {
@@ -188,10 +188,10 @@ fn a_text_that_another_begins_with_is_a_guess() {
         ("do process", 1, 1),
         ("session \"one\"", 15, 15),
         ("session \"one\"", 14, 14),
-        // Next to it: the statement that has the text.
+        // The statement next to the index has the text.
         ("session \"one\"", 13, -14),
         ("do process", 3, -1),
-        // Reworded: an index that is known to be right tells more than words do.
+        // Reworded: a reliable index is better evidence than words.
         ("parallel branches first", 6, -6),
     ] {
         let tie = ties.tie(text, Some(index));
@@ -199,7 +199,7 @@ fn a_text_that_another_begins_with_is_a_guess() {
     }
 }
 
-/// Prompts of several lines, in one line of a row.
+/// Prompts of several lines, written on one line in the row.
 #[test]
 fn a_prompt_of_several_lines_is_found_by_its_beginning() {
     let listing = scan(
@@ -218,7 +218,7 @@ fn a_prompt_of_several_lines_is_found_by_its_beginning() {
     }
 }
 
-/// Rows that disagree about how they count make no index a witness.
+/// If rows disagree about how they count, an index is not evidence.
 #[test]
 fn indices_that_are_not_steady_make_nothing_certain() {
     let listing = scan(PROGRAM);
@@ -249,7 +249,7 @@ fn texts_that_come_as_often_as_statements_are_in_their_order() {
     }
 }
 
-/// Documents count statements from 0 or 1, all or those that run, or lines: rows that are sure teach it.
+/// OpenProse counts statements from 0 or 1, all or only those that run, or lines: rows with certain ties show which.
 #[test]
 fn many_rows_teach_how_they_count() {
     let listing = scan(PROGRAM);
@@ -312,7 +312,7 @@ fn nothing_ties_to_an_empty_program() {
     }
 }
 
-/// 100,000 rows, all of them different or all the same, against 2,000 statements.
+/// 100,000 rows, all different or all equal, against 2,000 statements.
 #[test]
 fn many_rows_tie_in_no_time() {
     let source: String = (0..500)
@@ -350,7 +350,7 @@ fn a_word_alone_is_sure_where_its_line_agrees() {
     }
 }
 
-/// No text is of one statement alone: the rows allow one way of counting, though, once the second is there.
+/// No text belongs to a single statement, but the rows allow only one way of counting once the second is known.
 #[test]
 fn rows_that_all_have_equals_tell_how_they_count() {
     let listing = scan("parallel:\n  session \"x\"\n  session \"x\"\nparallel:\n  session \"x\"\n");
@@ -364,7 +364,7 @@ fn rows_that_all_have_equals_tell_how_they_count() {
     assert_eq!(tied(&lines, "parallel:", 1), 1);
     assert_eq!(tied(&lines, "parallel:", 4), 4);
     assert_eq!(tied(&lines, "session \"x\"", 3), 3);
-    // Counted from 0, or in no way at all.
+    // Counted from 0, or in no consistent way.
     let from_0 = [("parallel:", Some(0)), ("parallel:", Some(3))];
     assert_eq!(tied(&from_0, "session \"x\"", 2), 3);
     let odd = [("parallel:", Some(2)), ("parallel:", Some(3))];
