@@ -1,47 +1,49 @@
-//! Which statement each of several observations speaks of, told in order: the cheapest path through the program along them.
+//! Decides which statement each of several ordered observations belongs to, by finding the cheapest path through the
+//! program.
 //!
-//! What an observation says of a statement, and how far the program goes from one to the next, are costs. The path of the
-//! least sum is believed; a tie is a guess where a path that ties the observation elsewhere costs little more.
+//! Evidence against a statement, and the distance in the program from one statement to the next, are costs. The path
+//! with the smallest total is chosen. A tie (the assignment of an observation to a statement) is a guess if a path
+//! with another tie of that observation costs only little more.
 
 use std::collections::BTreeMap;
 
 use crate::program::{Tie, TiedBy};
 
-/// What speaks against a statement.
+/// A measure of the evidence against a statement.
 pub(super) type Cost = u32;
 
-/// A tie is a guess where the next best path is nearer than this.
+/// A tie is a guess if the best alternative path costs less than this more.
 const GAP: Cost = 5;
 
-/// Paths that are followed at a time.
+/// Maximum number of paths that are followed at the same time.
 const BEAM: usize = 8;
 
-/// A statement that an observation may speak of.
+/// A statement that an observation may belong to.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
     pub(super) statement: u32,
     pub(super) cost: Cost,
     pub(super) by: TiedBy,
-    /// It runs elsewhere: the path goes on where it was.
+    /// Whether the statement runs elsewhere, so that the path's place does not change.
     pub(super) elsewhere: bool,
 }
 
-/// A place on a path: a statement, and the observation that was tied to it.
+/// A place on a path: a statement, and the observation tied to it.
 pub(super) type Place = Option<(u32, usize)>;
 
-/// Observations in order, and the program that they go through.
+/// Ordered observations, and the costs of their ties to the program.
 pub(super) trait Course {
-    /// How many observations there are.
+    /// Returns the number of observations.
     fn len(&self) -> usize;
-    /// What an observation may speak of, coming from a place.
+    /// Returns the possible statements of an observation, given the place before it.
     fn candidates(&self, at: usize, from: Place) -> Vec<Candidate>;
-    /// What it costs that an observation is tied to nothing.
+    /// Returns the cost of leaving an observation without a tie.
     fn untied(&self, at: usize) -> Cost;
-    /// What it costs to come from a place to a statement.
+    /// Returns the cost of going from a place to a statement.
     fn step(&self, from: Place, at: usize, to: u32) -> Cost;
 }
 
-/// A path as far as an observation.
+/// A path up to one observation.
 #[derive(Clone, Copy)]
 struct Path {
     tied: Option<Candidate>,
@@ -50,7 +52,7 @@ struct Path {
     before: usize,
 }
 
-/// Ties each observation.
+/// Returns the tie of each observation.
 pub(super) fn align(course: &impl Course) -> Vec<Option<Tie>> {
     let mut layers: Vec<Vec<Path>> = vec![vec![Path {
         tied: None,
@@ -65,7 +67,7 @@ pub(super) fn align(course: &impl Course) -> Vec<Option<Tie>> {
     chosen(course, &layers)
 }
 
-/// The best paths that go on from others along an observation.
+/// Returns the best continuations of paths by one observation.
 fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
     let mut may_be: BTreeMap<u32, Candidate> = BTreeMap::new();
     let mut untied: BTreeMap<Place, Path> = BTreeMap::new();
@@ -73,7 +75,7 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
         for candidate in course.candidates(at, path.place) {
             may_be.entry(candidate.statement).or_insert(candidate);
         }
-        // The best come first.
+        // Paths are sorted, so the first at a place is the best.
         untied.entry(path.place).or_insert(Path {
             tied: None,
             cost: path.cost + course.untied(at),
@@ -98,17 +100,17 @@ fn next(course: &impl Course, at: usize, before: &[Path]) -> Vec<Path> {
             before: from,
         })
     });
-    // Of equals, what was tied earlier.
+    // The sort is stable: among equal costs, the earlier tie comes first.
     let mut paths: Vec<Path> = untied.into_values().chain(tied).collect();
     paths.sort_by_key(|path| path.cost);
     paths.truncate(BEAM);
     paths
 }
 
-/// The ties of the best path, each compared with the best that ties its observation elsewhere.
+/// Returns the ties of the best path, each compared with the best path that has another tie for the same observation.
 fn chosen(course: &impl Course, layers: &[Vec<Path>]) -> Vec<Option<Tie>> {
     let mut ties = vec![None; course.len()];
-    // What it costs to go on from each path of a layer to the end.
+    // The cost from each path of a layer to the end.
     let mut ahead: Vec<Cost> = layers.last().map_or(Vec::new(), |last| vec![0; last.len()]);
     let mut own = 0;
     for at in (0..course.len()).rev() {

@@ -1,4 +1,4 @@
-//! The tree as an arena: nodes stand in preorder, so that a subtree is a range of them, and a parent comes before its
+//! Stores the tree as an arena: nodes are in preorder, so a subtree is a contiguous range, and a parent precedes its
 //! children.
 
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use typed_index_collections::{TiSlice, TiVec};
 
 use super::{Node, NodeKind, Trace};
 
-/// A node of a [`Trace`]: its place among [`Trace::nodes`], from 0. It means nothing in another trace.
+/// A node of a [`Trace`]: its index in [`Trace::nodes`], from 0. Only valid for the same trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeId(u32);
@@ -18,34 +18,34 @@ pub type Nodes = TiVec<NodeId, Node>;
 pub type NodeSlice = TiSlice<NodeId, Node>;
 
 impl NodeId {
-    /// The node at a place.
+    /// Returns the node at an index.
     pub fn new(place: u32) -> NodeId {
         NodeId(place)
     }
 
-    /// Its place, as views and pages print it.
+    /// Returns the index, as views and pages print it.
     pub fn get(self) -> u32 {
         self.0
     }
 
-    /// The one behind it.
+    /// Returns the next node in preorder.
     pub fn next(self) -> NodeId {
         self.after(1)
     }
 
-    /// The node that many places behind.
+    /// Returns the node that many places later.
     pub(super) fn after(self, places: u32) -> NodeId {
         NodeId(self.0.saturating_add(places))
     }
 
-    /// From this one to before another.
+    /// Returns the nodes from this one up to, but excluding, `end`.
     pub fn to(self, end: NodeId) -> impl DoubleEndedIterator<Item = NodeId> + Clone {
         (self.0..end.0).map(NodeId)
     }
 }
 
 impl From<usize> for NodeId {
-    /// Fewer rows than 2^32 are ever read; a greater place is that of no node.
+    /// An index beyond the limit becomes one without a node; at most 2^32 rows are ever read.
     fn from(place: usize) -> NodeId {
         NodeId(u32::try_from(place).unwrap_or(u32::MAX))
     }
@@ -58,14 +58,14 @@ impl From<NodeId> for usize {
 }
 
 impl Trace {
-    /// The node with an id.
+    /// Returns the node with an id.
     pub fn node(&self, at: NodeId) -> Option<&Node> {
         self.nodes.get(at)
     }
 
-    /// The node of an execution, by its id or an alias.
+    /// Returns the node of an execution, by its id or an alias.
     pub fn of_row(&self, id: i64) -> Option<NodeId> {
-        // Ids are mostly counted without a gap.
+        // Ids usually have no gaps, so the index is guessed before it is searched.
         let first = self.by_row.first()?.0;
         let guess = id
             .checked_sub(first)
@@ -79,18 +79,18 @@ impl Trace {
         (*row == id).then_some(*node)
     }
 
-    /// What comes after the last node of a subtree.
+    /// Returns the end of a subtree: the node after its last one.
     pub fn end(&self, at: NodeId) -> NodeId {
         let below = self.node(at).map_or(0, |node| node.descendants);
         at.after(below.saturating_add(1))
     }
 
-    /// The nodes directly below one, or the roots.
+    /// Returns the direct children of a node, or the roots.
     pub fn children(&self, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         children(&self.nodes, of)
     }
 
-    /// The number of the last round of a loop.
+    /// Returns the number of a loop's last round.
     pub(crate) fn last_round(&self, of: NodeId) -> Option<u32> {
         let inside = self.children(Some(of));
         let rounds = inside.filter_map(|at| match self.node(at)?.kind {
@@ -100,12 +100,12 @@ impl Trace {
         rounds.max()
     }
 
-    /// A node and what it lies in, from the inside out.
+    /// Returns a node and its ancestors, from the inside out.
     pub fn upward(&self, from: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(from, |at| self.node(*at)?.parent)
     }
 
-    /// The frame that each node lies in.
+    /// Returns the enclosing frame of each node.
     pub fn frames(&self) -> TiVec<NodeId, Option<NodeId>> {
         let mut frames = TiVec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -118,20 +118,20 @@ impl Trace {
         frames
     }
 
-    /// Whether a node is an item, or a branch without a statement of its own: it is tied to the line of its parallel, and
-    /// that line tells how the parallel stands.
+    /// Whether a node is an item, or a branch without a statement of its own. Such a node has the line of its
+    /// parallel block, and that line's status belongs to the block.
     pub(crate) fn borrows_line(&self, node: &Node) -> bool {
         let around = node.parent.and_then(|parent| self.node(parent));
         matches!(node.kind, NodeKind::Branch { .. })
             && around.is_some_and(|around| around.line == node.line)
     }
 
-    /// Of each node, whether one below it is like that.
+    /// Returns for each node whether a descendant satisfies the condition.
     pub fn above(&self, is: impl Fn(NodeId, &Node) -> bool) -> TiVec<NodeId, bool> {
         above(&self.nodes, is)
     }
 
-    /// The innermost frame around a node, itself when it is one.
+    /// Returns the innermost frame around a node; the node itself if it is a frame.
     pub fn frame(&self, at: Option<NodeId>) -> Option<NodeId> {
         let mut upward = self.upward(at);
         upward.find(|at| self.node(*at).is_some_and(|node| node.kind.is_frame()))
@@ -139,7 +139,7 @@ impl Trace {
 }
 
 impl NodeKind {
-    /// Whether it is an invocation of a block.
+    /// Whether it is a call of a block.
     pub fn is_frame(&self) -> bool {
         matches!(self, NodeKind::Frame { .. })
     }
@@ -155,7 +155,7 @@ impl NodeKind {
     }
 }
 
-/// The nodes directly below one, or the roots.
+/// Returns the direct children of a node, or the roots.
 pub(super) fn children(nodes: &NodeSlice, of: Option<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
     let (mut at, end) = match of.and_then(|at| Some((at, nodes.get(at)?))) {
         Some((at, node)) => (at.after(1), at.after(1 + node.descendants)),
@@ -169,7 +169,7 @@ pub(super) fn children(nodes: &NodeSlice, of: Option<NodeId>) -> impl Iterator<I
     })
 }
 
-/// Of each node, whether one below it is like that.
+/// Returns for each node whether a descendant satisfies the condition.
 pub(super) fn above(nodes: &NodeSlice, is: impl Fn(NodeId, &Node) -> bool) -> TiVec<NodeId, bool> {
     let mut above: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     for (at, node) in nodes.iter_enumerated().rev() {

@@ -1,7 +1,7 @@
-//! Failures that were dealt with: what lies in a `try` whose `catch` ran (errata T9).
+//! Finds failures that were handled: statements in a `try` whose `catch` ran (errata T9).
 //!
-//! Two ways to know: the program says which statements lie in the `try`, and some row is tied into its `catch`;
-//! or `try` and `catch` are rows themselves.
+//! The evidence is one of two: the program puts the statements in the `try`, and a row is tied to a statement in its
+//! `catch`; or `try` and `catch` have rows of their own.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::words::Lead;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::program::{Listing, StatementKind as Kind};
 
-/// Marks failed nodes as recovered where a `catch` ran for them. Nodes stand in preorder.
+/// Marks failed nodes as recovered if a `catch` ran for them. Nodes are in preorder.
 pub(super) fn recover(nodes: &mut NodeSlice, program: Option<&Listing>) {
     if !nodes.iter().any(|n| n.status == NodeStatus::Failed) {
         return;
@@ -35,9 +35,9 @@ fn ran(node: &Node) -> bool {
     !node.derived && !matches!(node.status, NodeStatus::Pending | NodeStatus::Skipped)
 }
 
-/// A `try` row and the `catch` row after it: everything from one to the other.
+/// Marks all nodes from a `try` row to the `catch` row after it.
 fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
-    // What came since the `try` that is open, by what that lies in.
+    // The nodes since the open `try`, by their parent.
     let mut bodies: BTreeMap<Option<NodeId>, Vec<NodeId>> = BTreeMap::new();
     for (at, node) in nodes.iter_enumerated() {
         match lead(node) {
@@ -60,11 +60,11 @@ fn by_rows(nodes: &NodeSlice, caught: &mut TiSlice<NodeId, bool>) {
     }
 }
 
-/// A statement in the body of a `try`, and one tied into its `catch` later in the same round or frame.
+/// Marks a statement in the body of a `try` if a later statement of the same round or frame is tied into its `catch`.
 fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId, bool>) {
-    // Programs do not nest deeper; the bound keeps hostile ones cheap.
+    // Real programs do not nest deeper; the limit makes hostile ones cheap.
     const DEEPEST: usize = 32;
-    // The statements that a node lies in by the program, itself among them.
+    // The node's statement and the statements around it in the program.
     let program_around = |node: &Node| {
         let own = node.line.and_then(|line| program.statement_at(line));
         let outer = own.into_iter().flat_map(|own| program.enclosing(own));
@@ -72,7 +72,7 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
     };
     let mut around: TiVec<NodeId, Option<NodeId>> = TiVec::with_capacity(nodes.len());
     for node in nodes {
-        // The round or frame that it runs in: a catch in another round has not caught it.
+        // The node's round or frame, because a catch of another round does not handle its failure.
         let inside = node.parent.and_then(|p| {
             let parent = nodes.get(p)?;
             match parent.kind {
@@ -82,7 +82,7 @@ fn by_program(nodes: &NodeSlice, program: &Listing, caught: &mut TiSlice<NodeId,
         });
         around.push(inside);
     }
-    // The last node of a round or frame that ran in a catch.
+    // For each round or frame and each catch: the last node that ran in it.
     let mut ran_in: BTreeMap<(Option<NodeId>, u32), NodeId> = BTreeMap::new();
     let is_catch = |at: &u32| program.get(*at).is_some_and(|s| s.kind == Kind::Catch);
     for ((at, node), inside) in nodes.iter_enumerated().zip(&around) {

@@ -1,4 +1,4 @@
-//! What each source says of the run's status, and why one is believed (errata T10).
+//! Collects each source's claim about the run's status, and explains why one counts (errata T10).
 
 use super::emit::word;
 use super::lower::disk::Stale;
@@ -7,10 +7,10 @@ use super::verdict::{Claim, recorded};
 use super::{Node, NodeKind, NodeSlice, NodeStatus, Trace};
 use crate::model::{BindingKind, Run, RunStatus};
 
-/// What is recorded; and where nothing recorded says that the run ended, that every statement of it is over.
+/// Returns the recorded claims. If none of them records an end, adds a claim when every statement is over.
 ///
-/// A file that says `running` is believed, all its lines done or not: there may be more to come. Only where the
-/// disk is ahead of its markers is the word as old as they are.
+/// A file that records `running` counts even if all its lines are done, because the run may continue. Only if the
+/// disk is ahead of the file's markers is the recorded word outdated as well.
 pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale) -> Vec<Claim> {
     let mut claims = recorded(run);
     let ended = claims
@@ -18,7 +18,7 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale)
         .any(|c| c.status.is_finished() || c.status == RunStatus::Interrupted);
     let outdated = claims.is_empty() || stale.any();
     if !ended && outdated && all_is_over(run, facts, nodes) {
-        // A call stack that is as old as the disk's evidence says nothing.
+        // If the disk is ahead of the state file, its call stack is outdated too.
         claims.push(match root_is_open(run) && !stale.any() {
             true => Claim::new("call stack", RunStatus::Running, None),
             false => Claim::new(who(run), RunStatus::Completed, None),
@@ -27,13 +27,13 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale)
     claims
 }
 
-/// Whether the root's row of the call stack says that the run is under way.
+/// Whether the root's row of the call stack records that the run is running.
 fn root_is_open(run: &Run) -> bool {
     let status = run.state_file.as_ref().and_then(|file| file.root.as_ref());
     status.is_some_and(|status| word(status).is_open())
 }
 
-/// Who says that all is over, where no status does.
+/// Returns the source that shows that all statements are over.
 fn who(run: &Run) -> &'static str {
     match (&run.state_file, &run.log) {
         (None, None) => "disk",
@@ -41,7 +41,7 @@ fn who(run: &Run) -> &'static str {
     }
 }
 
-/// Whether every statement at the top of the program is over, as far as statements always run.
+/// Whether every top-level statement of the program that always runs is over.
 pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bool {
     let file = run.state_file.as_ref();
     let elided = facts.is_trace && file.is_some_and(|f| f.trace.iter().any(|l| l.line.is_none()));
@@ -70,7 +70,7 @@ pub(super) fn all_is_over(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice) -> bo
     any
 }
 
-/// Names all sources in the verdict where the disk overruled the markers of the state file, or of the log.
+/// Lists all sources in the verdict if the disk overruled the markers of the state file or the log.
 pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     let (told_by, status) = match (&run.state_file, &run.log) {
         (Some(file), _) => ("state file", &file.status),
@@ -80,10 +80,10 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
     let verdict = &mut trace.verdict;
     if let (None, Some(log)) = (&run.state_file, &run.log) {
         if verdict.source == "nothing" && log.lines.is_empty() {
-            "the log has its header alone: the run began, and nothing more is recorded"
+            "the log contains only its header: the run started, and nothing more is recorded"
                 .clone_into(&mut verdict.reason);
         }
-        // What the trailer says beside its word.
+        // The note after the trailer's status word.
         let trailer = log.trailer.and_then(|at| log.lines.get(at as usize));
         let said = trailer.and_then(|line| line.note.as_ref());
         if let (Some(note), "log") = (said, verdict.source.as_str()) {
@@ -91,13 +91,13 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         }
     }
     if verdict.source == who(run) {
-        verdict.reason = "every statement is over, and nothing says otherwise".to_owned();
+        verdict.reason = "every statement is over, and no source contradicts that".to_owned();
         if status.is_some() {
             verdict.reason =
-                format!("every statement is over, though the {told_by} does not say so");
+                format!("every statement is over, but the {told_by} does not record the end");
         }
     }
-    // A log that records its end is as new as what the run wrote.
+    // A log that records its end is as recent as the bindings on disk.
     let has_end = run.state_file.is_none() && status.as_ref().is_some_and(RunStatus::is_finished);
     if !stale.any() || has_end {
         return;
@@ -108,7 +108,7 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         verdict.claims.push(claim(told_by, said.to_owned()));
     }
     let rounds = (!stale.rounds.is_empty()).then(|| match stale.reached {
-        0 => format!("the {told_by} counts no round"),
+        0 => format!("the {told_by} does not count rounds"),
         n => format!("the {told_by} stopped at round {n}"),
     });
     let markers = match stale.overruled.as_slice() {

@@ -1,4 +1,4 @@
-//! From instances to a story: what each says, as rows record it.
+//! Converts instances into a story ([`Story`]): what each of them records.
 
 use super::rows::{self, Ledger, NONE, Rows};
 use super::story::{At, Happening, Recorded, Story};
@@ -9,18 +9,18 @@ use crate::issue::Severity;
 use crate::model::{Run, Status, Text};
 use crate::program::{Listing, Tie};
 
-/// Tells of what rows record.
+/// Builds happenings from rows.
 struct Emit<'a, 'e> {
     run: &'a Run,
     rows: &'e Rows<'a>,
     gates: &'e gates::Ties,
     next_row: Vec<u32>,
-    /// The name that was needed last: what calls itself has one for all.
+    /// The last name used, shared by all recursive calls.
     name: Text,
     ledger: &'e mut Ledger,
 }
 
-/// The nodes of what rows record, in preorder.
+/// Returns the nodes recorded by rows, in preorder.
 pub(super) fn nodes<'a>(
     run: &'a Run,
     program: Option<&Listing>,
@@ -39,7 +39,7 @@ pub(super) fn nodes<'a>(
         name: Text::default(),
         ledger,
     };
-    // And some rounds.
+    // Leaves room for some rounds.
     let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
         let told = emit.inst(at, inst);
@@ -51,7 +51,7 @@ pub(super) fn nodes<'a>(
     drop((list, of_row));
     for gate in gates.alone.iter().filter_map(|at| run.gates.get(*at)) {
         ledger.note(Severity::Warning, "gate-without-execution", || {
-            let message = format!("no execution row speaks of gate {}", gate.id);
+            let message = format!("no execution row refers to gate {}", gate.id);
             rows::at(0, message, "It is shown at the end.").at_table("gates")
         });
     }
@@ -63,8 +63,9 @@ impl<'a> Emit<'a, '_> {
         let rows = self.rows;
         let (first, last) = (rows.get(inst.first), rows.get(inst.last));
         let mut status = last.map_or(NodeStatus::Pending, |row| match &row.status {
-            // Our writer leaves this word, with a time, where the end of what an execution lies in cut it off; a folder's
-            // log says `executing`. The documents' own `started` rows have no times (errata X14).
+            // Prosescope writes this word, with a time, for an execution that was cut off by the end of an enclosing
+            // one; in a folder's log the word is `executing`. OpenProse's own `started` rows have no times (errata
+            // X14).
             Status::Started if row.started.is_some() => NodeStatus::Executing,
             status => word(status),
         });
@@ -137,7 +138,7 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// A name, as the row holds it or as it was needed last: one text for all.
+    /// Returns a name as a shared text: the row's own, or the one used last.
     fn named(&mut self, name: &str, held: Option<&Text>) -> Text {
         if let Some(held) = held.filter(|held| ***held == *name) {
             return held.clone();
@@ -148,7 +149,7 @@ impl<'a> Emit<'a, '_> {
         self.name.clone()
     }
 
-    /// The gates table wins over the row (errata T7).
+    /// The gates table takes precedence over the row (errata T7).
     fn gate_status(&mut self, at: u32, inst: &Inst<'a>, status: &mut NodeStatus) {
         let id = self.rows.id(inst.first);
         let Some(gate) = self
@@ -161,10 +162,8 @@ impl<'a> Emit<'a, '_> {
                 self.ledger.note(Severity::Warning, "gate-without-row", || {
                     rows::at(
                         id,
-                        format!(
-                            "execution {id} stands at a gate that the gates table does not have"
-                        ),
-                        "Its status is taken from the execution row.",
+                        format!("execution {id} waits at a gate that is not in the gates table"),
+                        "The gate's status is taken from the execution row.",
                     )
                 });
             }
@@ -176,19 +175,19 @@ impl<'a> Emit<'a, '_> {
                 rows::at(
                     id,
                     format!(
-                        "execution {id} says {}, but its gate {} is still {}",
+                        "execution {id} is {}, but its gate {} is still {}",
                         said.word(),
                         gate.id,
                         status.word()
                     ),
-                    "The gates table is believed.",
+                    "The gates table counts.",
                 )
             });
         }
     }
 }
 
-/// For each row the next one of the same instance.
+/// Returns for each row the next row of the same instance.
 fn next_rows(of_row: &[u32]) -> Vec<u32> {
     let mut next = vec![NONE; of_row.len()];
     let mut latest: Vec<u32> = Vec::new();
@@ -204,7 +203,7 @@ fn next_rows(of_row: &[u32]) -> Vec<u32> {
     next
 }
 
-/// A node that no row speaks of.
+/// Returns a node that is not recorded by a row.
 pub(crate) fn derived(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
     Node {
         id: None,
@@ -229,7 +228,7 @@ pub(crate) fn derived(kind: NodeKind, text: Text, status: NodeStatus) -> Node {
     }
 }
 
-/// The word of a row for a node (errata T0).
+/// Returns the node status for a row's word (errata T0).
 pub(crate) fn word(status: &Status) -> NodeStatus {
     match status {
         Status::Pending => NodeStatus::Pending,

@@ -1,7 +1,7 @@
-//! From a tree to its meaning: what was abandoned, what failed first and because of what, where the run stands
+//! Interprets a finished tree: what was abandoned, what failed first and its consequences, and the run's position
 //! (errata T7 to T10).
 //!
-//! Works on nodes in preorder alone, so that rows and state files share it.
+//! This module only uses nodes in preorder, so rows and state files share it.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,9 @@ use crate::issue::{Issue, Severity};
 use crate::model::{Run, RunStatus};
 use crate::program::Listing;
 
-/// Finishes a trace whose nodes stand in preorder (see [`super::preorder::arrange`]).
+/// Finishes a trace whose nodes are in preorder (see [`super::preorder::arrange`]).
 ///
-/// `claims` are what the sources say of the run's status, the most trusted first; `now` is milliseconds since
-/// 1970.
+/// `claims` are the sources' claims about the run's status, most trusted first; `now` is in milliseconds since 1970.
 pub(crate) fn finish(
     run: &Run,
     program: Option<&Listing>,
@@ -40,7 +39,7 @@ pub(crate) fn finish(
         Some(RunStatus::Completed) => (None, Vec::new()),
         _ => failure(&nodes, &rows, believed == Some(RunStatus::Failed)),
     };
-    // A round has no row that could say that it failed, so it is no consequence to list.
+    // A round has no row that could record a failure, so it is not listed as a consequence.
     fail_rounds(&mut nodes);
     let positions = if finished {
         Vec::new()
@@ -49,7 +48,7 @@ pub(crate) fn finish(
     };
     let mut positions = positions;
     if run.log.is_some() && run.state_file.is_none() && !run.told_by_rows() {
-        // A log is written as things end: an outcome in words of its own is no place where the run stands.
+        // A log records ends, so a status in other words is not the run's position.
         let odd = |at: &NodeId| {
             nodes
                 .get(*at)
@@ -78,7 +77,7 @@ pub(crate) fn finish(
     }
 }
 
-/// The order of events: the row that a node's last word is from, else its place in the tree.
+/// Orders events by the row of a node's last status, else by the node's place in the tree.
 struct Order<'a> {
     run: &'a Run,
 }
@@ -91,7 +90,7 @@ impl Order<'_> {
     }
 }
 
-/// Open, and something that a row (or a gate) speaks of: a round or an announced branch stands nowhere.
+/// Whether a node is open and recorded by a row or a gate. A round or an announced branch is not a position.
 fn stands_open(node: &Node) -> bool {
     node.status.is_open()
         && match node.kind {
@@ -101,8 +100,7 @@ fn stands_open(node: &Node) -> bool {
         }
 }
 
-/// What never closed under a finished run is abandoned (errata T7). A word unknown to OpenProse may well mean
-/// an end, so it is kept.
+/// Marks open nodes of a finished run as abandoned (errata T7). An unknown word may mean an end, so it is kept.
 fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Ledger) {
     let run = believed.as_ref().map_or("finished", RunStatus::word);
     for node in nodes {
@@ -116,7 +114,7 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
             continue;
         }
         if !stands_open(node) {
-            // An announced branch that was never seen.
+            // An announced branch that never ran.
             node.status = NodeStatus::Skipped;
             continue;
         }
@@ -127,8 +125,8 @@ fn abandon(nodes: &mut NodeSlice, believed: &Option<RunStatus>, ledger: &mut Led
     }
 }
 
-/// Notes what stands open in a run that is over. The rows of a writer of ours say `started` then, others `executing`:
-/// `end` names what is missing rather than a word that the row may not have.
+/// Reports a node that is still open in a finished run. The row's word differs between writers (`started` by
+/// Prosescope, `executing` by others), so `end` names the missing end instead of the word.
 fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     ledger.note(Severity::Warning, "abandoned", || {
         let what = match node.id {
@@ -140,11 +138,11 @@ fn note_open(node: &Node, end: &str, hint: &str, ledger: &mut Ledger) {
     });
 }
 
-/// Notes what a state file marks as under way though the run is over: it ended with the run.
+/// Reports nodes that a state file marks as running although the run is over. They ended with the run.
 pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger) {
     let gate = |node: &Node| matches!(node.kind, NodeKind::Gate { .. });
     for node in nodes.iter().filter(|n| stands_open(n) && !gate(n)) {
-        let hint = "It is shown as what ended with the run.";
+        let hint = "It is shown as ended with the run.";
         let end = format!(
             "is still marked {}, but the run is {}",
             node.status.word(),
@@ -154,7 +152,8 @@ pub(super) fn note_marks(nodes: &NodeSlice, run: &RunStatus, ledger: &mut Ledger
     }
 }
 
-/// A round that was under way when its loop was left failed when something in it failed (errata T5): nothing cut it off.
+/// Marks a round as failed if it was running when its loop was left and contains a failure (errata T5): it was not
+/// cut off.
 fn fail_rounds(nodes: &mut NodeSlice) {
     let fails = arena::above(nodes, |_, node| node.has_failed());
     for (node, fails) in nodes.iter_mut().zip(fails) {
@@ -164,7 +163,7 @@ fn fail_rounds(nodes: &mut NodeSlice) {
     }
 }
 
-/// The first cause, and what failed or was stopped because of it (errata T9).
+/// Returns the first cause of a failed run, and the nodes that failed or were stopped as a consequence (errata T9).
 fn failure(
     nodes: &NodeSlice,
     order: &Order<'_>,
@@ -177,7 +176,7 @@ fn failure(
         .filter(|(at, node)| failed(node) && below.get(*at) == Some(&false))
         .min_by_key(|(at, node)| (order.last(node, *at), *at))
         .map(|(at, _)| at);
-    // A gate that was turned down is no failed row, but it ends a run all the same.
+    // A rejected gate is not a failed row, but it ends a run as well.
     let refused = || {
         let is = |node: &Node| matches!(node.status, NodeStatus::Rejected | NodeStatus::Timeout);
         nodes
@@ -198,7 +197,7 @@ fn failure(
     loop {
         let parent = nodes.get(at).and_then(|n| n.parent);
         let parent_failed = parent.and_then(|p| nodes.get(p)).is_some_and(failed);
-        // In a run that goes on, a skipped statement may have been skipped for any reason.
+        // While the run continues, a skipped statement may have other reasons.
         if run_failed || parent_failed {
             for sibling in arena::children(nodes, parent) {
                 let Some(node) = nodes.get(sibling).filter(|_| sibling != at) else {
@@ -225,10 +224,11 @@ fn failure(
     (Some(cause), because)
 }
 
-/// Open instances without open descendants (errata T8), a set (errata X8).
+/// Returns the run's positions: open instances without open descendants (errata T8). There may be several (errata
+/// X8).
 ///
-/// Two kinds of open rows are passed over while there is any other: one whose construct was closed by a later
-/// row, as that row is the newer evidence; and a statement that is announced behind one that runs.
+/// Two kinds of open rows are used only if there are no others: a row whose construct was closed by a later row,
+/// because that row is newer evidence; and a statement that is only announced after one that is running.
 fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<NodeId> {
     let mut closed_at: TiVec<NodeId, i64> = vec![i64::MIN; nodes.len()].into();
     let mut over: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
@@ -242,7 +242,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         if let Some(slot) = over.get_mut(at) {
             *slot = stands_open(node) && node.last_row.is_some() && above > last;
         }
-        // What is updated in place closes at an unknown time: its row tells nothing of order.
+        // A row updated in place closes at an unknown time, so its id does not show the order.
         let closes = !node.status.is_open()
             && !node.aliases.is_empty()
             && !matches!(node.kind, NodeKind::Round { .. });
@@ -256,8 +256,8 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
         {
             ledger.note(Severity::Warning, "open-under-closed", || {
                 let status = node.status.word();
-                Issue::noted("", format!("execution {id} still says {status}, but what it lies in was closed after it"))
-                    .hint("The later row is believed: the run does not stand there.")
+                Issue::noted("", format!("execution {id} is still {status}, but its enclosing construct was closed later"))
+                    .hint("The later row counts, so this is not the run's position.")
                     .at_row("execution", id)
             });
         }
@@ -273,7 +273,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
 
 fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeId> {
     let below = arena::above(nodes, &open);
-    // By parent: whether something stands open among the children so far.
+    // For each parent, whether an earlier child is open.
     let mut busy: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let mut found = Vec::new();
     for (at, node) in nodes.iter_enumerated() {
@@ -291,7 +291,7 @@ fn collect(nodes: &NodeSlice, open: impl Fn(NodeId, &Node) -> bool) -> Vec<NodeI
     found
 }
 
-/// Whether a node's row is a `try` or a `catch` of its own.
+/// Whether a node's row is a `try` or a `catch`.
 pub(super) fn lead(node: &Node) -> Option<Lead<'_>> {
     (node.kind == NodeKind::Statement).then(|| words::read(&node.text).lead)
 }

@@ -1,4 +1,4 @@
-//! Which gate an instance waits at: the gates table wins over rows (errata T7, errata G1).
+//! Ties gates to instances; the gates table takes precedence over rows (errata T7, errata G1).
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,10 +9,10 @@ use super::{Node, NodeKind, NodeStatus};
 use crate::gate::visit;
 use crate::model::{Gate, GateStatus, Run, Status};
 
-/// Which gate the gates table puts at an execution row, by the row's id and the gate's base id.
+/// The gate that the gates table assigns to an execution row, by the row's id and the gate's base id.
 pub(super) type ByRow<'a> = BTreeMap<(i64, &'a str), &'a str>;
 
-/// Reads `gates.execution_id`.
+/// Reads the column `gates.execution_id`.
 pub(super) fn by_row(run: &Run) -> ByRow<'_> {
     run.gates
         .iter()
@@ -20,12 +20,12 @@ pub(super) fn by_row(run: &Run) -> ByRow<'_> {
         .collect()
 }
 
-/// The word of a gate's row for a node.
+/// Returns the node status for a gate's row.
 pub(super) fn status(gate: &Gate) -> NodeStatus {
     status_word(&gate.status)
 }
 
-/// The word of a gate for a node.
+/// Returns the node status for a gate's status.
 pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
     match status {
         GateStatus::Pending => NodeStatus::Pending,
@@ -36,17 +36,17 @@ pub(super) fn status_word(status: &GateStatus) -> NodeStatus {
     }
 }
 
-/// Gates and instances, tied.
+/// The ties between gates and instances.
 #[derive(Default)]
 pub(super) struct Ties {
-    /// Instance to place in [`Run::gates`].
+    /// From instance to index in [`Run::gates`].
     pub(super) of_inst: BTreeMap<u32, usize>,
-    /// Gates that no row speaks of.
+    /// Gates that no row refers to.
     pub(super) alone: Vec<usize>,
 }
 
 impl Ties {
-    /// All gates, tied to nothing yet; those of other runs come last.
+    /// Returns all gates without a tie; those of other runs come last.
     pub(super) fn of_all(run: &Run) -> Ties {
         let mut alone: Vec<usize> = (0..run.gates.len()).collect();
         alone.sort_by_key(|at| run.gates.get(*at).is_some_and(|gate| is_foreign(run, gate)));
@@ -57,8 +57,8 @@ impl Ties {
     }
 }
 
-/// Ties the gates table to instances: by `execution_id`, then by name, then by name without the visit. A row
-/// that waits and is named by a gate becomes a gate.
+/// Ties the gates table to instances: by `execution_id`, then by name, then by name without the visit number. A
+/// waiting row that a gate names becomes a gate.
 pub(super) fn tie<'a>(
     run: &'a Run,
     rows: &Rows<'a>,
@@ -103,7 +103,7 @@ pub(super) fn tie<'a>(
     by_name(run, by_name_of, ties)
 }
 
-/// Ties the gates that are left to those of a name, in order; then by their names without the visit.
+/// Ties the remaining gates to instances by name, in order; then by name without the visit number.
 pub(super) fn by_name(run: &Run, mut names: BTreeMap<&str, VecDeque<u32>>, mut ties: Ties) -> Ties {
     let Ties { of_inst, alone } = &mut ties;
     for by_base in [false, true] {
@@ -139,7 +139,7 @@ fn is_foreign(run: &Run, gate: &Gate) -> bool {
     !run.id.is_empty() && gate.run_id.as_ref().is_some_and(|id| *id != run.id)
 }
 
-/// The node of a gate that nothing else speaks of.
+/// Returns the node of a gate that has no other record.
 pub(super) fn alone(gate: &Gate) -> Node {
     let kind = NodeKind::Gate {
         gate: gate.id.clone(),

@@ -1,4 +1,5 @@
-//! From records to what happened (errata T1 to T11, E1 to E9; cases: golden/trace.json and real.json).
+//! Folds a run's records into a [`Trace`] of what happened (errata T1 to T11, E1 to E9; cases: golden/trace.json and
+//! real.json).
 //!
 //! ```text
 //! execution rows   ──► sweep, emit  ┐
@@ -6,7 +7,7 @@
 //! a state.md, disk ──► lower/state  ┘
 //! ```
 //!
-//! Order is always by row id; times never order. No recursion on the stack: 100,000 levels are legal.
+//! Order always follows row ids, never times. Recursion is avoided, because 100,000 levels are legal.
 //!
 //! | step | module | rules (docs/contribute/errata.md) |
 //! |---|---|---|
@@ -17,19 +18,20 @@
 //! | a story to nodes in preorder | `story`, `preorder` | 6, 7 |
 //! | what it means | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
 //!
-//! Where the rules are silent, this reads as follows:
+//! Cases that the rules do not cover are handled as follows:
 //!
-//! - A row that lost a part of what names it is still its construct's: an `exited` without metadata by its
+//! - A row without some of its identifying data still belongs to its construct: an `exited` without metadata by its
 //!   statement index, an `iteration` without its parent by its loop_id, a gate by `approve x:`.
-//! - A row may carry a `loop_id` or `parallel_id` only to say where it runs: it is a statement in there.
-//! - In place nothing says where a round ended: a statement that comes again begins the next pass, the last pass
-//!   is the last round, and that is marked as inferred.
-//! - A branch that its parallel went on without (`first`, `any`) is abandoned, also while the run goes on.
-//! - An open row whose construct was closed by a later row is no position while there is any other; nor is a
-//!   statement that is announced behind one that runs.
-//! - A completed run has no first cause, whatever was tolerated in it. A failed one without a failed row was
-//!   ended by the gate that was turned down last.
-//! - A status word unknown to OpenProse stands open while the run does, and is kept when it is over.
+//! - A row may have a `loop_id` or `parallel_id` only to state where it runs: then it is a statement inside that
+//!   construct.
+//! - The in-place dialect does not record where a round ended: a repeated statement begins the next pass, the last
+//!   pass is the last round, and this is marked as inferred.
+//! - A branch that its parallel block did not wait for (`first`, `any`) is abandoned, also while the run continues.
+//! - An open row whose construct was closed by a later row is a position only if there is no other. The same holds
+//!   for a statement that is announced after one that is running.
+//! - A completed run has no first cause, whatever failures it tolerated. A failed run without a failed row was ended
+//!   by the last rejected gate.
+//! - A status word unknown to OpenProse is open while the run is, and is kept after the run's end.
 
 mod align;
 mod arena;
@@ -72,15 +74,16 @@ pub use shape::{Shape, frame_block, shape};
 pub(crate) use shape::{branch_text, is_branch_text, may_hold_branches};
 pub(crate) use verdict::{NOT_UNDERSTOOD, STATE_FILE, recorded};
 
-/// Folds a run into what happened.
+/// Folds a run into its trace.
 ///
-/// `program` is its scanned source, where it has one: it ties nodes to lines and decides what lies in a loop's
-/// body and in a `try`. `now` is milliseconds since 1970: with it, a run without a sign of life for a day says so.
-/// A run that keeps no execution rows is folded from its state file or its log, a folder without one from its bindings.
+/// `program` is the run's scanned source, if available: it ties nodes to lines and determines what is inside a loop's
+/// body or a `try`. `now` is in milliseconds since 1970: with it, a run without a sign of life for a day is reported
+/// as stale. A run without execution rows is folded from its state file or log, a folder without either from its
+/// bindings.
 pub fn fold(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let mut trace = folded(run, program, now);
     let before = run.remarks.iter().map(|line| (None, line.clone()));
-    // Sections unknown to OpenProse stand behind the trace.
+    // Sections unknown to OpenProse follow the trace.
     let end = trace.nodes.next_key();
     let sections = run.state_file.iter().flat_map(|file| file.remarks());
     let behind = sections.map(|line| (Some(end), line));
@@ -113,7 +116,7 @@ fn folded(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     trace
 }
 
-/// Where a run that had ended was taken up again: a remark after the row before.
+/// Returns a remark for each row that reopened the run after its end; the remark follows the row before.
 fn taken_up(run: &Run, trace: &Trace) -> Vec<(Option<NodeId>, Text)> {
     let mut remarks = Vec::new();
     if !run
@@ -187,7 +190,7 @@ fn of_log(run: &Run, log: &CompactLog, program: Option<&Listing>, now: Option<i6
     trace
 }
 
-/// A remark that follows the marker of a round stands in that round.
+/// Returns the round for a remark after a round's marker.
 fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) -> NodeId {
     let before = (line as usize)
         .checked_sub(1)
@@ -206,7 +209,8 @@ fn round_before(log: &CompactLog, line: u32, nodes: &NodeSlice, node: NodeId) ->
     found.unwrap_or(node)
 }
 
-/// What failed first without a message of its own has that of the log's end: `---error 2026-02-13T11:48:13Z Fix the tests.`
+/// Gives the first cause, if it has no message, the message of the log's end: `---error 2026-02-13T11:48:13Z Fix the
+/// tests.`
 fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
     let cause = trace.first_cause.and_then(|at| trace.nodes.get_mut(at));
     let Some(cause) = cause.filter(|node| node.error(run).is_none() && node.remark(run).is_none())
@@ -223,9 +227,9 @@ fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
     }
 }
 
-/// Folds a state file, or the bindings of a folder that has none. Without a program the lines of the file's trace are read
-/// as one; then [`Node::line`] counts them. Where there is no trace either, the statements that bindings quote are all that
-/// is known of what ran.
+/// Folds a state file, or the bindings of a folder without one. Without a program, the lines of the file's trace
+/// serve as the program, and [`Node::line`] counts them. Without a trace as well, only the statements that bindings
+/// quote are known.
 fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
     let told = source_of_trace(run);
     let unordered = program.is_none() && told.is_empty();
@@ -238,7 +242,7 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     let story = lower::state::lower(run, &told);
     let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
-        // What else the program has is not known.
+        // The program's other statements are unknown.
         true => verdict::recorded(run),
         false => claims::of(run, &told.facts, &nodes, &stale),
     };
@@ -255,7 +259,7 @@ fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trac
     trace
 }
 
-/// The statements that bindings quote and that did something, each once.
+/// Returns the statements that bindings quote, each once, except those that do not run.
 fn quoted(run: &Run) -> String {
     let is_statement = |source: &&str| {
         let first = scan(source).statements.into_iter().next();
@@ -269,13 +273,13 @@ fn quoted(run: &Run) -> String {
         .fold(String::new(), |all, source| all + source + "\n")
 }
 
-/// What is believed of how the run ended, or where it is.
+/// Returns the status that counts among the claims.
 fn ending(claims: &[verdict::Claim]) -> Option<RunStatus> {
     let claim = claims.get(verdict::believed(claims)?)?;
     Some(claim.status.clone())
 }
 
-/// The lines of the state file's trace as one text: what is read where there is no program.
+/// Returns the lines of the state file's trace as one text, which replaces a missing program.
 pub(crate) fn source_of_trace(run: &Run) -> String {
     let mut text = String::new();
     for line in run.state_file.iter().flat_map(|file| &file.trace) {
@@ -290,79 +294,79 @@ pub(crate) fn source_of_trace(run: &Run) -> String {
 pub struct Trace {
     /// All instances and rounds, in preorder: a node comes before its children, children in order.
     pub nodes: Nodes,
-    /// The places where the run stands (errata T8), ascending. A set (errata X8).
+    /// The run's positions (errata T8), ascending. There may be several (errata X8).
     pub positions: Vec<NodeId>,
     /// The first cause of a failure (errata T9).
     pub first_cause: Option<NodeId>,
-    /// What failed or was stopped because of it: failed ancestors from the inside out, then siblings in order.
+    /// Nodes that failed or were stopped as a consequence: failed ancestors from the inside out, then siblings in
+    /// order.
     pub because_of: Vec<NodeId>,
-    /// The status of the run, and who says so (errata T10).
+    /// The status of the run, and its source (errata T10).
     pub verdict: Verdict,
     /// Row id and node for the first row and all aliases, ascending by row id.
     pub by_row: Vec<(i64, NodeId)>,
-    /// Node and index into the log's lines, ascending: which lines of a compact log tell of which node.
+    /// Nodes with indices into the log's lines, ascending: the lines of a compact log that record each node.
     pub told: Vec<(NodeId, u32)>,
-    /// In which order it happened is not recorded: what ran is known from the bindings alone.
+    /// Whether the order of events is unknown, because only bindings show what ran.
     pub unordered: bool,
-    /// Lines of a log or a state file that record no statement, by the node that the line before speaks of: as the file
-    /// has them. What stands behind all is of the node that would come next.
+    /// Lines of a log or state file that do not record a statement, as written, each with the node of the line
+    /// before. Lines after everything have the id of the node that would come next.
     pub remarks: Vec<(Option<NodeId>, Text)>,
-    /// Orphans, cycles, contradicting parents, abandoned instances, rows and gates that disagree.
+    /// Orphans, cycles, contradictory parents, abandoned instances, and contradictions between rows and gates.
     pub issues: Vec<Issue>,
 }
 
-/// An instance (or a round, or an announced branch): one thing that happened.
+/// One thing that happened: an instance, a round, or an announced branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// The id of its first row; `None` for a round and for a derived branch.
     pub id: Option<i64>,
-    /// Its later rows (errata X7).
+    /// Ids of its later rows (errata X7).
     pub aliases: Vec<i64>,
-    /// What it is.
+    /// The kind of node.
     pub kind: NodeKind,
-    /// Its statement as the row has it, or the branch's, loop's or round's name.
+    /// Its statement as recorded in the row, or the name of its branch, loop or round.
     pub text: Text,
-    /// Where it stands.
+    /// Its status.
     pub status: NodeStatus,
-    /// What it lies in.
+    /// The node that contains it.
     pub parent: Option<NodeId>,
     /// Levels below the root, 0 at the root.
     pub level: u32,
-    /// Nodes below it, itself not counted: its subtree is what follows it, so many nodes.
+    /// Number of descendants, which directly follow it in preorder.
     pub descendants: u32,
-    /// Line in the program's source, from 1, where it is tied to one.
+    /// Line in the program's source, from 1, if it is tied to one.
     pub line: Option<u32>,
-    /// The tie to the line is a guess.
+    /// Whether the tie to the line is a guess.
     pub line_guessed: bool,
-    /// By what it is tied to the line, where that is known.
+    /// The evidence for that tie, if known.
     pub line_by: Option<TiedBy>,
-    /// Attempts, 1 without a retry.
+    /// Number of attempts; 1 without a retry.
     pub attempts: u32,
-    /// The most attempts or rounds, where recorded.
+    /// Maximum number of attempts or rounds, if recorded.
     pub max: Option<u32>,
-    /// Failed, but retried to success or caught (errata T9).
+    /// Whether it failed but succeeded on a retry or was caught (errata T9).
     pub recovered: bool,
-    /// Its place in the tree was inferred, not recorded (errata T5).
+    /// Whether its place in the tree was inferred, not recorded (errata T5).
     pub inferred: bool,
-    /// No row says so: it follows from others (announced branches, abandoned status).
+    /// Whether it is derived from other records (announced branches, abandoned status).
     pub derived: bool,
     /// Index into [`crate::model::Run::executions`] of its first row.
     pub first_row: Option<u32>,
     /// Index into [`crate::model::Run::executions`] of its last row.
     pub last_row: Option<u32>,
-    /// Index into [`crate::model::StateFile::trace`] of the annotated line that tells of it, in a run that has a
-    /// state file and no rows; of a run that a compact log tells of, into [`crate::model::CompactLog::lines`], the
-    /// last that tells of it.
+    /// For a run with a state file and no rows: index into [`crate::model::StateFile::trace`] of its annotated line.
+    /// For a run with a compact log: index into [`crate::model::CompactLog::lines`] of the last line that records it.
     pub state_line: Option<u32>,
 }
 
 impl Node {
-    /// The statement of the program that it is tied to.
+    /// Returns the statement of the program that it is tied to.
     pub(crate) fn statement<'l>(&self, program: Option<&'l Listing>) -> Option<&'l Statement> {
         program?.get(program?.begun_at(self.line?)?)
     }
 
-    /// When it began and ended, as far as its first and last row record that.
+    /// Returns when it began and ended, as far as its first and last row record that.
     pub fn times<'r>(&self, run: &'r Run) -> (Option<&'r Stamp>, Option<&'r Stamp>) {
         let row = |row: Option<u32>| run.executions.get(row? as usize);
         let (first, last) = (row(self.first_row), row(self.last_row));
@@ -373,13 +377,13 @@ impl Node {
         )
     }
 
-    /// The same in milliseconds since 1970 UTC, as far as the times are in UTC.
+    /// Returns the same times in milliseconds since 1970 UTC, if they are in UTC.
     pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
         let (from, to) = self.times(run);
         (from.and_then(Stamp::millis), to.and_then(Stamp::millis))
     }
 
-    /// Its error message: that of its last row, else that of the state file's annotation.
+    /// Returns its error message: that of its last row, or of the state file's annotation.
     pub fn error<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         if let Some(row) = self.last_row {
             return run.executions.get(row as usize)?.error.as_ref();
@@ -391,7 +395,8 @@ impl Node {
         self.last_note(run).filter(|_| self.is_error(run))
     }
 
-    /// The block that it calls: its id is then the scope of what is bound in it. A branch may be such a call.
+    /// Returns the block that it calls; its id is then the scope of the block's bindings. A branch may be such a
+    /// call.
     pub fn block<'a>(&'a self, run: &'a Run) -> Option<&'a str> {
         match &self.kind {
             NodeKind::Frame { block, .. } => Some(block),
@@ -400,30 +405,31 @@ impl Node {
         }
     }
 
-    /// What a compact log says of it behind the marker, unless that is an error: a condition, a reason, a remark.
+    /// Returns the note of its line in a compact log (a condition, a reason, a remark), unless the note is an error.
     pub fn remark<'a>(&self, run: &'a Run) -> Option<&'a Text> {
         self.last_note(run).filter(|_| !self.is_error(run))
     }
 
-    /// Whether the note of its line says what went wrong; a gate's rejection may be explained by the end of the log.
+    /// Whether the note of its line is an error. The end of the log may explain a gate's rejection.
     fn is_error(&self, run: &Run) -> bool {
         let end = run.log.as_ref().and_then(|log| log.trailer);
         self.status == NodeStatus::Failed || (end.is_some() && end == self.state_line)
     }
 
-    /// What a compact log has in brackets before its name: `input`, `preflight`.
+    /// Returns the word in brackets before its name in a compact log: `input`, `preflight`.
     pub fn tag<'a>(&self, run: &'a Run) -> Option<&'a str> {
         self.log_line(run)?.tag()
     }
 
-    /// Whether it was there before the first statement ran, and is none itself: an input, a check of the surroundings.
+    /// Whether it existed before the first statement ran and is not a statement: an input, or a check of the
+    /// environment.
     pub fn is_given(&self, run: &Run, program: Option<&Listing>) -> bool {
         let own = self.statement(program).filter(|_| !self.line_guessed);
         self.log_line(run).is_some_and(LogLine::is_given)
             || own.is_some_and(|own| own.kind == StatementKind::Input)
     }
 
-    /// Whether its condition held, as a compact log says it.
+    /// Returns whether its condition held, if a compact log records that.
     pub fn held(&self, run: &Run) -> Option<bool> {
         self.log_line(run)?.held
     }
@@ -438,11 +444,11 @@ impl Node {
     }
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum NodeKind {
-    /// A session, a resume, an exec: anything without a structure of its own.
+    /// A session, a resume, an exec: a statement without a structure of its own.
     Statement,
     /// A parallel block.
     Parallel,
@@ -458,11 +464,11 @@ pub enum NodeKind {
         /// Its number, from 1.
         n: u32,
     },
-    /// An invocation of a block; its id is the scope of its bindings (errata T6).
+    /// A call of a block; its id is the scope of its bindings (errata T6).
     Frame {
         /// The block.
         block: Text,
-        /// Depth, counted: frames above it, plus one.
+        /// Number of frames above it, plus one.
         depth: u32,
     },
     /// An approval gate.
@@ -473,14 +479,14 @@ pub enum NodeKind {
 }
 
 impl Node {
-    /// Whether it failed and nothing recovered that.
+    /// Whether it failed and was not recovered.
     pub fn has_failed(&self) -> bool {
         self.status == NodeStatus::Failed && !self.recovered
     }
 }
 
 impl NodeKind {
-    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    /// Returns the kind's word: `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
     pub fn word(&self) -> &'static str {
         match self {
             NodeKind::Statement => "statement",
@@ -494,27 +500,27 @@ impl NodeKind {
     }
 }
 
-/// Where a node stands (errata T7): the words of the rows, a gate's words, and two that are derived.
+/// The status of a node (errata T7): the words of rows and gates, and derived words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeStatus {
-    /// Announced, not begun.
+    /// Announced, not started.
     Pending,
     /// Under way.
     Executing,
     /// Entered, not left.
     Started,
-    /// Waits for another (a gate, a frame it called).
+    /// Waits for another node (a gate, a frame it called).
     Waiting,
     /// A loop between rounds.
     Iteration,
     /// Another attempt is under way.
     Retry,
-    /// Done; `joined` and `exited` read so too.
+    /// Done; `joined` and `exited` count as completed too.
     Completed,
     /// Ended with an error.
     Failed,
-    /// Passed over.
+    /// Not executed.
     Skipped,
     /// A gate that was approved.
     Approved,
@@ -522,18 +528,18 @@ pub enum NodeStatus {
     Rejected,
     /// A gate whose deadline passed.
     Timeout,
-    /// Never closed under a finished run (derived).
+    /// Never closed, although the run finished (derived).
     Abandoned,
-    /// A round that was under way when its loop was left, and in which nothing failed (derived). In words: `cut off`.
+    /// A round that was running when its loop was left, and in which nothing failed (derived). Its word is `cut off`.
     CutOff,
-    /// It began, and nothing says whether it ended (derived).
+    /// Started, but its end is not recorded, and the run may be over (derived).
     Unknown,
     /// Another word, as written.
     Other(Text),
 }
 
 impl NodeStatus {
-    /// Those with a word of their own.
+    /// The statuses that have a word of their own.
     pub const KNOWN: [NodeStatus; 15] = [
         NodeStatus::Pending,
         NodeStatus::Executing,
@@ -552,7 +558,7 @@ impl NodeStatus {
         NodeStatus::Unknown,
     ];
 
-    /// The word that a person reads.
+    /// Returns the word for users.
     pub fn word(&self) -> &str {
         match self {
             NodeStatus::Pending => "pending",
@@ -574,7 +580,7 @@ impl NodeStatus {
         }
     }
 
-    /// Whether it still stands open: it may be a position.
+    /// Whether it is open, so that it may be a position.
     pub fn is_open(&self) -> bool {
         matches!(
             self,
@@ -589,21 +595,21 @@ impl NodeStatus {
     }
 }
 
-/// What is believed of the run's status, and why (errata T10).
+/// The run's status that counts, and why (errata T10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// `completed`, `failed`, `interrupted`, `waiting`, `running`, or a recorded word unknown to OpenProse.
     pub status: String,
-    /// Who says so: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
+    /// The source of the status: `run row`, `state file`, `pending gate at every position`, `open rows`, ….
     pub source: String,
-    /// One sentence: `running, no sign of life for 3 d`, or why one source was believed over another.
+    /// One sentence: `running, no sign of life for 3 d`, or why one source counts more than another.
     pub reason: String,
-    /// The latest time in any row, else the file's.
+    /// The latest time in any row, or in the file.
     pub last_sign: Option<Stamp>,
-    /// What `last_sign` was read from: `execution 31`, `bindings/a.md`, `the file's date`.
+    /// The place of that time: `execution 31`, `bindings/a.md`, `the file's date`.
     pub last_sign_from: Option<String>,
-    /// A day without a sign of life while running (derived, never written).
+    /// Whether a running run has had no sign of life for a day (derived, never written).
     pub stale: bool,
-    /// What each source says, when they disagree: source and status.
+    /// The claims of all sources if they disagree: source and status.
     pub claims: Vec<(String, String)>,
 }

@@ -1,15 +1,15 @@
-//! Parents that come later, contradict, or lead in a circle (errata T11, errata X2).
+//! Resolves parents that come later, contradict each other, or form a cycle (errata T11, errata X2).
 
 use super::preorder;
 use super::rows::{self, Ledger, Rows};
 use super::sweep::{Inst, Instances};
 use crate::issue::Severity;
 
-/// What becomes of a row that its metadata places.
+/// The hint for a row whose metadata determines its parent.
 const PLACED: &str =
-    "Its metadata says where it belongs; some writers put a statement index into parent_id.";
+    "Its metadata determines the parent. Some writers put a statement index into parent_id.";
 
-/// Resolves parents that came later, judges those that metadata overruled, and cuts cycles (errata T11).
+/// Resolves parents that come later, reports those that metadata overruled, and cuts cycles (errata T11).
 pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mut Ledger) {
     let Instances {
         list,
@@ -60,9 +60,10 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
                 || format!("execution {id} names its own later row {wanted} as its parent"),
             ),
             None => {
-                let hint = "It is shown at the root; some writers put a statement index there.";
+                let hint =
+                    "It is shown at the root. Some writers put a statement index into parent_id.";
                 note(ledger, "orphan-parent", id, hint, || {
-                    format!("execution {id} names parent {wanted}, and there is no such row")
+                    format!("execution {id} names parent {wanted}, which is not recorded")
                 });
             }
         }
@@ -72,10 +73,10 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
         let of = cycle.iter().filter_map(|at| list.get(*at as usize));
         let ids: Vec<i64> = of.map(|inst| rows.id(inst.first)).collect();
         let root = ids.first().copied().unwrap_or_default();
-        let hint = "The circle was cut at its smallest id, which is shown at the root.";
+        let hint = "The cycle was cut at its smallest id, which is shown at the root.";
         note(ledger, "parent-cycle", root, hint, || {
             let ids = listed(&ids);
-            format!("the parents of these executions lead in a circle: {ids}")
+            format!("the parents of these executions form a cycle: {ids}")
         });
     }
     for (inst, parent) in list.iter_mut().zip(parents) {
@@ -83,8 +84,8 @@ pub(super) fn settle(rows: &Rows<'_>, instances: &mut Instances<'_>, ledger: &mu
     }
 }
 
-/// Notes where a row's parent_id says something else than its metadata, which puts it into `parent`. `named` is the instance
-/// that it claims.
+/// Reports a row whose parent_id contradicts its metadata, which places the row in `parent`. `named` is the instance
+/// with the parent_id.
 fn judge(
     rows: &Rows<'_>,
     list: &[Inst<'_>],
@@ -106,10 +107,10 @@ fn judge(
         None => note(ledger, "orphan-parent", id, PLACED, || {
             let belongs = belongs();
             format!(
-                "execution {id} names parent {claimed}, and there is no such row; it belongs to {belongs}"
+                "execution {id} names parent {claimed}, which is not recorded; it belongs to {belongs}"
             )
         }),
-        // Its parallel, or what that lies in: branches may be written beside their parallel.
+        // The parallel block, or its container: branches may be recorded as siblings of their parallel block.
         Some(named) if named == parent || around.is_some_and(|around| around.parent == named) => {}
         Some(_) => note(ledger, "contradicting-parent", id, PLACED, || {
             let belongs = belongs();
@@ -128,7 +129,7 @@ fn note(
     ledger.note(Severity::Warning, rule, || rows::at(id, message(), hint));
 }
 
-/// Ids in a sentence, the first few of them.
+/// Returns the first few ids as a list for a sentence.
 fn listed(ids: &[i64]) -> String {
     let mut text = ids
         .iter()

@@ -1,10 +1,10 @@
-//! Parent pointers into a tree in preorder: no recursion, linear, whatever the pointers say.
+//! Converts parent pointers into a tree in preorder: without recursion, in linear time, whatever the pointers are.
 
 use super::NodeSlice;
 use super::rows::NONE;
 
-/// Cuts every cycle at its smallest index, which becomes a root (errata T11); returns the cycles, each from
-/// its smallest index upward.
+/// Cuts every cycle at its smallest index, which becomes a root (errata T11). Returns the cycles, each upward from
+/// its smallest index.
 pub(super) fn cut_cycles(parents: &mut [u32]) -> Vec<Vec<u32>> {
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
@@ -41,8 +41,8 @@ pub(super) fn cut_cycles(parents: &mut [u32]) -> Vec<Vec<u32>> {
     cycles
 }
 
-/// The order in which a tree is read: parents before children, children by index. Pointers must be free of
-/// cycles; what points nowhere is a root.
+/// Returns the nodes in preorder: parents before children, children by index. The pointers must be free of cycles; a
+/// node without a parent is a root.
 pub(super) fn order(parents: &[u32]) -> Vec<u32> {
     let len = parents.len();
     let mut first_child = vec![NONE; len];
@@ -72,7 +72,7 @@ pub(super) fn order(parents: &[u32]) -> Vec<u32> {
     }
 }
 
-/// Fills in level and descendants of nodes in preorder from their parents.
+/// Sets the level and the number of descendants of nodes in preorder, from their parents.
 pub(super) fn measure(nodes: &mut NodeSlice) {
     for at in nodes.keys() {
         let parent = nodes[at].parent.filter(|parent| *parent < at);

@@ -1,4 +1,4 @@
-//! Rounds: what a loop's rows say of its passes, and which children lie in which (errata T5).
+//! Determines the rounds of loops from rows, and which children are in which round (errata T5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use super::{NodeKind, NodeStatus};
 use crate::issue::Severity;
 use crate::model::Status;
 
-/// Rounds that are listed though nothing but their number is known, beside as many as there are rows: a few bytes of
-/// metadata can count millions.
+/// Maximum number of listed rounds that are known only by number, in addition to one per row. The limit is needed
+/// because a few bytes of metadata can count millions.
 const MOST: u32 = 10_000;
 
-/// Makes rounds and puts the loops' children into them: things have the places of their instances.
+/// Adds rounds and moves the loops' children into them. Happenings have the same indices as their instances.
 pub(super) fn place(
     rows: &Rows<'_>,
     list: &[Inst<'_>],
@@ -50,7 +50,7 @@ pub(super) fn place(
         if inst.max != super::rows::NONE && highest > inst.max {
             let (id, max) = (rows.id(inst.first), inst.max);
             ledger.note(Severity::Warning, "round-number", || {
-                let hint = "Both are shown as recorded; one of them is wrong.";
+                let hint = "Both are shown as recorded, but one of them is wrong.";
                 rows::at(
                     id,
                     format!("execution {id} counts {highest} rounds, but its maximum is {max}"),
@@ -70,7 +70,7 @@ pub(super) fn place(
     }
 }
 
-/// A loop while its rows go by.
+/// The state of a loop while its rows are read.
 #[derive(Default)]
 struct Passing {
     /// Children since the last marker.
@@ -86,7 +86,7 @@ impl Passing {
         self.last.unwrap_or(0).saturating_add(1)
     }
 
-    /// An `iteration` row: it ends a round.
+    /// Handles an `iteration` row, which ends a round.
     fn mark(
         &mut self,
         at: u32,
@@ -99,7 +99,7 @@ impl Passing {
         if let Some(last) = self.last
             && n <= last
         {
-            // The same round told twice ends nothing.
+            // A repeated end of the same round has no effect.
             if n == last && self.children.is_empty() {
                 return;
             }
@@ -107,7 +107,7 @@ impl Passing {
                 rows::at(
                     row,
                     format!("execution {row} ends round {n}, but round {last} ended before it"),
-                    "It is shown as the next round; a loop that begins again writes a started row.",
+                    "It is shown as the next round. A loop that begins again should have a started row.",
                 )
             });
             n = self.next();
@@ -139,9 +139,8 @@ fn put(child: u32, round: At, story: &mut Story) {
     }
 }
 
-/// In place one row stands for all rounds: their number is known, and nothing says where one ended. A statement
-/// that comes again under the loop begins another pass; the last pass is the last round, as rows that are
-/// updated show where the loop is now.
+/// Adds the rounds of a loop in the in-place dialect, where one row records only the number of rounds. A repeated
+/// statement begins another pass. The last pass is the last round, because updated rows show where the loop is now.
 fn in_place(
     at: u32,
     passing: &Passing,
@@ -183,7 +182,7 @@ fn in_place(
                     "execution {id} counts {total} rounds; {} of them are not listed",
                     empty - listed
                 ),
-                "Nothing but their number is known.",
+                "Only the number of these rounds is known.",
             )
         });
     }

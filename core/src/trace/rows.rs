@@ -1,14 +1,14 @@
-//! Rows in order of id, however the store listed them, and a ledger for issues that cannot run away.
+//! Orders rows by id, and collects issues up to a limit per rule.
 
 use std::collections::BTreeMap;
 
 use crate::issue::{Issue, Severity};
 use crate::model::{Execution, Meta};
 
-/// No such thing: an index that points nowhere.
+/// A missing index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Rows in order of id. Stores give them so; what does not is sorted here.
+/// Rows in order of id; sorted if the store does not provide that order.
 pub(super) struct Rows<'a> {
     list: &'a [Execution],
     order: Option<Vec<u32>>,
@@ -20,7 +20,7 @@ impl<'a> Rows<'a> {
             [a, b] => a.id <= b.id,
             _ => true,
         });
-        // Rows that only record that the run was taken up again are told as remarks.
+        // Rows that only record that the run was reopened become remarks instead.
         let marks = list.iter().any(|row| reopened(row).is_some());
         let order = (!sorted || marks).then(|| {
             let all = (0..).zip(list);
@@ -36,7 +36,7 @@ impl<'a> Rows<'a> {
         self.order.as_ref().map_or(self.list.len(), Vec::len) as u32
     }
 
-    /// The row's place in [`crate::model::Run::executions`].
+    /// Returns the row's index in [`crate::model::Run::executions`].
     pub(super) fn place(&self, pos: u32) -> u32 {
         match &self.order {
             Some(order) => order.get(pos as usize).copied().unwrap_or(NONE),
@@ -56,7 +56,7 @@ impl<'a> Rows<'a> {
         self.get(pos)?.meta.as_deref()
     }
 
-    /// Position of the first row with that id.
+    /// Returns the position of the first row with that id.
     pub(super) fn find(&self, id: i64) -> Option<u32> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -71,13 +71,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What a row says that only records that the run was taken up again: how it had ended.
+/// Returns the run's earlier final status if the row only records that the run was reopened.
 pub(super) fn reopened(row: &Execution) -> Option<&str> {
     row.meta.as_deref()?.reopened.as_deref()
 }
 
-/// Issues of one fold. After [`Ledger::CAP`] of one rule the rest is counted: a table of 100,000 orphans is one
-/// problem, and every node still shows its own state.
+/// The issues of one fold. After [`Ledger::CAP`] issues of one rule, the rest are only counted: 100,000 orphans are
+/// one problem, and every node still shows its own state.
 #[derive(Default)]
 pub(crate) struct Ledger {
     list: Vec<Issue>,
@@ -87,7 +87,7 @@ pub(crate) struct Ledger {
 impl Ledger {
     const CAP: u32 = 1_000;
 
-    /// Notes an issue of a rule; the text is only made when there is room for it.
+    /// Adds an issue of a rule; the text is only composed if there is room for it.
     pub(crate) fn note(
         &mut self,
         severity: Severity,
@@ -104,14 +104,14 @@ impl Ledger {
         }
     }
 
-    /// All of them, with a line for each rule that had more.
+    /// Returns all issues, with one line for each rule that has more.
     pub(crate) fn finish(mut self) -> Vec<Issue> {
         for (rule, (severity, count)) in self.counts {
             if count > Ledger::CAP {
                 let more = count - Ledger::CAP;
                 self.list.push(
                     Issue::new(severity, rule, format!("and {more} more of the same"))
-                        .hint("The rows themselves show what became of each."),
+                        .hint("Each row still shows its own state."),
                 );
             }
         }
@@ -119,7 +119,7 @@ impl Ledger {
     }
 }
 
-/// An issue at a row of `execution`; rule and severity come from [`Ledger::note`].
+/// Returns an issue located at a row of `execution`; [`Ledger::note`] sets rule and severity.
 pub(super) fn at(row: i64, message: String, hint: &str) -> Issue {
     Issue::noted("", message)
         .hint(hint)

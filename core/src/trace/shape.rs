@@ -1,25 +1,25 @@
-//! What one row is by itself, before anything is folded: what a writer must know of the rows that it makes.
+//! Determines the kind of a single row without folding the run, for writers that create rows.
 
 use super::sweep::{Kind, plain_kind};
 use super::words;
 use crate::model::{Execution, Meta};
 
-/// What a row is.
+/// The kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// A plain statement.
     Statement,
-    /// A parallel.
+    /// A parallel block.
     Parallel,
     /// A loop.
     Loop,
-    /// A block that is called: a scope of its own.
+    /// A call of a block, with a scope of its own.
     Frame,
     /// A gate.
     Gate,
 }
 
-/// What a row is, by its text and its metadata.
+/// Returns a row's kind, from its text and its metadata.
 pub fn shape(row: &Execution) -> Shape {
     let empty = Meta::default();
     let meta = row.meta.as_deref().unwrap_or(&empty);
@@ -36,7 +36,7 @@ pub fn shape(row: &Execution) -> Shape {
     }
 }
 
-/// The block that a row calls: then its id is the scope of what is bound in it (errata T6).
+/// Returns the block that a row calls; the row's id is then the scope of the block's bindings (errata T6).
 pub fn frame_block(row: &Execution) -> Option<&str> {
     if shape(row) != Shape::Frame {
         return None;
@@ -48,8 +48,8 @@ pub fn frame_block(row: &Execution) -> Option<&str> {
     }
 }
 
-/// Whether a row of this text that has a `parallel_id` is read as what branches lie in: not where its words say that it is
-/// something else.
+/// Whether a row with this text and a `parallel_id` can contain branches. A row whose text names another construct
+/// cannot.
 pub(crate) fn may_hold_branches(text: &str) -> bool {
     matches!(
         words::read(text).lead,
@@ -65,7 +65,8 @@ pub(crate) fn is_branch_text(text: &str, branch: &str) -> bool {
     name.is_some_and(|name| name.trim() == branch)
 }
 
-/// The text of a branch that is no statement itself: `parallel:a` (sqlite.md), and `item:a` in what is no parallel.
+/// Returns the text of a branch without a statement of its own: `parallel:a` (sqlite.md), or `item:a` in a construct
+/// that is not a parallel block.
 pub(crate) fn branch_text(parallel: &Execution, branch: &str) -> String {
     match shape(parallel) {
         Shape::Parallel => format!("parallel:{branch}"),

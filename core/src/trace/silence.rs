@@ -1,4 +1,4 @@
-//! What it means that a record of an end is missing: the one policy that differs by form.
+//! Interprets missing records of ends; this policy is the only part that differs between forms.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,20 @@ use typed_index_collections::TiVec;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus};
 use crate::model::RunStatus;
 
-/// What silence means where a run is told by lines that are written as things end.
+/// The meaning of a missing end in forms that record ends as they happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Silence {
-    /// The run has ended: what stands open ended with it.
+    /// The run has ended, so open nodes ended with it.
     Over(RunStatus),
-    /// The run stopped to go on later: what stands open stands where it stopped.
+    /// The run was interrupted, so open nodes are where it stopped.
     Open,
-    /// Nothing says whether the run goes on.
+    /// It is unknown whether the run continues.
     Unknown,
 }
 
-/// Settles what stands open in nodes that stand in preorder.
+/// Sets the status of open nodes; nodes are in preorder.
 pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
-    // Nodes after which something else ran in what they lie in: they are over.
+    // Nodes that are over, because a later sibling ran.
     let mut passed: TiVec<NodeId, bool> = vec![false; nodes.len()].into();
     let mut later: BTreeSet<Option<NodeId>> = BTreeSet::new();
     let in_parallel = |node: &Node| {
@@ -36,7 +36,7 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
     join(nodes);
     for at in nodes.keys() {
         let parent = nodes.get(at).and_then(|node| node.parent);
-        // What lies in something that was completed is over, too.
+        // A node inside a completed one is over, too.
         let above = parent.is_some_and(|p| {
             let completed = |node: &Node| node.status == NodeStatus::Completed;
             passed.get(p) == Some(&true) || nodes.get(p).is_some_and(completed)
@@ -45,9 +45,9 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
             continue;
         };
         *passed |= above;
-        // A gate's own record says how it stands, and an announced branch ran nowhere.
+        // A gate has its own record, and an announced branch never ran.
         let waits = matches!(node.kind, NodeKind::Gate { .. }) && !node.derived;
-        // An outcome in words that are not understood is one all the same.
+        // An outcome in unknown words still is an outcome.
         let odd = matches!(&node.status, NodeStatus::Other(word) if !word.trim().is_empty());
         if !node.status.is_open() || waits || odd {
             continue;
@@ -68,7 +68,7 @@ pub(super) fn settle(nodes: &mut NodeSlice, silence: &Silence) {
     }
 }
 
-/// A parallel all of whose branches are over has nothing more to do.
+/// Completes parallel blocks whose branches are all over.
 fn join(nodes: &mut NodeSlice) {
     let mut branches: TiVec<NodeId, (u32, bool)> = vec![(0, true); nodes.len()].into();
     for (node, at) in nodes.iter_mut().zip(branches.keys()).rev() {

@@ -1,4 +1,4 @@
-//! What the program knows of rows: their statements, and what lies in a loop's body.
+//! Ties rows to statements of the program, and determines which statements are in a loop's body.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use super::shape::is_branch_text;
 use crate::model::Execution;
 use crate::program::{self, Listing, StatementKind, Tie, TiedBy, Within};
 
-/// Rows whose ties are remembered: a loop repeats its few, and 100,000 that are all different are not worth their memory.
+/// Maximum number of remembered ties: a loop repeats few rows, and 100,000 different ones are not worth the memory.
 const REMEMBERED: usize = 4096;
 
-/// Ties of rows to statements; each text is tied once.
+/// Ties rows to statements; each text is tied once.
 pub(super) struct Ties<'a> {
     program: Option<&'a Listing>,
-    /// It has learned from all rows how their indices count.
+    /// The program's ties, after learning from all rows how their indices count.
     learned: Option<program::Ties<'a>>,
     rows: BTreeMap<Asked<'a>, Option<Tie>>,
-    /// Blocks by name, the first of each.
+    /// The first block of each name.
     blocks: BTreeMap<&'a str, u32>,
     branches: BTreeMap<(u32, &'a str), Option<u32>>,
 }
 
-/// A row's index, its recorded line, its text, what it ran in, and the gate that it waits at: numbers are compared faster
-/// than texts that begin alike.
+/// A row's index, recorded line, text, enclosing statement, and gate. Numbers come first because they are compared
+/// faster than texts with equal beginnings.
 type Asked<'a> = (
     Option<i64>,
     Option<i64>,
@@ -31,8 +31,8 @@ type Asked<'a> = (
     Option<&'a str>,
 );
 
-/// Where something stands in the program: its statement ([`NONE`] where it is not tied), whether that is a
-/// guess, and its statement_index.
+/// A place in the program: the statement ([`NONE`] without a tie), whether the tie is a guess, and the
+/// statement_index.
 type Place = (u32, bool, Option<i64>);
 
 impl<'a> Ties<'a> {
@@ -40,7 +40,7 @@ impl<'a> Ties<'a> {
         let program = program.filter(|p| !p.statements.is_empty());
         let learned = program.map(|program| {
             let mut ties = program.ties();
-            // A branch has the index of its parallel (errata F7): it teaches nothing.
+            // A branch has the index of its parallel block (errata F7), so it is left out of the learning.
             let branch = |row: &&Execution| row.meta.as_deref().is_some_and(|m| m.branch.is_some());
             let rows = rows.iter().filter(|row| !branch(row));
             ties.learn(rows.map(|row| (&*row.text, row.index)));
@@ -61,8 +61,9 @@ impl<'a> Ties<'a> {
         }
     }
 
-    /// What runs in an instance: the body of its statement, or the block that it calls by name. `guessed` is about its
-    /// own tie. A branch that is no statement itself (`scope`) holds its first statement and those that belong to that one.
+    /// Returns the statements that may run in an instance: the body of its statement, or the block that it calls by
+    /// name. `guessed` refers to the instance's own tie. A branch without a statement of its own (`scope`) contains
+    /// its first statement and those that belong to that one.
     pub(super) fn within(
         &self,
         statement: u32,
@@ -100,7 +101,7 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// The statement of a row that ran in something.
+    /// Returns the statement of a row, given what it ran in.
     pub(super) fn row(&mut self, row: &'a Execution, within: Option<Within>) -> Option<Tie> {
         let (program, learned) = (self.program?, self.learned.as_mut()?);
         let meta = row.meta.as_deref();
@@ -130,7 +131,7 @@ impl<'a> Ties<'a> {
         tie
     }
 
-    /// The statement of the branch of a name in its parallel.
+    /// Returns the statement of a named branch of a parallel block.
     pub(super) fn named_branch(
         &mut self,
         (parallel, guessed): (u32, bool),
@@ -146,7 +147,7 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// The statement of a branch: the one of that name in its parallel, else its row's own.
+    /// Returns the statement of a branch: the one with that name in its parallel block, otherwise that of its row.
     pub(super) fn branch(
         &mut self,
         parallel: (u32, bool),
@@ -162,8 +163,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// The statement of a branch that only names itself, as our writer records one with a body: the index is the line of its
-    /// first statement, an item's that of what it is an item of.
+    /// Returns the statement of a branch row that only names the branch, as Prosescope records a branch with a body.
+    /// Its index is the line of the branch's first statement, for an item that of the enclosing statement.
     fn scope(&self, parallel: (u32, bool), name: &str, row: &Execution) -> Option<Tie> {
         let program = self.program?;
         if !is_branch_text(&row.text, name) {
@@ -187,8 +188,8 @@ impl<'a> Ties<'a> {
         })
     }
 
-    /// Whether a statement lies in a loop's body (errata T5): as the program has it; without one, it has the
-    /// higher index.
+    /// Whether a statement is in a loop's body (errata T5), according to the program; without a program, according to
+    /// the index, which must be higher.
     pub(super) fn in_body(&self, around: Place, inner: Place) -> bool {
         let by_index = match (around.2, inner.2) {
             (Some(around), Some(inner)) => inner > around,
@@ -202,13 +203,14 @@ impl<'a> Ties<'a> {
             self.statement(program, inner),
         ) {
             (Some(a), Some(b)) if program.contains(a, b) => true,
-            // While a loop is open its parent has nothing else to run, so a guess does not speak against it.
+            // An open loop's parent runs nothing else, so a guessed tie does not exclude the statement.
             (Some(_), Some(_)) => (around.1 || inner.1) && by_index,
             _ => by_index,
         }
     }
 
-    /// The statement, else the one that begins at the line that the index names: some writers count lines.
+    /// Returns the statement, otherwise the one that begins at the line given by the index, because some writers
+    /// count lines.
     fn statement(&self, program: &Listing, (statement, _, index): Place) -> Option<u32> {
         if statement != NONE {
             return Some(statement);
@@ -217,15 +219,15 @@ impl<'a> Ties<'a> {
     }
 }
 
-/// The statement that begins at a line.
+/// Returns the statement that begins at a line.
 fn begins_at(program: &Listing, line: i64) -> Option<u32> {
     let line = u32::try_from(line).ok()?;
     let at = program.statement_at(line)?;
     (program.get(at)?.line == line).then_some(at)
 }
 
-/// The statement of a row that waits at a gate: one of that name, whatever else its text resembles. A gate that the program
-/// does not have is of no line.
+/// Returns the statement of a row that waits at a gate: one with the gate's name, whatever the row's text resembles.
+/// A gate that is missing in the program is not tied.
 fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
     let named = program.gates_named(crate::gate::visit(id).0);
     if let Some(tie) = tie.filter(|tie| named.binary_search(&tie.statement).is_ok()) {
@@ -239,7 +241,7 @@ fn of_gate(program: &Listing, id: &str, tie: Option<Tie>) -> Option<Tie> {
         [] => tie.filter(|tie| !tie.guessed || program.may_be_gate(tie.statement, id)),
         [first, ..] => Some(Tie {
             statement: *first,
-            // Several have the name, or the text is surely another's.
+            // Several statements have the name, or the text certainly belongs to another.
             guessed: named.len() > 1 || tie.is_some_and(|tie| !tie.guessed),
             by: TiedBy::Name,
         }),
@@ -251,7 +253,7 @@ mod tests {
     use super::*;
     use crate::model::Status;
 
-    /// The rows of a run teach how its indices count: here from 0, so that 2 is not the second statement.
+    /// The rows of a run show how its indices count: here from 0, so that 2 is not the second statement.
     #[test]
     fn equal_texts_are_told_apart_by_the_counting_of_the_run() {
         let row = |id, index, text: &str| Execution {
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(ties.row(&rows[1], None), Some(tie));
     }
 
-    /// Two blocks have the same line: what a row ran in tells which is meant.
+    /// Two blocks contain the same line; what a row ran in decides between them.
     #[test]
     fn equal_texts_are_told_apart_by_what_they_ran_in() {
         let program = crate::program::scan(
@@ -309,13 +311,13 @@ mod tests {
         let line = |tie: Option<Tie>| tie.map(|t| (t.statement, t.guessed));
         assert_eq!(line(ties.row(&rows[0], None)), Some((1, true)));
         assert_eq!(line(ties.row(&rows[0], in_call)), Some((3, false)));
-        // An index that says something else, a call that is a guess, a block known by its name alone.
+        // A contradicting index, a call that is a guess, a block known only by name.
         assert_eq!(line(ties.row(&rows[1], in_call)), Some((3, true)));
         let guess = ties.within(4, None, true, false);
         assert_eq!(line(ties.row(&rows[0], guess)), Some((3, true)));
         let by_name = ties.within(NONE, Some("g"), false, false);
         assert_eq!(line(ties.row(&rows[0], by_name)), Some((3, true)));
-        // A branch is no surer than its parallel.
+        // A branch is not more certain than its parallel block.
         assert_eq!(
             line(ties.branch((7, false), "a", &rows[2])),
             Some((8, false))

@@ -1,4 +1,4 @@
-//! What is believed of the run's status, and why (errata T10).
+//! Decides which recorded status of the run counts, and explains why (errata T10).
 
 use super::rows::Ledger;
 use super::{Node, NodeId, NodeKind, NodeSlice, NodeStatus, Verdict};
@@ -6,22 +6,22 @@ use crate::issue::{Issue, Severity};
 use crate::model::{AgentScope, Form, Run, RunStatus};
 use crate::time::{DAY, Stamp};
 
-/// What [`Verdict::source`] says where a statement ended in a word that is not understood, and nothing else tells.
+/// The [`Verdict::source`] if a statement ended with an unknown word and no other source gives a status.
 pub(crate) const NOT_UNDERSTOOD: &str = "outcome";
 
-/// What one source says of the run's status.
+/// One source's claim about the run's status.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Claim {
-    /// Who says so: `run row`, `state file`, `disk`.
+    /// The source: `run row`, `state file`, `disk`.
     pub(crate) source: String,
-    /// What it says.
+    /// The claimed status.
     pub(crate) status: RunStatus,
-    /// When it was written, where that is recorded.
+    /// When the claim was written, if recorded.
     pub(crate) at: Option<Stamp>,
 }
 
 impl Claim {
-    /// A claim.
+    /// Returns a claim.
     pub(crate) fn new(source: &str, status: RunStatus, at: Option<Stamp>) -> Claim {
         Claim {
             source: source.to_owned(),
@@ -31,9 +31,9 @@ impl Claim {
     }
 }
 
-/// What the run's own row, its state file and other records of it say, in this order.
+/// Returns the claims of the run's row, its state file and its other records, in this order.
 pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
-    // A folder has no row: what it records is the head of its state file, or a log's trailer.
+    // A folder has no row: its status is in the head of its state file, or in a log's trailer.
     let who = match run.form {
         Form::Folder { .. } if run.log.is_some() => "log",
         Form::Folder { .. } => "state file",
@@ -54,8 +54,8 @@ pub(crate) fn recorded(run: &Run) -> Vec<Claim> {
     row.chain(file).chain(others).collect()
 }
 
-/// Which claim is believed: an end is newer evidence than a marker of progress; of two ends the one written
-/// later, else the first.
+/// Returns the claim that counts: an end is newer evidence than a marker of progress; of two ends, the one written
+/// later, otherwise the first.
 pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
     let millis = |at: usize| {
         claims
@@ -64,13 +64,13 @@ pub(crate) fn believed(claims: &[Claim]) -> Option<usize> {
             .unwrap_or(i64::MIN)
     };
     let ends = (0..claims.len()).filter(|at| claims[*at].status.is_finished());
-    // The first of equals: max_by_key takes the last, so the list is turned round.
+    // Among equals the first counts; max_by_key takes the last, so the list is reversed.
     ends.rev()
         .max_by_key(|at| millis(*at))
         .or_else(|| (!claims.is_empty()).then_some(0))
 }
 
-/// The verdict over a finished tree. `open` is how many instances the rows leave open.
+/// Returns the verdict for a finished tree. `open` is the number of instances that the rows leave open.
 pub(super) fn verdict(
     run: &Run,
     nodes: &NodeSlice,
@@ -111,7 +111,8 @@ pub(super) fn verdict(
             verdict.source.clone_from(&claim.source);
             verdict.reason = says(claim);
         }
-        // What a log without an end leaves open may be over: only rows and markers of a state file say running.
+        // Open nodes of a log without an end may be over; only rows and the markers of a state file prove that the
+        // run is running.
         None if nodes.is_empty() || open == 0 || run.log.is_some() => {
             let word = |node: &Node| match &node.status {
                 NodeStatus::Other(word) if !word.is_empty() => Some(format!(
@@ -169,11 +170,11 @@ fn running(verdict: &mut Verdict, run: &Run, claim: Option<&Claim>, now: Option<
     }
 }
 
-/// All that disagree are shown, and why one is believed.
+/// Adds all claims if they disagree, and the reason why one counts.
 ///
-/// `rows`: the run has rows; else markers of a file tell what is open.
+/// `rows`: the run has rows; otherwise a file's markers show what is open.
 fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, ledger: &mut Ledger) {
-    // Waiting is a way of running: words that exclude each other disagree.
+    // Waiting is a kind of running, so these two words do not disagree.
     let way = |word: &str| match word {
         "waiting" => "running".to_owned(),
         other => other.to_owned(),
@@ -201,8 +202,8 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
         verdict.reason.push_str(match (rows, open) {
             (true, 1) => "; one row was never closed",
             (true, _) => "; some rows were never closed",
-            (false, 1) => "; one statement is still marked as under way",
-            (false, _) => "; some statements are still marked as under way",
+            (false, 1) => "; one statement is still marked as running",
+            (false, _) => "; some statements are still marked as running",
         });
     }
     if against.is_empty() {
@@ -218,7 +219,7 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
     verdict.reason.push_str(&format!("; {told}{why}"));
     ledger.note(Severity::Warning, "status-disagrees", || {
         let message = format!("the {} says {}, {told}", verdict.source, verdict.status);
-        Issue::noted("", message).hint(format!("Believed: {}.", verdict.status))
+        Issue::noted("", message).hint(format!("The status {} counts.", verdict.status))
     });
 }
 
@@ -231,12 +232,12 @@ fn waits(gates: &[String]) -> String {
 
 fn says(claim: &Claim) -> String {
     let source = &claim.source;
-    // A file goes by its name.
+    // A file is called by its name, without an article.
     let the = if source.contains('.') { "" } else { "the " };
     format!("{the}{source} says {}", claim.status.word())
 }
 
-/// The gates at the positions, when all of them are pending gates; else none.
+/// Returns the gates at the positions if all of them are pending gates; otherwise an empty list.
 fn waiting_gates(nodes: &NodeSlice, positions: &[NodeId]) -> Vec<String> {
     positions
         .iter()
@@ -274,7 +275,7 @@ fn first_few(names: &[String]) -> String {
     text
 }
 
-/// Where a time was read.
+/// The record that contains a time.
 enum From<'a> {
     Run,
     StateFile,
@@ -285,11 +286,11 @@ enum From<'a> {
     Agent(&'a str),
 }
 
-/// What [`Verdict::last_sign_from`] says of a time in the state file.
+/// The text of [`Verdict::last_sign_from`] for a time in the state file.
 pub(crate) const STATE_FILE: &str = "state file";
 
-/// The latest time in any row of the run. The dates of its files are none: copies and checkouts reset them. Agents of
-/// the project and the user live on in other runs, so their times say nothing of this one.
+/// Returns the latest time in any row of the run. Dates of files are ignored, because copies and checkouts reset
+/// them. So are agents of the project and the user, because other runs change them as well.
 pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
     let mut latest: Option<(Stamp, From<'a>)> = None;
     let mut see = |stamp: &Option<Stamp>, from: From<'a>| {
@@ -300,7 +301,7 @@ pub(crate) fn last_sign<'a>(run: &'a Run) -> Option<(Stamp, String)> {
             latest = Some((stamp.clone(), from));
         }
     };
-    // A folder's run has its times from its state file: of two equal ones, the first seen is named.
+    // A folder's run takes its times from the state file; of two equal ones, the first is named.
     if let Some(file) = &run.state_file {
         see(&file.started, From::StateFile);
         see(&file.updated, From::StateFile);

@@ -1,5 +1,5 @@
-//! Records that contradict each other: what ran though its condition did not hold, and two ways of one choice
-//! (errata E3).
+//! Reports contradictory records: a statement that ran although its condition did not hold, and two ways of one
+//! choice that both ran (errata E3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,11 @@ use super::{Node, NodeId, NodeSlice, NodeStatus};
 use crate::issue::{Issue, Severity};
 use crate::program::{Listing, StatementKind as Kind};
 
-/// Statements around one that are looked at. Programs do not nest deeper; the bound keeps hostile ones cheap.
+/// Maximum number of enclosing statements examined. Real programs do not nest deeper; the limit makes hostile ones
+/// cheap.
 const DEEP: usize = 64;
 
-/// Notes contradictions among nodes that lie in one frame, and one round.
+/// Reports contradictions among nodes in the same frame and round.
 pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut Ledger) {
     let any = |program: &&Listing| program.statements.iter().any(|s| s.kind.is_way());
     let Some(program) = program.filter(any) else {
@@ -22,7 +23,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         program.statement_at(line)
     };
     let is_way = |at: u32| program.get(at).is_some_and(|s| s.kind.is_way());
-    // Conditions that did not hold, by what the node lies in.
+    // Conditions that did not hold, with the parent of their node.
     let mut refused: BTreeSet<(Option<NodeId>, u32)> = BTreeSet::new();
     for node in nodes.iter().filter(|n| n.status == NodeStatus::Skipped) {
         refused.extend(
@@ -33,7 +34,7 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
     }
     let mut taken: BTreeMap<(Option<NodeId>, u32), u32> = BTreeMap::new();
     for node in nodes {
-        // What failed may have been tried again in another way.
+        // After a failure, another way may have been tried.
         let idle = matches!(
             node.status,
             NodeStatus::Skipped | NodeStatus::Pending | NodeStatus::Failed
@@ -41,13 +42,13 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
         let Some(at) = tied(node).filter(|_| !idle) else {
             continue;
         };
-        // So may what it lies in, and rows do not say of which attempt they are.
+        // The same holds if an enclosing node was retried, because rows do not record their attempt.
         let again = || {
             std::iter::successors(node.parent, |at| nodes.get(*at)?.parent)
                 .take(DEEP)
                 .any(|at| nodes.get(at).is_some_and(|around| around.attempts > 1))
         };
-        // What lies in a loop or a parallel lies in that one's node.
+        // Nodes inside a loop or a parallel block are inside that construct's node.
         let holds = |at: &u32| {
             program
                 .get(*at)
@@ -63,16 +64,13 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
             if way != at && refused.contains(&(node.parent, way)) {
                 note(node, ledger, || {
                     let condition = said(way);
-                    format!(
-                        "`{}` is recorded, but `{condition}` was passed over",
-                        node.text
-                    )
+                    format!("`{}` is recorded, but `{condition}` was skipped", node.text)
                 });
             } else if other != way && !again() {
                 note(node, ledger, || {
                     let (one, other) = (said(way), said(other));
                     format!(
-                        "`{}` is recorded in `{one}`, but `{other}` ran, too",
+                        "`{}` is recorded in `{one}`, but `{other}` ran as well",
                         node.text
                     )
                 });
@@ -83,8 +81,8 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
 
 fn note(node: &Node, ledger: &mut Ledger, message: impl FnOnce() -> String) {
     ledger.note(Severity::Warning, "condition-contradicted", || {
-        let issue =
-            Issue::noted("", message()).hint("Both are shown as recorded; one of them is wrong.");
+        let issue = Issue::noted("", message())
+            .hint("Both are shown as recorded, but one of them is wrong.");
         issue.at_execution(node.id.filter(|_| node.first_row.is_some()))
     });
 }

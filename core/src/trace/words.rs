@@ -1,9 +1,9 @@
-//! What the text of a row says by itself: its leading word and the names in it.
+//! Reads the text of a row: its leading word and the names in it.
 //!
-//! Rows often lack the metadata that would say what they speak of (errata T4, T6: `parallel:a`, `do …`), and
-//! no program is at hand to tie them to. Only names are read here; lines and bodies are [`crate::program`]'s.
+//! Rows often lack the metadata that identifies their construct (errata T4, T6: `parallel:a`, `do …`), and the
+//! program may be missing. Only names are read here; [`crate::program`] handles lines and bodies.
 
-/// What a row's text begins with, after `x =`, `let x =` and the like.
+/// The first word of a row's text, after `x =`, `let x =` and the like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lead<'a> {
     /// `parallel:`, `parallel ("first"):`, `parallel for …` (errata X6).
@@ -20,22 +20,22 @@ pub(super) enum Lead<'a> {
     Try,
     /// `catch:`, `catch as err:`
     Catch,
-    /// Another construct that the language knows: it is neither a loop nor a parallel nor a block.
+    /// Another construct of the language: not a loop, parallel block or block call.
     Plain,
-    /// None of the language's words.
+    /// Not a word of the language.
     Unknown,
 }
 
-/// A row's text, read.
+/// A parsed row text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     /// The name on the left of `=`.
     pub(super) name: Option<&'a str>,
-    /// What stands on the right of it.
+    /// The leading word on the right of `=`.
     pub(super) lead: Lead<'a>,
 }
 
-/// Reads the beginning of a statement's text.
+/// Parses the beginning of a statement's text.
 pub(super) fn read(text: &str) -> Words<'_> {
     let text = text.trim_start();
     let (name, rest) = assigned(text).map_or((None, text), |(name, rest)| (Some(name), rest));
@@ -45,7 +45,8 @@ pub(super) fn read(text: &str) -> Words<'_> {
     }
 }
 
-/// Whether a parallel goes on without all of its branches: `parallel ("first"):`, `parallel ("any", count: 2):`.
+/// Whether a parallel block may finish before all its branches do: `parallel ("first"):`, `parallel ("any", count:
+/// 2):`.
 pub(super) fn leaves_branches(text: &str) -> bool {
     text.contains("\"first\"") || text.contains("\"any\"")
 }
@@ -95,7 +96,7 @@ fn lead(text: &str) -> Lead<'_> {
     }
 }
 
-/// A name at the beginning: letters, digits, `_`, `-`, and `.` inside.
+/// Splits off a name at the start of a text: letters, digits, `_`, `-`, and `.` inside.
 fn ident(text: &str) -> Option<(&str, &str)> {
     let end = text
         .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))

@@ -1,4 +1,4 @@
-//! Bindings on disk: which statement wrote each, and where the marks of a state file say otherwise (errata T10;
+//! Ties bindings on disk to the statements that wrote them, and finds outdated marks of a state file (errata T10;
 //! docs/reference/formats.md: "often stale").
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,19 +11,19 @@ use crate::program::{Statement, StatementKind, TiedBy};
 use crate::trace::NodeStatus;
 use crate::trace::rows::Ledger;
 
-/// Bindings that a message names.
+/// Maximum number of bindings named in a message.
 const NAMED: usize = 5;
 
-/// Where the state file and the disk disagree.
+/// Contradictions between the state file and the disk.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Stale {
-    /// Statements that are marked as running, or not marked at all, whose binding is written.
+    /// Statements marked as running, or not marked, whose binding is written.
     pub(in crate::trace) overruled: Vec<String>,
-    /// Names of bindings that nothing but themselves speaks of.
+    /// Names of written bindings that no mark refers to.
     pub(in crate::trace) unmarked: Vec<String>,
-    /// Rounds that the disk has and the state file has not reached.
+    /// Rounds that have bindings on disk but that the state file has not reached.
     pub(in crate::trace) rounds: Vec<String>,
-    /// The round of such a loop that the state file has reached; 0: it counts none.
+    /// The round of such a loop in the state file; 0 if it does not count rounds.
     pub(in crate::trace) reached: u32,
 }
 
@@ -34,13 +34,14 @@ impl Stale {
     }
 }
 
-/// Bindings by the statement that wrote each and the frame that it ran in; and by what each is tied to it.
+/// Bindings, with the evidence of their tie, by the statement that wrote each and the frame in which it ran.
 pub(in crate::trace) type Written<'r> = BTreeMap<(u32, Option<i64>), (&'r Binding, TiedBy)>;
 
-/// Ties what is written (errata E2): by the source that its header quotes, else by a name that one statement alone binds.
+/// Ties written bindings to statements (errata E2): by the source that a binding's header quotes, otherwise by a name
+/// that only one statement binds.
 pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<'r> {
     let mut binders: BTreeMap<(&str, bool), Vec<u32>> = BTreeMap::new();
-    // What the program takes from outside is not a statement that wrote something.
+    // An input is not written by the program.
     let wrote = |statement: &Statement| statement.kind != StatementKind::Input;
     for (at, statement) in (0_u32..).zip(&facts.listing.statements) {
         if let (Some(name), Some(fact), true) = (statement.bound(), facts.get(at), wrote(statement))
@@ -61,7 +62,7 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
         let quoted = facts.listing.quoted(binders.iter().copied(), source);
         let one = match (quoted, binders) {
             (Some(one), _) => Some((one, TiedBy::Text)),
-            // Nothing tells which of several it was.
+            // If several statements bind the name, the writer is unknown.
             (_, [one]) => Some((*one, TiedBy::Name)),
             (_, []) if frame.is_none() => first
                 .and_then(|first| ties.tie(first, None))
@@ -76,7 +77,7 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
     found
 }
 
-/// Completes statements whose binding is written, and notes where a mark says otherwise.
+/// Marks statements as completed whose binding is written, and reports contradicting marks.
 pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut Ledger) -> Stale {
     let Told {
         facts,
@@ -90,7 +91,7 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
         let (Some(statement), Some(fact)) = (facts.statement(at), facts.get(at)) else {
             continue;
         };
-        // In a block's body the marks speak of the innermost frame that runs it.
+        // In a block's body, the marks refer to the innermost frame that runs the block.
         let spoken_of = match fact.block {
             None => frame.is_none(),
             Some(block) => frame.is_some() && frames.innermost(block).map(|f| f.id) == frame,
@@ -126,10 +127,10 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
     stale
 }
 
-/// Notes which bindings are written of which nothing is told. Their number is not said: rounds and frames have written
-/// others.
+/// Reports written bindings that are not recorded otherwise. The message does not count them, because rounds and
+/// frames have written others.
 pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
-    // What stands in an envelope may well tell of them.
+    // An encrypted envelope may contain the missing records.
     let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
     if names.is_empty() || !told {
         return;
@@ -137,7 +138,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
     let (file, teller) = teller(run);
     ledger.note(Severity::Warning, "state-file-behind", || {
         let message = match names {
-            [one] => format!("{one} is written, and the {teller} does not mark its statement"),
+            [one] => format!("{one} is written, but the {teller} does not mark its statement"),
             names => {
                 let first = names.iter().take(NAMED).map(String::as_str);
                 let first = first.collect::<Vec<_>>().join(", ");
@@ -147,18 +148,19 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
                     ""
                 };
                 format!(
-                    "{first}{more} are written, and the {teller} does not mark their statements"
+                    "{first}{more} are written, but the {teller} does not mark their statements"
                 )
             }
         };
         Issue::noted("", message)
             .at_file(file)
-            .hint("Their statements are shown as completed: nothing else writes a binding.")
+            .hint("Their statements are shown as completed, because only a completed statement writes its binding.")
     });
 }
 
-/// Completes what is marked as under way in front of a statement that has written: statements of a program run one
-/// after the other. What lies in one construct with it may run beside it, or in another round.
+/// Marks earlier running statements as completed once a later one has written a binding, because statements run in
+/// order. Statements in the same construct as the later one are excluded: they may run in parallel or in another
+/// round.
 fn passed(
     run: &Run,
     facts: &mut Facts<'_>,
@@ -186,7 +188,7 @@ fn passed(
     }
 }
 
-/// Notes that what is written contradicts a marker.
+/// Reports a binding on disk that contradicts a marker.
 fn overrule(
     run: &Run,
     statement: &Statement,
@@ -200,11 +202,11 @@ fn overrule(
         let message = format!("{} is marked {}, but {but}", statement.text, marker.word());
         Issue::noted("", message)
             .at_file(teller(run).0)
-            .hint("A binding on disk is newer evidence than a marker: the statement is shown as completed.")
+            .hint("The statement is shown as completed, because a binding on disk is newer evidence than a marker.")
     });
 }
 
-/// The file that tells of the run, and what a person calls it.
+/// Returns the file that records the run, and its name for users.
 fn teller(run: &Run) -> (String, &'static str) {
     match &run.log {
         Some(log) if run.state_file.is_none() => (log.file.to_string(), "log"),
@@ -212,21 +214,22 @@ fn teller(run: &Run) -> (String, &'static str) {
     }
 }
 
-/// Whether a binding on disk shows that this pass of the statement is over: in a loop it may be of an earlier round.
+/// Whether a binding on disk proves that the current pass of its statement is over. In a loop, the binding may come
+/// from an earlier round.
 fn proves(facts: &Facts<'_>, fact: &Fact) -> bool {
     let Some(inside) = fact.in_loop.and_then(|l| facts.get(l)) else {
         return true;
     };
     match (&fact.status, inside.round) {
         _ if inside.is_over() => true,
-        // Marked as running: it runs again.
+        // Marked as running: the statement runs again.
         (Some(_), _) => false,
         (None, Some(round)) => round <= 1,
         (None, None) => true,
     }
 }
 
-/// Statements outside of blocks of which a binding tells in which round of a loop they wrote it, by the loop and the round.
+/// Returns the statements outside of blocks whose bindings name the round of a loop, by loop and round.
 pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BTreeSet<u32>> {
     let mut names: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for binding in run.bindings.iter().filter(|b| b.is_written()) {
@@ -247,8 +250,8 @@ pub(super) fn in_rounds(run: &Run, facts: &Facts<'_>) -> BTreeMap<(u32, u32), BT
     of
 }
 
-/// Files of a later round than the state file says: `verify_round4` while it stands at round 1. Returns the last statement
-/// of the program that wrote one, and its file.
+/// Finds bindings of a later round than the state file records, such as `verify_round4` at round 1. Returns the last
+/// statement of the program that wrote one, and its file.
 fn rounds<'r>(
     run: &'r Run,
     facts: &mut Facts<'_>,
@@ -300,11 +303,13 @@ fn rounds<'r>(
             stale.reached = stale.reached.max(said);
             ledger.note(Severity::Warning, "round-behind-disk", || {
                 let message = match said {
-                    0 => format!("the {teller} counts no round of a loop, but {name} is written"),
+                    0 => format!(
+                        "the {teller} does not count the rounds of a loop, but {name} is written"
+                    ),
                     n => format!("the {teller} is at round {n} of a loop, but {name} is written"),
                 };
                 Issue::noted("", message).at_file(file).hint(format!(
-                    "The disk is the newer evidence: the loop is shown in round {round}."
+                    "The loop is shown in round {round}, because the disk is newer evidence."
                 ))
             });
         }
@@ -312,8 +317,9 @@ fn rounds<'r>(
     last
 }
 
-/// What a binding is that a round of a loop wrote under a name of its own: `verify_round2_final` is `verify` in round 2. A
-/// header that quotes a source which binds another name says otherwise.
+/// Returns the base name and the round of a binding that a round of a loop wrote under its own name:
+/// `verify_round2_final` is `verify` in round 2. Returns `None` if the header quotes a source that binds another
+/// name.
 pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
     let (base, round) = named_round(&binding.name)?;
     let binds = |line: &str| {
@@ -325,7 +331,7 @@ pub(crate) fn round_of(binding: &Binding) -> Option<(&str, u32)> {
     said.then_some((base, round))
 }
 
-/// The name and the round that a binding's name says.
+/// Splits a binding's name into its base and the round.
 pub(crate) fn named_round(name: &str) -> Option<(&str, u32)> {
     let (base, rest) = name.split_once("_round")?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();

@@ -1,4 +1,4 @@
-//! Which statement each annotated line speaks of, and what it says of it.
+//! Ties each annotated line of a state file to a statement, and collects what is known of each statement.
 
 use std::collections::BTreeMap;
 
@@ -9,50 +9,50 @@ use crate::trace::NodeStatus;
 use crate::trace::emit::word;
 use crate::trace::rows::Ledger;
 
-/// What is known of the statements of a program.
+/// The facts about all statements of a program.
 pub(in crate::trace) struct Facts<'a> {
     pub(in crate::trace) listing: &'a Listing,
     /// By statement.
     pub(in crate::trace) of: Vec<Fact>,
-    /// Annotated lines that no statement of the program is like.
+    /// Annotated lines that do not match any statement of the program.
     pub(in crate::trace) strays: Vec<Stray>,
     /// Blocks by name.
     pub(in crate::trace) blocks: BTreeMap<&'a str, u32>,
-    /// There is no program: the listing is the trace itself.
+    /// Whether the program is missing, so that the listing is the trace itself.
     pub(in crate::trace) is_trace: bool,
-    /// Some line was annotated at all.
+    /// Whether any line was annotated.
     pub(in crate::trace) annotated: bool,
 }
 
-/// What is known of one statement.
+/// The facts about one statement.
 #[derive(Debug, Clone, Default)]
 pub(in crate::trace) struct Fact {
-    /// How it stands, when anything says so.
+    /// Its status, if recorded.
     pub(in crate::trace) status: Option<NodeStatus>,
     /// Its line in the state file's trace, from 0.
     pub(in crate::trace) state_line: Option<u32>,
-    /// The tie of that line is a guess.
+    /// Whether the tie of that line is a guess.
     pub(in crate::trace) guessed: bool,
-    /// By what that line is tied.
+    /// The evidence for that tie.
     pub(in crate::trace) by: Option<TiedBy>,
-    /// `[...next...]`: it comes next.
+    /// Whether the statement is marked as the next one: `[...next...]`.
     pub(in crate::trace) ahead: bool,
     pub(in crate::trace) attempt: Option<(u32, Option<u32>)>,
-    /// The gate that it waits at.
+    /// The gate at which it waits.
     pub(in crate::trace) gate: Option<Text>,
-    /// A declaration that the state file marks.
+    /// Whether the state file marks it as a declaration.
     pub(in crate::trace) declared: bool,
-    /// Nothing but a binding on disk says so.
+    /// Whether a binding on disk is the only evidence.
     pub(in crate::trace) derived: bool,
-    /// What "Active Constructs" says of it: an index into the file's parallels or loops.
+    /// Its entry in "Active Constructs": an index into the file's parallels or loops.
     pub(in crate::trace) construct: Option<usize>,
-    /// The round of a loop: what the state file says, or the disk where that is further.
+    /// The current round of a loop: from the state file, or from the disk if that is later.
     pub(in crate::trace) round: Option<u32>,
-    /// The block whose body it lies in.
+    /// The block whose body contains it.
     pub(in crate::trace) block: Option<u32>,
-    /// The innermost loop that it lies in.
+    /// The innermost loop around it.
     pub(in crate::trace) in_loop: Option<u32>,
-    /// It lies in an `if`, a `choice`, a `try`: it need not run.
+    /// Whether it is inside an `if`, a `choice` or a `try`, so that it may never run.
     pub(in crate::trace) may_not_run: bool,
 }
 
@@ -60,14 +60,14 @@ pub(in crate::trace) struct Fact {
 pub(in crate::trace) struct Stray {
     pub(in crate::trace) fact: Fact,
     pub(in crate::trace) text: Text,
-    /// The statement that it lies in, by the trace's own indentation.
+    /// The statement around it, by the trace's own indentation.
     pub(in crate::trace) inside: Option<u32>,
-    /// The statement tied before it.
+    /// The statement that was tied before it.
     pub(in crate::trace) after: Option<u32>,
 }
 
 impl<'a> Facts<'a> {
-    /// Ties the annotated lines of the state file. `told` is its trace, scanned.
+    /// Ties the annotated lines of the state file. `told` is the file's trace, scanned as a program.
     pub(in crate::trace) fn of(
         run: &Run,
         listing: &'a Listing,
@@ -101,8 +101,8 @@ impl<'a> Facts<'a> {
         self.listing.get(statement)
     }
 
-    /// Takes out what speaks of another frame than the innermost of its block: `# --> bindings/parts__41.md` while frame 43
-    /// runs. The binding itself records that the statement wrote it.
+    /// Removes facts about a frame other than the innermost one of its block: `# --> bindings/parts__41.md` while
+    /// frame 43 is running. The binding itself still records that the statement ran.
     pub(in crate::trace) fn part(&mut self, run: &Run, innermost: &BTreeMap<u32, i64>) {
         let Some(file) = run.state_file.as_ref().filter(|_| !innermost.is_empty()) else {
             return;
@@ -134,7 +134,8 @@ impl<'a> Facts<'a> {
             often.entry(&statement.text).or_default().1 += 1;
         }
         let mut after: Option<u32> = None;
-        // Statements of the trace, tied: an annotated line may lie in one that is not annotated.
+        // The tied statements of the trace. Lines without annotation are included, because an annotated line may be
+        // inside one.
         let mut tied: Vec<Option<u32>> = Vec::with_capacity(told.statements.len());
         let mut strays = 0_u32;
         for (at, statement) in (0_usize..).zip(&told.statements) {
@@ -151,7 +152,7 @@ impl<'a> Facts<'a> {
             let exact = is_trace.or_else(|| self.same_line(line?, told, statement.line));
             let tie = match exact {
                 Some(statement) => super::tied(statement, TiedBy::Text),
-                // Only statements that are spoken of are searched for.
+                // Only annotated statements and their containers are searched for.
                 None if said.contains_key(&(at as u32)) || statement.kind.has_body() => {
                     ties.tie_nth(&told.own_text(at as u32), nth, after)
                 }
@@ -167,7 +168,7 @@ impl<'a> Facts<'a> {
             self.annotated = true;
             let fact = fact(*line, annotation, tie);
             match tie.and_then(|tie| self.of.get_mut(tie.statement as usize)) {
-                // Of two lines for one statement the later one is nearer to where the run is.
+                // Of two lines for the same statement, the later one is closer to the run's position.
                 Some(known) if known.state_line.is_none() || !fact.ahead => known.take(fact),
                 Some(_) => {}
                 None if fact.declared => {}
@@ -186,7 +187,7 @@ impl<'a> Facts<'a> {
                 }
             }
         }
-        // Receipts name statements by ids of their own.
+        // Receipts identify statements by ids of their own.
         let by_receipts = matches!(
             run.form,
             Form::Folder {
@@ -197,12 +198,12 @@ impl<'a> Facts<'a> {
             ledger.note(Severity::Note, "trace-beyond-program", || {
                 Issue::noted("", format!("{strays} annotated lines of the state file are not in the program"))
                     .at_file("state.md")
-                    .hint("The program may have been shortened or changed; they are shown without a line.")
+                    .hint("The program may have been shortened or changed. They are shown without a line number.")
             });
         }
     }
 
-    /// The statement that begins at that line, when its text is that of the trace's line.
+    /// Returns the statement that begins at that line if its text equals that of the trace's line.
     fn same_line(&self, line: u32, told: &Listing, told_line: u32) -> Option<u32> {
         let text = |listing: &Listing, line: u32| {
             listing
@@ -217,7 +218,7 @@ impl<'a> Facts<'a> {
 }
 
 impl Fact {
-    /// Takes what a line says, and keeps what surrounds the statement.
+    /// Takes the facts of a line, but keeps those about the statement's surroundings.
     fn take(&mut self, said: Fact) {
         *self = Fact {
             block: self.block,
@@ -227,18 +228,19 @@ impl Fact {
         };
     }
 
-    /// Whether it is said to have begun.
+    /// Whether its start is recorded.
     pub(in crate::trace) fn ran(&self) -> bool {
         self.status.is_some()
     }
 
-    /// Whether it is said to be over.
+    /// Whether its end is recorded.
     pub(in crate::trace) fn is_over(&self) -> bool {
         self.status.as_ref().is_some_and(|status| !status.is_open())
     }
 }
 
-/// The annotation of each statement of the trace, by its own line first: the line in the file, and what it says.
+/// Returns the annotation of each statement of the trace, with its line in the file. An annotation on the statement's
+/// own line takes precedence.
 fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Annotation)> {
     let mut said: BTreeMap<u32, (u32, &Annotation)> = BTreeMap::new();
     let mut last: Option<u32> = None;
@@ -249,7 +251,7 @@ fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Anno
         if scanned.is_some_and(|l| l.role == LineRole::Statement) {
             last = own;
         }
-        // A line of its own speaks of the statement above it.
+        // An annotation on a separate line belongs to the statement above.
         let Some((annotation, statement)) = line.annotation.as_ref().zip(own.or(last)) else {
             continue;
         };
@@ -266,7 +268,7 @@ fn annotations<'r>(run: &'r Run, told: &Listing) -> BTreeMap<u32, (u32, &'r Anno
 fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
     let status = match &annotation.status {
         _ if annotation.ahead || annotation.declared => None,
-        // A path alone says that it was written.
+        // A path without a status means that the binding was written.
         None => Some(NodeStatus::Completed),
         Some(Status::Other(said)) => Some(match &**said {
             "approved" => NodeStatus::Approved,
@@ -290,7 +292,7 @@ fn fact(line: u32, annotation: &Annotation, tie: Option<Tie>) -> Fact {
     }
 }
 
-/// What each statement lies in. Linear: parents come before their children.
+/// Returns what surrounds each statement. Linear, because parents precede their children.
 fn surroundings(listing: &Listing) -> Vec<Fact> {
     use StatementKind as K;
     let mut of: Vec<Fact> = Vec::with_capacity(listing.statements.len());
@@ -312,7 +314,7 @@ fn surroundings(listing: &Listing) -> Vec<Fact> {
             } else {
                 above.block
             },
-            // A block's body runs in frames of its own, wherever the block is written.
+            // A block's body runs in its own frames, so a loop around the declaration does not count.
             in_loop: match outer {
                 Some(K::Block) => None,
                 Some(kind) if kind.is_loop() => parent,
@@ -325,7 +327,7 @@ fn surroundings(listing: &Listing) -> Vec<Fact> {
     of
 }
 
-/// `bindings/parts__41.md` is of frame 41.
+/// Returns the frame in a binding's file name: `bindings/parts__41.md` belongs to frame 41.
 fn frame_of(path: &str) -> Option<i64> {
     let stem = path.rsplit('/').next()?;
     let (name, digits) = stem.strip_suffix(".md").unwrap_or(stem).rsplit_once("__")?;

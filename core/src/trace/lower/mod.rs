@@ -1,4 +1,5 @@
-//! From a form that has no rows to a story: what happened, in order, and what each thing lies in.
+//! Lowers runs without rows (logs, state files, bindings) to a story: what happened, in order, and the place of each
+//! thing.
 
 pub(super) mod disk;
 pub(super) mod facts;
@@ -7,7 +8,7 @@ pub(crate) mod state;
 
 use crate::program::{Tie, TiedBy};
 
-/// A tie that is no guess.
+/// Returns a tie that is not a guess.
 fn tied(statement: u32, by: TiedBy) -> Option<Tie> {
     Some(Tie {
         statement,

@@ -1,4 +1,4 @@
-//! What happened, told by rows, lines or marks in order: each thing with what it lies in, until all of it is a tree.
+//! A story: happenings in order, from rows, lines or marks, each with its parent, until they form a tree.
 
 mod nodes;
 
@@ -8,7 +8,7 @@ use crate::model::Text;
 use crate::program::Tie;
 use crate::trace::{NodeId, NodeKind, NodeStatus};
 
-/// A thing's place in its story.
+/// The index of a happening in its story.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::trace) struct At(u32);
 
@@ -17,13 +17,13 @@ impl At {
         At(place)
     }
 
-    /// Its node, among those of all.
+    /// Returns its node; `of` lists the node of each happening.
     pub(in crate::trace) fn node(self, of: &[Option<NodeId>]) -> Option<NodeId> {
         of.get(self.0 as usize).copied().flatten()
     }
 }
 
-/// What something lies in; `None` is the root.
+/// The parent of a happening; `None` is the root.
 pub(in crate::trace) type Place = Option<At>;
 
 /// One thing that happened.
@@ -31,50 +31,50 @@ pub(in crate::trace) type Place = Option<At>;
 pub(in crate::trace) struct Happening {
     pub(in crate::trace) kind: NodeKind,
     pub(in crate::trace) status: NodeStatus,
-    /// The words that tell of it.
+    /// The words that record it.
     pub(in crate::trace) text: Text,
-    /// What it is called where neither it nor its statement has a text.
+    /// Its name if neither it nor its statement has a text.
     pub(in crate::trace) label: Option<Text>,
     /// The statement that it is tied to.
     pub(in crate::trace) tie: Option<Tie>,
-    /// It is tied by where it stands: nothing names its statement.
+    /// Whether it is tied only by its position, because its statement is not named.
     pub(in crate::trace) by_place: bool,
-    /// The last line that tells of it.
+    /// The last line that records it.
     pub(in crate::trace) line: Option<u32>,
-    /// The id by which bindings name it.
+    /// The id by which bindings refer to it.
     pub(in crate::trace) id: Option<i64>,
-    /// Which attempt it is; 0: not said.
+    /// The number of the attempt; 0 if unknown.
     pub(in crate::trace) attempts: u32,
-    /// The most attempts or rounds.
+    /// Maximum number of attempts or rounds.
     pub(in crate::trace) max: Option<u32>,
-    /// No line says it: it follows from another.
+    /// Whether it is not recorded but derived.
     pub(in crate::trace) derived: bool,
-    /// Its place was inferred, not recorded.
+    /// Whether its place was inferred, not recorded.
     pub(in crate::trace) inferred: bool,
-    /// The branches of a parallel.
+    /// The branches that a parallel block announced.
     pub(in crate::trace) announced: Vec<Text>,
     pub(in crate::trace) failed: bool,
     pub(in crate::trace) parent: Place,
-    /// Of a loop, the round that is under way, and the number of the last.
+    /// For a loop: the current round, and the number of the last one.
     pub(in crate::trace) round: Place,
     pub(in crate::trace) rounds: u32,
     pub(in crate::trace) rows: Recorded,
 }
 
-/// What rows record beside.
+/// Additional facts that only rows record.
 #[derive(Debug, Clone, Default)]
 pub(in crate::trace) struct Recorded {
-    /// The ids of all but its first row.
+    /// Ids of its rows except the first.
     pub(in crate::trace) aliases: Vec<i64>,
-    /// The places of its first row, and of its last.
+    /// Indices of its first and its last row.
     pub(in crate::trace) ends: Option<(u32, u32)>,
     /// Its depth.
     pub(in crate::trace) depth: Option<i64>,
-    /// A branch that is the call of a block.
+    /// Whether it is a branch that calls a block.
     pub(in crate::trace) calls: bool,
-    /// A parallel that may go on without all of its branches, where that is recorded.
+    /// Whether a parallel block may finish before all branches do, if recorded.
     pub(in crate::trace) drops: Option<bool>,
-    /// Ended by force, whatever was open in it.
+    /// Whether it ended by force, whatever was open in it.
     pub(in crate::trace) cuts: bool,
 }
 
@@ -83,7 +83,7 @@ impl Happening {
         Happening::told(kind, status, Text::default())
     }
 
-    /// With the words that tell of it.
+    /// Returns a happening with the words that record it.
     pub(in crate::trace) fn told(kind: NodeKind, status: NodeStatus, text: Text) -> Happening {
         Happening {
             kind,
@@ -108,16 +108,16 @@ impl Happening {
     }
 }
 
-/// Things in the order in which they happened.
+/// Happenings in the order in which they occurred.
 #[derive(Debug, Default)]
 pub(in crate::trace) struct Story {
     list: Vec<Happening>,
-    /// Things that belong before another one, by that one.
+    /// Happenings that belong before a later one, with that one.
     early: BTreeMap<At, At>,
 }
 
 impl Story {
-    /// One of about so many things: a list that grows is held twice for a moment.
+    /// Returns a story with room for about so many happenings: growing a list temporarily needs twice its memory.
     pub(in crate::trace) fn of_about(things: usize) -> Story {
         Story {
             list: Vec::with_capacity(things),
@@ -133,13 +133,13 @@ impl Story {
         self.list.get_mut(at.0 as usize)
     }
 
-    /// Adds the next thing. In a loop it lies in the round that is under way.
+    /// Adds the next happening. Inside a loop, its parent is the current round.
     pub(in crate::trace) fn add(&mut self, parent: Place, new: Happening) -> At {
         let parent = parent.map(|parent| self.inside(parent));
         self.push(parent, new)
     }
 
-    /// Adds the next thing, which lies directly in another.
+    /// Adds the next happening directly inside another.
     pub(in crate::trace) fn push(&mut self, parent: Place, mut new: Happening) -> At {
         new.parent = parent;
         new.failed |= new.status == NodeStatus::Failed;
@@ -149,7 +149,7 @@ impl Story {
         At(self.list.len() as u32 - 1)
     }
 
-    /// Adds a thing that happened before one beside it that is there already.
+    /// Adds a happening before an existing sibling.
     pub(in crate::trace) fn add_before(&mut self, later: At, new: Happening) -> At {
         let parent = self.get(later).and_then(|later| later.parent);
         let at = self.push(parent, new);
@@ -157,7 +157,7 @@ impl Story {
         at
     }
 
-    /// Goes on with a thing that is there: `more` is the newer.
+    /// Continues an existing happening; `more` is the newer record.
     pub(in crate::trace) fn go_on(&mut self, at: At, more: Happening) {
         let ends = match more.status {
             NodeStatus::Completed => Some(NodeStatus::Completed),
@@ -185,7 +185,7 @@ impl Story {
         }
     }
 
-    /// Begins a round of a loop: the one before is over. `derived`: nothing but its number is known.
+    /// Begins a round of a loop and ends the one before. `derived`: only its number is known.
     pub(in crate::trace) fn round(&mut self, looped: At, n: u32, derived: bool) {
         let Some(own) = self.get(looped) else { return };
         if own.rounds == n && own.round.is_some() {
@@ -201,7 +201,7 @@ impl Story {
         }
     }
 
-    /// Ends the round of a loop that is under way.
+    /// Ends the current round of a loop.
     pub(in crate::trace) fn end_round(&mut self, looped: At, status: NodeStatus) {
         let round = self.get_mut(looped).and_then(|own| own.round.take());
         if let Some(round) = round.and_then(|round| self.get_mut(round)) {
@@ -209,12 +209,12 @@ impl Story {
         }
     }
 
-    /// What lies in a thing lies in the round of it that is under way.
+    /// Returns the place for a child: the current round if there is one, otherwise the happening itself.
     fn inside(&mut self, at: At) -> At {
         let Some(own) = self.get(at) else { return at };
         match own.round {
             Some(round) => round,
-            // Something runs after the end of a round.
+            // A statement that runs after the end of a round begins the next round.
             None if own.rounds > 0 && own.status.is_open() => {
                 let n = own.rounds.saturating_add(1);
                 self.round(at, n, false);

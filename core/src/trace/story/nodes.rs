@@ -1,4 +1,4 @@
-//! From a story to nodes in preorder: what each thing says of itself, and what it hands down.
+//! Converts a story into nodes in preorder, with the properties that parents pass to their children.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,11 +11,11 @@ use crate::trace::rows::{self, Ledger, NONE};
 use crate::trace::words::leaves_branches;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Nodes, gates, preorder};
 
-/// Announced branches that are listed though no line speaks of them.
+/// Maximum number of announced branches listed without a record.
 const MOST_ANNOUNCED: usize = 10_000;
 
 impl Story {
-    /// The nodes, in preorder; and the node of each thing. The gates are tied by their names.
+    /// Returns the nodes in preorder, and the node of each happening. Gates are tied by name.
     pub(in crate::trace) fn finish(
         mut self,
         run: &Run,
@@ -41,7 +41,7 @@ impl Story {
         self.nodes(run, program, &gates, ledger)
     }
 
-    /// The nodes, in preorder, with the gates that nothing tells of behind them; and the node of each thing.
+    /// Returns the nodes in preorder, followed by gates without another record; and the node of each happening.
     pub(in crate::trace) fn nodes(
         mut self,
         run: &Run,
@@ -96,7 +96,7 @@ impl Story {
         (nodes, node_of)
     }
 
-    /// Branches that a parallel announced and no line speaks of.
+    /// Adds branches that a parallel block announced but that have no record.
     fn announce(&mut self, ledger: &mut Ledger) {
         if self.list.iter().all(|own| own.announced.is_empty()) {
             return;
@@ -124,11 +124,11 @@ impl Story {
                         Some(id) => rows::at(
                             id,
                             format!("execution {id} announces more branches than are listed"),
-                            "No row speaks of them.",
+                            "The additional branches have no rows.",
                         ),
                         None => {
                             Issue::noted("", "a parallel announces more branches than are listed")
-                                .hint("No line speaks of them.")
+                                .hint("The additional branches have no lines.")
                         }
                     });
                     return;
@@ -147,30 +147,30 @@ impl Story {
     }
 }
 
-/// Notes a loop that counts more rounds than it may have.
+/// Reports a loop that counts more rounds than its maximum.
 fn note_rounds(own: &Happening, ledger: &mut Ledger) {
     if let Some(max) = own.max.filter(|max| own.rounds > *max) {
         let rounds = own.rounds;
         ledger.note(Severity::Warning, "round-number", || {
             let message = format!("a loop counts {rounds} rounds, but its maximum is {max}");
-            let hint = "Both are shown as recorded; one of them is wrong.";
+            let hint = "Both are shown as recorded, but one of them is wrong.";
             Issue::noted("", message).hint(hint)
         });
     }
 }
 
-/// What something hands down to what lies in it.
+/// Properties that a node passes to its children.
 #[derive(Debug, Clone, Copy, Default)]
 struct Above {
-    /// Frames on the way, itself included.
+    /// Number of frames from the root, including the node.
     frames: u32,
-    /// In a branch that its parallel went on without, or ended by force.
+    /// Whether the node is in a branch that its parallel block did not wait for, or that ended by force.
     dropped: bool,
-    /// A parallel that is over and may go on without all of its branches.
+    /// Whether the node is a finished parallel block that need not wait for all branches.
     drops: bool,
 }
 
-/// The node of a thing.
+/// Returns the node of a happening.
 fn node(
     own: &mut Happening,
     program: Option<&Listing>,
@@ -181,7 +181,7 @@ fn node(
     let statement = statement.and_then(|(tie, program)| program.get(tie.statement));
     let guessed = own.tie.is_some_and(|tie| tie.guessed);
     let words = std::mem::take(&mut own.text);
-    // Of lines, the statement's where the tie is sure, else the first words.
+    // A log's happening gets the statement's text if the tie is certain, otherwise its first words.
     let text = match statement {
         _ if own.rows.ends.is_some() => words,
         Some(statement) if !guessed || words.trim().is_empty() => statement.text.as_str().into(),
@@ -200,7 +200,7 @@ fn node(
     let open = own.status.is_open();
     let dropped = open && (above.dropped || above.drops && is_branch);
     let drops = || own.rows.drops.unwrap_or_else(|| leaves_branches(&text));
-    // A round hands down what its loop does: it ends with it.
+    // A round passes on its loop's properties, because it ends with the loop.
     let is_round = matches!(own.kind, NodeKind::Round { .. });
     let below = Above {
         frames,
@@ -231,7 +231,7 @@ fn node(
     (node, below)
 }
 
-/// The writer's depth is only compared (errata T6).
+/// Reports a wrong depth; the writer's depth is not used otherwise (errata T6).
 fn note_depth(
     id: Option<i64>,
     said: Option<i64>,
@@ -243,11 +243,12 @@ fn note_depth(
         return;
     };
     let hint = match parent {
-        None => "Its row names no parent, so it lies at the root.",
-        Some(_) => "Depth is counted along the parents; the recorded number is only compared.",
+        None => "Its row does not name a parent, so it is shown at the root.",
+        Some(_) => "Depth is counted along the parents. The recorded number is not used otherwise.",
     };
     ledger.note(Severity::Warning, "depth-mismatch", || {
-        let message = format!("execution {id} says depth {depth}, but {counted} is counted");
+        let message =
+            format!("execution {id} records depth {depth}, but its counted depth is {counted}");
         rows::at(id, message, hint)
     });
 }

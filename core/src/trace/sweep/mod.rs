@@ -1,11 +1,11 @@
-//! From rows to instances: one pass in order of id (errata T1 to T4).
+//! Combines rows into instances, in one pass in order of id (errata T1 to T4).
 //!
 //! ```text
 //! row ──► subject (whose key, under which parent) ──► an instance that is open, or failed and goes on ──► extend
 //!                                                └──► none ──► a new instance, placed in an open loop if it fits
 //! ```
 //!
-//! Every look-up is a map's, so the pass stays n log n whatever the rows say.
+//! Every look-up uses a map, so the pass takes n log n time whatever the rows are.
 
 mod subject;
 
@@ -21,7 +21,7 @@ use super::words::{self, Lead, Words};
 use crate::model::{Execution, Status};
 use crate::program::TiedBy;
 
-/// What an instance is, with the names that it was read with.
+/// The kind of an instance, with the names read from its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind<'a> {
     Statement,
@@ -32,41 +32,41 @@ pub(super) enum Kind<'a> {
     Gate(&'a str),
 }
 
-/// Rows that speak of the same thing.
+/// Rows that belong to the same instance.
 #[derive(Debug, Clone)]
 pub(super) struct Inst<'a> {
     /// Position of its first row.
     pub(super) first: u32,
     /// Position of its last row.
     pub(super) last: u32,
-    /// The instance it lies in, [`NONE`] at the root.
+    /// The parent instance; [`NONE`] at the root.
     pub(super) parent: u32,
-    /// Its row's parent, where no earlier row has that id: a later row, or none at all.
+    /// The parent id in its row, if no earlier row has that id: it is the id of a later row, or of none.
     pub(super) wanted: Option<i64>,
     pub(super) kind: Kind<'a>,
     /// Its `loop_id` or `parallel_id`, empty without one.
     id: &'a str,
-    /// Its statement in the program, [`NONE`] where it is not tied.
+    /// Its statement in the program; [`NONE`] without a tie.
     pub(super) stmt: u32,
     pub(super) guessed: bool,
-    /// By what it is tied.
+    /// The evidence for that tie.
     pub(super) by: Option<TiedBy>,
-    /// Its last row does not close it.
+    /// Whether its last row leaves it open.
     pub(super) open: bool,
-    /// Its last row says failed.
+    /// Whether its last row is failed.
     failing: bool,
-    /// Some row of it says failed.
+    /// Whether any of its rows is failed.
     pub(super) failed: bool,
     pub(super) inferred: bool,
-    /// One row stands for all rounds (in place).
+    /// Whether one row records all rounds (in-place dialect).
     pub(super) in_place: bool,
     pub(super) attempts: u32,
-    /// The most attempts or rounds, [`NONE`] where not recorded.
+    /// Maximum number of attempts or rounds; [`NONE`] if not recorded.
     pub(super) max: u32,
 }
 
 impl Inst<'_> {
-    /// A parallel that is known by its end alone: its branches come before it.
+    /// Whether it is a parallel block of which only the end is recorded: its branches precede it.
     fn ends_only(&self, rows: &Rows<'_>) -> bool {
         self.kind == Kind::Parallel
             && rows
@@ -75,51 +75,51 @@ impl Inst<'_> {
     }
 }
 
-/// All instances, and which row belongs to which.
+/// All instances, and the instance of each row.
 pub(super) struct Instances<'a> {
     pub(super) list: Vec<Inst<'a>>,
-    /// By position of the row.
+    /// The instance of each row, by the row's position.
     pub(super) of_row: Vec<u32>,
-    /// Rows whose parent_id was not followed, because their metadata says where they belong: to be judged when
-    /// all rows are known. Instance and position.
+    /// Rows whose parent_id was ignored in favour of their metadata, as instance and position. They are checked once
+    /// all rows are known.
     pub(super) overruled: Vec<(u32, u32)>,
 }
 
-/// What decides which rows speak of the same thing within one parent (errata T1).
+/// The key that identifies an instance among the children of one parent (errata T1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key<'a> {
     Gate(&'a str),
     Loop(&'a str),
     Branch(&'a str),
-    /// A branch whose parallel was not seen yet.
+    /// A branch whose parallel block has no row yet.
     Early(&'a str, &'a str),
     Parallel(&'a str),
     Index(i64),
     Text(&'a str),
 }
 
-/// The parent that keys are counted within: the id of its first row, `None` for the root.
+/// The parent within which keys are unique: the id of its first row; `None` for the root.
 type Scope = Option<i64>;
 
-/// What a row's parent_id names.
+/// The target of a row's parent_id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Named {
     Root,
-    /// An instance seen before.
+    /// An instance of an earlier row.
     Inst(u32),
     /// The row itself.
     Itself,
-    /// No row so far.
+    /// An id that no earlier row has.
     Unseen(i64),
 }
 
-/// Whose row it is.
+/// The parent, key and kind that determine a row's instance.
 struct Subject<'a> {
     parent: Named,
     key: Key<'a>,
     kind: Kind<'a>,
     id: &'a str,
-    /// The parent comes from the metadata.
+    /// Whether the parent comes from the metadata.
     by_meta: bool,
 }
 
@@ -128,32 +128,33 @@ struct Sweep<'a, 't> {
     ties: &'t mut Ties<'a>,
     gates: ByRow<'a>,
     out: Instances<'a>,
-    /// The latest instance under a key.
+    /// The latest instance with each key.
     latest: BTreeMap<(Scope, Key<'a>), u32>,
-    /// The latest instance under a key that failed.
+    /// The latest failed instance with each key.
     failed: BTreeMap<(Scope, Key<'a>), u32>,
-    /// The latest loop or parallel of a statement index.
+    /// The latest loop or parallel block with each statement index.
     built_at: BTreeMap<(Scope, i64), u32>,
-    /// Loops, parallels and gates by their own id, in order of opening; closed ones are dropped from the end.
+    /// Loops, parallel blocks and gates by their own id, in order of opening; closed ones are removed from the end.
     open_by_id: BTreeMap<Key<'a>, Vec<u32>>,
-    /// The parallel of an id that closed last.
+    /// The parallel block with each id that closed last.
     closed_parallel: BTreeMap<&'a str, u32>,
-    /// The parallel that opened last in a scope.
+    /// The parallel block that opened last in each scope.
     last_parallel: BTreeMap<Scope, u32>,
-    /// Branches whose parallel was not seen yet, by parallel_id.
+    /// Branches whose parallel block has no row yet, by parallel_id.
     early: BTreeMap<&'a str, Vec<u32>>,
-    /// Loops of a scope in order of opening; closed ones are dropped from the end.
+    /// Loops of each scope in order of opening; closed ones are removed from the end.
     loops: BTreeMap<Scope, Vec<u32>>,
 }
 
-/// Folds rows into instances. Parents are as recorded or inferred: orphans and cycles are still in it.
+/// Combines rows into instances. Parents are as recorded or inferred; orphans and cycles remain.
 pub(super) fn sweep<'a>(rows: &Rows<'a>, ties: &mut Ties<'a>, gates: ByRow<'a>) -> Instances<'a> {
     let mut sweep = Sweep {
         rows,
         ties,
         gates,
         out: Instances {
-            // Most rows are an instance of their own; growing by doubling would hold half as much again.
+            // Most rows are an instance of their own; growing the list by doubling would need half as much memory
+            // again.
             list: Vec::with_capacity(rows.len() as usize),
             of_row: Vec::with_capacity(rows.len() as usize),
             overruled: Vec::new(),
@@ -210,7 +211,7 @@ impl<'a> Sweep<'a, '_> {
         self.inst(at).is_some_and(|i| i.open)
     }
 
-    /// The instance under the same key that is open, or that failed and goes on (errata T2).
+    /// Returns the instance with the same key that is open, or that failed and continues (errata T2).
     fn continued(
         &self,
         slot: (Scope, Key<'a>),
@@ -220,7 +221,7 @@ impl<'a> Sweep<'a, '_> {
         let retry = row.status == Status::Retry;
         let latest = self.latest.get(&slot).copied().filter(|at| {
             self.inst(*at).is_some_and(|i| {
-                // Some writers leave out the `retry` row: the attempt's number says the same.
+                // Some writers omit the `retry` row; the attempt's number is equivalent.
                 let next = attempt_of(row) == i.attempts.checked_add(1);
                 self.same_visit(i.kind, subject.kind, row)
                     && (i.open || (i.failing && (retry || next)))
@@ -234,7 +235,8 @@ impl<'a> Sweep<'a, '_> {
         })
     }
 
-    /// Another visit of a gate is another instance, also while the first was never closed (errata G1).
+    /// Whether a row belongs to the same visit of a gate. Another visit is another instance, even if the first was
+    /// never closed (errata G1).
     fn same_visit(&self, seen: Kind<'a>, now: Kind<'a>, row: &Execution) -> bool {
         match (seen, now) {
             (Kind::Gate(seen), Kind::Gate(gate)) => {
@@ -246,7 +248,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// The instance of a row that lost a part of what names it.
+    /// Returns the instance of a row that lacks some of its identifying data.
     fn elsewhere(
         &mut self,
         subject: &Subject<'a>,
@@ -269,7 +271,7 @@ impl<'a> Sweep<'a, '_> {
         }
         match subject.key {
             Key::Gate(_) | Key::Loop(_) | Key::Parallel(_) => {
-                // The parent is missing, and something of that very id is open.
+                // The parent is missing, but an instance with the same id is open.
                 if goes_on
                     && !matches!(subject.parent, Named::Inst(_))
                     && let Some(at) = self.latest_open(subject.key)
@@ -279,7 +281,7 @@ impl<'a> Sweep<'a, '_> {
                 {
                     return Some(at);
                 }
-                // The opening row lost its metadata: the statement index is the same.
+                // The opening row lacks its metadata, but has the same statement index.
                 let at = *self.built_at.get(&(scope, row.index?))?;
                 let built = self.inst(at)?;
                 let same = built.open && built.id.is_empty() && built.kind == subject.kind;
@@ -289,7 +291,8 @@ impl<'a> Sweep<'a, '_> {
                 same.then_some(at)
             }
             Key::Index(index) => {
-                // This row lost its metadata: `exited` and `joined` are words of loops and parallels alone.
+                // This row lacks its metadata, but only loops and parallel blocks use the words `exited` and
+                // `joined`.
                 let built = self.built_at.get(&(scope, index)).copied();
                 if let Some(at) = built.filter(|at| self.is_open(*at))
                     && let Some(kind) = self.inst(at).map(|i| i.kind)
@@ -314,9 +317,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row that goes on names the opening row of what it speaks of as its parent: nothing lies in itself.
-    /// A gate and a session have nothing inside; a loop or a parallel directly inside of one has an id of its own,
-    /// else another statement.
+    /// Whether the row that a continuing row names as its parent is the opening row of its own instance, since an
+    /// instance cannot contain itself. Gates and sessions contain nothing; a loop or parallel block directly inside
+    /// another has its own id or another statement.
     fn is_own_row(&self, parent: u32, subject: &Subject<'a>, row: &Execution) -> bool {
         let Some(parent) = self.inst(parent) else {
             return false;
@@ -453,7 +456,7 @@ impl<'a> Sweep<'a, '_> {
         at
     }
 
-    /// Branches that were written before their parallel's row belong to it.
+    /// Moves branches into their parallel block if they were written before its row.
     fn adopt(&mut self, parallel: u32, pid: &'a str) {
         let scope = self.scope(Named::Inst(parallel));
         for at in self.early.remove(pid).unwrap_or_default() {
@@ -472,9 +475,9 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// The innermost open loop of the same parent whose body the statement lies in (errata T5).
+    /// Returns the innermost open loop of the same parent whose body contains the statement (errata T5).
     fn open_loop(&mut self, scope: Scope, inst: &Inst<'a>, row: &Execution) -> Option<u32> {
-        // Deeper nests without a single parent_id are no programs; the bound keeps hostile rows cheap.
+        // Real programs do not nest deeper without a parent_id; the limit makes hostile rows cheap.
         const DEEPEST: usize = 16;
         let loops = self.loops.get_mut(&scope)?;
         while let Some(at) = loops.last().copied() {
@@ -499,7 +502,7 @@ impl<'a> Sweep<'a, '_> {
         None
     }
 
-    /// Takes over where the row leaves its instance.
+    /// Updates the maps with the state after a row.
     fn settle(&mut self, at: u32, row: &'a Execution, slot: (Scope, Key<'a>)) {
         let terminal = row.is_over();
         let Some(inst) = self.out.list.get_mut(at as usize) else {
@@ -531,7 +534,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Branches whose parallel never came belong to one that ended before, when there is one.
+    /// Assigns branches without an open parallel block to one that ended before, if there is one.
     fn finish(mut self) -> Instances<'a> {
         let early = std::mem::take(&mut self.early);
         let mut ended: BTreeMap<&str, u32> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Whose row it is: what a row speaks of, and what that lies in (errata T1, T4).
+//! Determines which instance a row belongs to, and its parent (errata T1, T4).
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Names are those of instances: an alias as a parent is its instance (errata T3).
+    /// Returns the scope of a parent. An alias used as a parent stands for its instance (errata T3).
     pub(super) fn scope(&self, parent: Named) -> Scope {
         match parent {
             Named::Root | Named::Itself => None,
@@ -50,7 +50,7 @@ impl<'a> Sweep<'a, '_> {
             .as_deref()
             .filter(|id| self.speaks_of_loop(id, row, words, named));
         if gate.is_some() || own_loop.is_some() {
-            // A gate or a loop inside of a branch says so in its metadata, when its parent does not.
+            // A gate or a loop inside a branch may name the branch only in its metadata.
             if free && let Some(inside) = self.branch_around(meta, row, named) {
                 (parent, by_meta) = (Named::Inst(inside), true);
             }
@@ -121,7 +121,7 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row with a `loop_id` is the loop's own, or only says which loop it runs in.
+    /// Whether a row with a `loop_id` belongs to the loop itself; otherwise it only runs inside that loop.
     fn speaks_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
         match (words.lead, &row.status) {
             (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
@@ -131,8 +131,8 @@ impl<'a> Sweep<'a, '_> {
         }
     }
 
-    /// Whether a row of unknown words lies in the construct that it names: that is its parent, or it is open and
-    /// of another statement, as the rows of a loop or a parallel share theirs.
+    /// Whether a row of unknown words is inside the construct that it names: the construct is its parent, or is open
+    /// and has another statement. Rows of the same loop or parallel block have the same statement.
     fn is_inside(
         &self,
         key: Key<'a>,
@@ -157,7 +157,7 @@ impl<'a> Sweep<'a, '_> {
             })
     }
 
-    /// A row that names a branch (errata T4).
+    /// Returns the subject of a row that names a branch (errata T4).
     fn branch(
         &mut self,
         row: &'a Execution,
@@ -166,8 +166,8 @@ impl<'a> Sweep<'a, '_> {
         pid: Option<&'a str>,
         name: &'a str,
     ) -> Option<Subject<'a>> {
-        // A statement inside of the branch may carry the branch's names: its parent is that very branch, and no
-        // parallel of that id is open in there.
+        // A statement inside the branch may repeat the branch's names. Its parent is then the branch itself, and a
+        // parallel block with that id is not open inside it.
         let beside = pid.and_then(|pid| self.latest.get(&(self.scope(named), Key::Parallel(pid))));
         if let Named::Inst(at) = named
             && let Some(around) = self.inst(at)
@@ -189,7 +189,7 @@ impl<'a> Sweep<'a, '_> {
                 by_meta: true,
             });
         }
-        // `branch` alone, and no parallel anywhere: some other branch is meant.
+        // A `branch` without any parallel block means something else.
         let pid = match (pid, words.lead) {
             (Some(pid), _) => pid,
             (None, Lead::Branch(_)) => "",
@@ -204,8 +204,8 @@ impl<'a> Sweep<'a, '_> {
         })
     }
 
-    /// The parallel that a branch row belongs to: the open one of that id, else the one that was open last. A
-    /// parent_id decides only between those (errata X2).
+    /// Returns the parallel block of a branch row: the open one with that id, otherwise the one that was open last. A
+    /// parent_id only decides between those (errata X2).
     fn parallel(&mut self, named: Named, pid: Option<&'a str>, row: &Execution) -> Option<u32> {
         let scope = self.scope(named);
         let at_index = row
@@ -232,7 +232,8 @@ impl<'a> Sweep<'a, '_> {
             && let Some(parent) = self.inst(at)
             && parent.kind == Kind::Parallel
             && parent.id == pid
-            // One that was closed by a row of its own before this row cannot take it while another is open; of
+            // A block closed by a separate earlier row cannot get this branch while another is open. If it was
+            // updated in place, the time of its end is unknown, so it can.
             // one that was updated in place nobody knows when.
             && (parent.open || parent.first == parent.last || open.is_none())
         {
@@ -242,7 +243,7 @@ impl<'a> Sweep<'a, '_> {
         if let Some(at) = beside.filter(|at| self.is_open(*at)).or(open) {
             return Some(at);
         }
-        // The parallel's own row lost its metadata, the branch's has it: they share the statement index.
+        // The block's row lacks its metadata, but the branch's row has it; both have the same statement index.
         if let Some(at) = at_index
             && let Some(parallel) = self.out.list.get_mut(at as usize)
             && parallel.id.is_empty()
@@ -260,7 +261,7 @@ impl<'a> Sweep<'a, '_> {
             .or_else(|| self.closed_parallel.get(pid).copied())
     }
 
-    /// The branch, else the parallel, that a row's metadata puts it in.
+    /// Returns the branch, otherwise the parallel block, that a row's metadata names.
     fn branch_around(&mut self, meta: &'a Meta, row: &Execution, named: Named) -> Option<u32> {
         let pid = meta.parallel_id.as_deref()?;
         let parallel = self.parallel(named, Some(pid), row)?;
@@ -271,7 +272,7 @@ impl<'a> Sweep<'a, '_> {
             .or(Some(parallel))
     }
 
-    /// The open loop that a row's metadata puts it in.
+    /// Returns the open loop that a row's metadata names.
     fn loop_around(&mut self, id: &'a str, named: Named) -> Option<u32> {
         let scope = self.scope(named);
         self.latest
@@ -293,7 +294,7 @@ impl<'a> Sweep<'a, '_> {
     }
 }
 
-/// What a row without an id of its own is.
+/// Returns the kind of a row without an id of its own.
 pub(in crate::trace) fn plain_kind<'a>(
     row: &Execution,
     meta: &'a Meta,
@@ -303,7 +304,7 @@ pub(in crate::trace) fn plain_kind<'a>(
         (Lead::Parallel, _) | (Lead::Unknown, Status::Joined) => Kind::Parallel,
         (Lead::Loop, _) | (Lead::Unknown, Status::Iteration | Status::Exited) => Kind::Loop,
         (Lead::Do(block), _) => Kind::Frame(meta.block.as_deref().unwrap_or(block)),
-        // `block` on a session only says where it runs.
+        // On a session, `block` only states where the session runs.
         (Lead::Unknown, _) => meta.block.as_deref().map_or(Kind::Statement, Kind::Frame),
         _ => Kind::Statement,
     }

@@ -1,22 +1,23 @@
-//! What later lines of a log say of earlier ones: which is the last of a frame, which markers belong to one loop.
+//! Collects facts about a log that need all lines: which line is the last of a frame, and which markers belong to one
+//! loop.
 
 use std::collections::BTreeMap;
 
 use crate::model::{CompactLog, LogEvent, LogLine};
 
-/// What is known from reading the whole log once.
+/// Facts from a first pass over the whole log.
 pub(super) struct Ahead {
-    /// The last line that speaks of a frame.
+    /// The last line that refers to each frame.
     last_of: BTreeMap<i64, usize>,
-    /// The pass that a `loop:` marker belongs to, by line.
+    /// The pass through a loop to which a `loop:` marker belongs, by line.
     pass_of: BTreeMap<usize, u32>,
     /// The last marker of each pass.
     ends: Vec<usize>,
-    /// The last line that joins a parallel, by its frame and number.
+    /// The last line that joins a parallel block, by its frame and number.
     joins: BTreeMap<(Option<i64>, Option<u32>), usize>,
 }
 
-/// A loop whose markers go by.
+/// One pass through a loop, while its markers are read.
 struct Pass {
     id: u32,
     n: Option<u32>,
@@ -31,7 +32,7 @@ impl Ahead {
             ends: Vec::new(),
             joins: BTreeMap::new(),
         };
-        // Loops around a line, by frame and branch.
+        // The current loops, by frame and branch.
         type Place<'l> = (Option<i64>, Option<&'l str>);
         let mut passes: BTreeMap<Place<'_>, Vec<Pass>> = BTreeMap::new();
         for (at, line) in log.lines.iter().enumerate() {
@@ -49,7 +50,7 @@ impl Ahead {
                     let around = passes
                         .entry((line.frame, line.branch.as_deref()))
                         .or_default();
-                    // The number before the arrow is no part of a loop's name: writers count lines there.
+                    // The number before the arrow does not identify a loop, because writers count lines there.
                     let ends = *exit || *over;
                     let goes_on = |pass: &Pass| {
                         let rises = match (n, pass.n) {
@@ -89,18 +90,18 @@ impl Ahead {
         ahead
     }
 
-    /// Whether a line behind this one joins a parallel of its number: then the letter of this one is a branch's.
+    /// Whether a later line joins a parallel block of this line's number. Then the letter of this line is a branch's.
     pub(super) fn is_joined(&self, at: usize, line: &LogLine) -> bool {
         let last = self.joins.get(&(line.frame, line.number));
         line.number.is_some() && last.is_some_and(|last| *last > at)
     }
 
-    /// Whether no later line speaks of a frame.
+    /// Whether this is the last line that refers to a frame.
     pub(super) fn is_last_of(&self, frame: i64, at: usize) -> bool {
         self.last_of.get(&frame).is_none_or(|last| *last <= at)
     }
 
-    /// The loop of the marker at a line, and the last marker of it.
+    /// Returns the pass of the marker at a line, and the last marker of that pass.
     pub(super) fn pass(&self, at: usize) -> Option<(u32, usize)> {
         let pass = *self.pass_of.get(&at)?;
         Some((pass, *self.ends.get(pass as usize)?))

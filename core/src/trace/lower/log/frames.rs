@@ -1,4 +1,4 @@
-//! Frames of a log: `block:implement#1` enters one, `#1 done` leaves it, and lines between run in it.
+//! Tracks the frames of a log: `block:implement#1` enters a frame, `#1 done` leaves it, and lines between run in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::trace::{NodeKind, NodeStatus};
 pub(super) struct Frames<'a> {
     pub(super) by_id: BTreeMap<i64, At>,
     open: BTreeMap<At, Entered>,
-    /// Of the same number and branch, the latest last; those that were left are dropped from the end.
+    /// By number and branch, latest last; frames that were left are removed from the end.
     by_number: BTreeMap<(Option<u32>, Option<Text>), Vec<At>>,
     by_block: BTreeMap<u32, Vec<At>>,
-    /// Which blocks a block of the program calls.
+    /// Pairs of a block in the program and the name of a block that it calls.
     calls: BTreeSet<(u32, &'a str)>,
 }
 
-/// A frame that was entered, and not left.
+/// A frame that was entered and not left.
 struct Entered {
     has_id: bool,
     block: Text,
-    /// The block in the program.
+    /// The block's declaration in the program.
     in_program: Option<u32>,
 }
 
@@ -43,18 +43,18 @@ impl<'a> Frames<'a> {
         frames
     }
 
-    /// A frame is over.
+    /// Marks a frame as left.
     pub(super) fn close(&mut self, first: At) {
         self.open.remove(&first);
     }
 
-    /// The last frame of a line's number that is still open.
+    /// Returns the last open frame of a line's number.
     fn of_number(&mut self, line: &LogLine) -> Option<At> {
         let key = (line.number, line.branch.clone());
         last_open(self.by_number.get_mut(&key)?, &self.open)
     }
 
-    /// The frame without an id that a line of its number ends: by its block's name, or by none.
+    /// Returns the frame without an id that this line ends, by its block's name or without a name.
     pub(super) fn nameless(&mut self, line: &LogLine, text: &str) -> Option<At> {
         let first = self.of_number(line)?;
         let open = self.open.get(&first)?;
@@ -73,7 +73,7 @@ fn last_open(stack: &mut Vec<At>, open: &BTreeMap<At, Entered>) -> Option<At> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// The frame of an id; one that nothing entered begins where a line first speaks of it.
+    /// Returns the frame with an id. A frame that was never entered begins at the first line that refers to it.
     pub(super) fn frame_of(&mut self, at: usize, line: &LogLine, id: i64) -> At {
         if let Some(first) = self.frames.by_id.get(&id) {
             return *first;
@@ -81,8 +81,8 @@ impl Lowering<'_, '_, '_> {
         self.odd(
             "log-frame-unknown",
             line,
-            format!("frame #{id} is spoken of, and nothing entered it"),
-            "It is shown where it is first spoken of.",
+            format!("frame #{id} is used, but was never entered"),
+            "It is shown where it is first used.",
         );
         let place = self.frame_around(at, line, None);
         let place = self.inside(at, line, place);
@@ -113,8 +113,8 @@ impl Lowering<'_, '_, '_> {
         self.frames.open.insert(first, entered);
     }
 
-    /// The open frame that a line without `#` runs in: of the same number, unless the program says otherwise; or
-    /// whose block the statement lies in.
+    /// Returns the open frame in which a line without `#` runs: a frame of the same number, unless the program
+    /// contradicts that; or one whose block contains the statement.
     pub(super) fn frame_around(
         &mut self,
         at: usize,
@@ -127,10 +127,10 @@ impl Lowering<'_, '_, '_> {
             && let Some(found) = self.frames.open.get(&first)
         {
             let inside = match (called, found.in_program) {
-                // As far as the program has it.
+                // Only blocks that the program knows can be checked.
                 (Some(called), Some(block)) => self.frames.calls.contains(&(block, called)),
                 (Some(_), None) => true,
-                // Its own end, by its name or without one.
+                // A line that ends this frame, named or anonymous.
                 (None, _) if !found.has_id => !matches!(
                     &line.event,
                     LogEvent::Statement { text, status: Some(_) } if text.is_empty() || *text == found.block
@@ -161,7 +161,7 @@ impl Lowering<'_, '_, '_> {
             let failed = self.says(first, &NodeStatus::Failed);
             let open = self.is_open(first) && self.frames.open.contains_key(&first);
             if open || failed {
-                // Entered again after it failed: the next attempt.
+                // Entering a failed frame again is the next attempt.
                 let again = failed && over.is_none();
                 let open = if failed {
                     NodeStatus::Retry
@@ -180,7 +180,7 @@ impl Lowering<'_, '_, '_> {
                 "log-frame-twice",
                 line,
                 format!("frame #{id} is entered again after it was left"),
-                "Both are shown; the bindings of that frame hang on the first.",
+                "Both are shown. The bindings of that frame are attached to the first.",
             );
         }
         let place = self.inside(at, line, scope);

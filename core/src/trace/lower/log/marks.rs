@@ -1,19 +1,19 @@
-//! What a line says of the statement that it speaks of.
+//! Extracts from a log's line what identifies its statement.
 
 use crate::model::{LogEvent, LogLine};
 use crate::program::StatementKind as Kind;
 
-/// What a line says. What it does not say stays empty.
+/// The parts of a line that identify its statement; missing parts are empty.
 pub(super) struct Mark<'l> {
-    /// `3` of `3→` and of `3a→`.
+    /// The number: `3` of `3→` and of `3a→`.
     pub(super) number: Option<u32>,
-    /// What it must be, where the line says so.
+    /// The statement's kind, if the line determines it.
     pub(super) kind: Option<Kind>,
-    /// A name, or words: `plan`; of `block:implement#1` the block, of `gate:fast_tests` the gate.
+    /// A name, or words: `plan`; the block of `block:implement#1`, the gate of `gate:fast_tests`.
     pub(super) label: &'l str,
 }
 
-/// What a line says; `None` for what speaks of no statement.
+/// Returns a line's mark; `None` if the line does not refer to a statement.
 pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
     let (kind, label): (Option<Kind>, &str) = match &line.event {
         LogEvent::Statement { text, .. } if line.held.is_some() => (condition(text), ""),
@@ -31,7 +31,7 @@ pub(super) fn mark(line: &LogLine) -> Option<Mark<'_>> {
         label,
     })
 }
-/// What a condition belongs to: `else` has none of its own.
+/// Returns the kind of a condition; an `else` has no condition of its own.
 fn condition(text: &str) -> Option<Kind> {
     Some(match text.starts_with("else") {
         true => Kind::Else,
@@ -39,7 +39,7 @@ fn condition(text: &str) -> Option<Kind> {
     })
 }
 
-/// `exec .version` and `if(false)` say what they are.
+/// Returns the kind that a keyword determines, and the rest: `exec .version`, `if(false)`.
 fn words(text: &str) -> (Option<Kind>, &str) {
     let end = text
         .find(|c: char| !c.is_ascii_alphabetic())
@@ -54,13 +54,13 @@ fn words(text: &str) -> (Option<Kind>, &str) {
     }
 }
 
-/// `[input] topic ✓`: the tag says what is named.
+/// Whether the line's tag marks an input: `[input] topic ✓`.
 fn is_input(line: &LogLine) -> bool {
     line.tag()
         .is_some_and(|tag| tag.eq_ignore_ascii_case("input"))
 }
 
-/// `reviewer (final)`: a name, and a remark.
+/// Removes a remark from a name: `reviewer (final)`.
 fn name(text: &str) -> &str {
     let name = text
         .strip_suffix(')')

@@ -1,11 +1,11 @@
-//! A compact log, as a story (docs/reference/formats.md).
+//! Lowers a compact log to a story (docs/reference/formats.md).
 //!
 //! ```text
 //! line ──► scope: frame #1, branch 3a, else the root ──► the loop around it ──► a thing that happened there
 //! ```
 //!
-//! A log is written as things end. Numbers repeat and skip, and most lines name what they speak of: which statement a
-//! line is tied to, `ties` finds. Within a place, a key says which lines speak of the same thing.
+//! A log records ends of statements. Numbers repeat and skip, but most lines name their statement; `ties` finds the
+//! statement of each line. Within one place, a key identifies the lines about the same thing.
 
 mod ahead;
 mod frames;
@@ -32,14 +32,14 @@ use ahead::Ahead;
 use frames::Frames;
 use places::Loop;
 
-/// A log as a story.
+/// A log, lowered to a story.
 pub(in crate::trace) struct Lowered {
     pub(in crate::trace) story: Story,
-    /// Lines that tell of something, and of what.
+    /// Lines that record something, with the happening that each belongs to.
     pub(in crate::trace) told: Vec<(At, u32)>,
-    /// Lines that record no statement, after what the line before spoke of.
+    /// Lines that do not record a statement, with the happening of the line before.
     pub(in crate::trace) remarks: Vec<(Place, u32)>,
-    /// Bindings that nothing but themselves tells of.
+    /// Names of bindings that the log does not mention.
     pub(in crate::trace) unmarked: Vec<String>,
 }
 
@@ -86,16 +86,16 @@ pub(in crate::trace) fn lower(
     }
 }
 
-/// What names a thing in its place.
+/// Identifies a happening within its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// The statement of a number that a line spoke of last.
+    /// The statement of a number that a line referred to last.
     Number(Option<u32>),
     Gate(Option<u32>, Text),
-    /// The parallel of a number.
+    /// The parallel block of a number.
     Parallel(Option<u32>),
     Branch(Text),
-    /// A branch by the letter of its lines.
+    /// A branch, by the letter of its lines.
     Letter(Text),
 }
 
@@ -107,23 +107,23 @@ struct Lowering<'l, 'f, 'a> {
     ledger: &'f mut Ledger,
     story: Story,
     keys: BTreeMap<(Place, Key), At>,
-    /// The name that lines gave a statement.
+    /// The name that lines use for a statement.
     names: BTreeMap<At, Text>,
-    /// Statements that were put off, and the line that says so.
+    /// Postponed statements, with the line that postpones each.
     deferred: BTreeMap<At, usize>,
-    /// Branches that a parallel announced.
+    /// Branches that a parallel block announced.
     announced: BTreeSet<(At, Text)>,
-    /// What other things lie in.
+    /// Happenings that contain others.
     holders: BTreeSet<At>,
     frames: Frames<'a>,
-    /// Where the last parallel of a number began.
+    /// The place in which the last parallel block of a number began.
     forks: BTreeMap<Option<u32>, Place>,
     loops: BTreeMap<Place, Vec<Loop>>,
-    /// The last thing in each place.
+    /// The last happening in each place.
     newest: BTreeMap<Place, At>,
-    /// What the last line spoke of.
+    /// The happening of the last line.
     last: Place,
-    /// The last thing of each statement.
+    /// The last happening of each statement.
     of_statement: BTreeMap<u32, At>,
     /// Conditions that did not hold.
     not_run: BTreeSet<u32>,
@@ -136,7 +136,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let scope = match &line.event {
             LogEvent::Note => return self.remark(at),
             LogEvent::Trailer { status, .. } => {
-                // The last trailer is the run's; the others are remarks in their place.
+                // Only the last trailer describes the run; earlier ones are kept as remarks.
                 if self.log.trailer != Some(at as u32) {
                     self.remark(at);
                 }
@@ -170,12 +170,12 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         }
     }
 
-    /// A line that records no statement is kept at its place.
+    /// Keeps a line that does not record a statement, at its place.
     fn remark(&mut self, at: usize) {
         self.remarks.push((self.last, at as u32));
     }
 
-    /// Adds a thing that a line tells of first.
+    /// Adds a happening that this line is the first to record.
     fn begin(&mut self, at: usize, parent: Place, mut new: Happening) -> At {
         new.tie = self.ties.get(at).copied().flatten();
         new.line = Some(at as u32);
@@ -184,7 +184,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let statement = statement.map(|statement| (statement, first));
         self.of_statement.extend(statement);
         self.holders.extend(parent);
-        // A frame after which something else ran in what it lies in is over.
+        // A frame is over once something else runs in its parent.
         let parent = self.story.get(first).and_then(|own| own.parent);
         if let Some(before) = self.newest.insert(parent, first) {
             self.frames.close(before);
@@ -194,12 +194,12 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         first
     }
 
-    /// Goes on with a thing that is there.
+    /// Continues an existing happening.
     fn go_on(&mut self, at: usize, first: At, mut more: Happening) {
         more.tie = self.ties.get(at).copied().flatten();
         more.line = Some(at as u32);
         self.story.go_on(first, more);
-        // Why it was put off stays told, once it went on.
+        // The reason for postponing stays visible as a remark after the statement continues.
         let put_off = self.deferred.remove(&first);
         self.remarks
             .extend(put_off.map(|line| (Some(first), line as u32)));
@@ -230,7 +230,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         self.keys.get(&(place, key)).copied()
     }
 
-    /// Notes what is odd about a line.
+    /// Reports a defect of a line.
     fn odd(&mut self, rule: &'static str, line: &LogLine, message: String, hint: &str) {
         let file = self.log.file.to_string();
         self.ledger.note(Severity::Note, rule, || {
@@ -241,7 +241,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         });
     }
 
-    /// The frame or branch that a line speaks in. `called`: it enters that block.
+    /// Returns the frame or branch of a line. `called` is the block that the line enters, if any.
     fn scope(&mut self, at: usize, line: &LogLine, called: Option<&Text>) -> Place {
         let frame = match line.frame {
             Some(id) => Some(self.frame_of(at, line, id)),
@@ -254,19 +254,20 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(letter) = letter else {
             return frame;
         };
-        // What runs in a frame of a branch runs in that frame, unless that has branches of its own.
+        // Lines of a frame that was called in a branch have the branch's letter; they belong to the frame unless it
+        // has its own branches.
         let frame = frame.or_else(|| self.forks.get(&line.number).copied().flatten());
         if self.key(frame, Key::Parallel(line.number)).is_none()
             && (frame.is_some() || !self.is_in_parallel(at))
             && !self.ahead.is_joined(at, line)
         {
-            // A letter alone numbers a step: nothing says that it is a branch.
+            // A letter without other evidence numbers a step, not a branch.
             return frame;
         }
         Some(self.branch(at, line, frame, letter))
     }
 
-    /// An end with an error: what is under way failed.
+    /// Handles an end with an error: the running statement failed.
     fn trailer(&mut self, at: usize, status: &RunStatus) {
         let Some(last) = self.last.filter(|_| *status == RunStatus::Failed) else {
             return;
@@ -280,7 +281,8 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         }
     }
 
-    /// Adds what ran though no line tells of it: its binding lies on disk. Returns the names of these.
+    /// Adds statements that the log does not mention but whose binding is on disk. Returns the names of these
+    /// bindings.
     fn disk(&mut self, run: &Run) -> Vec<String> {
         let told: BTreeSet<u32> = self
             .ties
@@ -301,7 +303,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         names
     }
 
-    /// Adds a statement that has written its binding, where it stands in the program.
+    /// Adds a statement that has written its binding, at its place in the program.
     fn written(&mut self, statement: u32, by: TiedBy) {
         let Some(own) = self.facts.statement(statement) else {
             return;
@@ -326,7 +328,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         (new.label, new.derived) = (Some(own.text.as_str().into()), true);
         new.tie = tied(statement, by);
         let parent = around.map(|(_, at)| at);
-        // Before what comes after it in the program.
+        // Insert it before the statements that follow it in the program.
         let lies_in = |at: &At| {
             let above = self.story.get(*at).and_then(|own| own.parent);
             let further = above.and_then(|above| self.story.get(above)?.parent);
@@ -342,7 +344,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     }
 }
 
-/// How something stands of which a line says this.
+/// Returns the node status for a line's status.
 fn said(status: &crate::model::Status) -> NodeStatus {
     crate::trace::emit::word(status)
 }

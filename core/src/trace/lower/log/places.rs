@@ -1,5 +1,5 @@
-//! Parallels and loops of a log: `∥start a,b` begins one, `3a→` lines are its branches, `∥done` joins them; `loop:2/5` begins
-//! round 2, `exit(…)` leaves the loop.
+//! Tracks parallel blocks and loops of a log: `∥start a,b` begins a parallel block, `3a→` lines are its branches,
+//! `∥done` joins them; `loop:2/5` begins round 2, `exit(…)` leaves the loop.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,25 @@ use crate::program::{StatementKind, Tie};
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Branches that are listed though nothing but their name is known.
+/// Maximum number of branches listed that are known only by name.
 const MOST_BRANCHES: usize = 10_000;
 
-/// A loop that lines lie in.
+/// A loop that may contain lines.
 pub(super) struct Loop {
     pub(super) first: At,
     pub(super) number: Option<u32>,
     statement: Option<u32>,
     pass: u32,
-    /// The last marker of this pass.
+    /// Line of the last marker of this pass.
     pub(super) end: usize,
-    /// Nothing ran since the last marker.
+    /// Whether no statement ran since the last marker.
     empty: bool,
-    /// Numbers of statements that ran in it.
+    /// Numbers of the statements that ran in the loop.
     numbers: BTreeSet<u32>,
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Whether the program has a parallel where a line is tied to.
+    /// Whether a line's statement is in a parallel block of the program.
     pub(super) fn is_in_parallel(&self, at: usize) -> bool {
         let Some((tie, statement)) = self.tie(at) else {
             return false;
@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
         kind == Some(StatementKind::Parallel)
     }
 
-    /// The branch of a letter or a name in the parallel of a line's number.
+    /// Returns the branch of a letter or name in the parallel block of a line's number.
     pub(super) fn branch(&mut self, at: usize, line: &LogLine, scope: Place, letter: &Text) -> At {
         let told = match &line.event {
             LogEvent::Statement { text, .. } | LogEvent::Retry { text, .. } => text.clone(),
@@ -70,8 +70,8 @@ impl Lowering<'_, '_, '_> {
             self.odd(
                 "branch-not-announced",
                 line,
-                format!("branch {name} runs, but the parallel did not announce it"),
-                "It is shown with the others.",
+                format!("branch {name} runs, but its parallel block did not announce it"),
+                "It is shown with the announced branches.",
             );
         }
         let branch = self.branch_named(at, parallel, &name);
@@ -80,7 +80,7 @@ impl Lowering<'_, '_, '_> {
         branch
     }
 
-    /// The branch of a name; it begins when a line first speaks of it.
+    /// Returns the branch of a name; it begins at the first line that refers to it.
     pub(super) fn branch_named(&mut self, at: usize, parallel: At, name: &Text) -> At {
         let key = (Some(parallel), Key::Branch(name.clone()));
         if let Some(branch) = self.keys.get(&key) {
@@ -92,7 +92,7 @@ impl Lowering<'_, '_, '_> {
         let mut new = Happening::new(kind, NodeStatus::Started);
         new.label = Some(name.clone());
         let branch = self.begin(at, Some(parallel), new);
-        // The line is tied to what runs in the branch; the branch itself goes by its name.
+        // The line is tied to a statement in the branch; the branch itself is tied by its name.
         let around = self.story.get(parallel).and_then(|own| own.tie);
         let tie = around.and_then(|around| {
             Some(Tie {
@@ -108,7 +108,7 @@ impl Lowering<'_, '_, '_> {
         branch
     }
 
-    /// The parallel of a line's number that no line began; the line is of one of its branches.
+    /// Adds a parallel block that no line began, for a line of one of its branches.
     fn begin_parallel(&mut self, at: usize, line: &LogLine, scope: Place, by_branch: bool) -> At {
         let place = self.inside(at, line, scope);
         let mut new = Happening::new(NodeKind::Parallel, NodeStatus::Started);
@@ -135,7 +135,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn fork(&mut self, at: usize, line: &LogLine, scope: Place, names: &[Text]) {
         let again = self.key(scope, Key::Parallel(line.number));
         let first = match again.filter(|first| self.is_open(*first)) {
-            // Begun again while it is open: after a `---resume`.
+            // A block that begins again while open: after a `---resume`.
             Some(first) => {
                 let more = Happening::new(NodeKind::Parallel, NodeStatus::Started);
                 self.go_on(at, first, more);
@@ -158,7 +158,7 @@ impl Lowering<'_, '_, '_> {
             Some(first) => first,
             None => self.begin_parallel(at, line, scope, false),
         };
-        // Branches that were joined are over, though no line says so.
+        // Joined branches are over even if no line records that.
         let from = (Some(first), Key::Branch("".into()));
         let all = self.keys.range(from..);
         let all =
@@ -174,7 +174,8 @@ impl Lowering<'_, '_, '_> {
         self.go_on(at, first, Happening::new(NodeKind::Parallel, status));
     }
 
-    /// What a line's record lies in: the innermost loop of its scope that goes on at the line, else the scope.
+    /// Returns the place that contains a line's record: the innermost loop of its scope that continues at the line,
+    /// otherwise the scope.
     pub(super) fn inside(&mut self, at: usize, line: &LogLine, scope: Place) -> Place {
         loop {
             let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) else {
@@ -193,15 +194,15 @@ impl Lowering<'_, '_, '_> {
         loops.last().map(|top| top.first)
     }
 
-    /// Leaves loops whose last marker is past, before another loop begins: that lies in one of them only where the program
-    /// has it so, or in the round that was just begun.
+    /// Leaves loops after their last marker before another loop begins. The new loop is inside the old one only if
+    /// the program nests them, or if a round of the old one just began.
     fn leave_ended(&mut self, at: usize, scope: Place) {
         let own = self.tie(at).map(|(tie, _)| tie.statement);
         while let Some(top) = self.loops.get(&scope).and_then(|loops| loops.last()) {
             let inside = own
                 .zip(top.statement)
                 .is_some_and(|(own, body)| self.facts.listing.contains(body, own));
-            // A round that was just begun holds something.
+            // A round that just began must contain something.
             if at <= top.end || top.empty || inside {
                 break;
             }
@@ -215,7 +216,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Whether a line lies in an open loop: a later marker of the loop follows, or nothing speaks against it.
+    /// Whether a line is inside an open loop: a later marker of the loop follows, or no evidence contradicts it.
     fn is_under_way(&self, around: &Loop, at: usize, line: &LogLine) -> bool {
         if at <= around.end {
             return true;
@@ -226,11 +227,11 @@ impl Lowering<'_, '_, '_> {
             return self.facts.listing.contains(body, tie.statement);
         }
         let same = |n: u32| around.number == Some(n) || around.numbers.contains(&n);
-        // In a frame numbers tell nothing.
+        // In a frame, numbers do not identify statements.
         line.frame.is_some() || around.empty || line.number.is_some_and(same)
     }
 
-    /// A marker of a loop.
+    /// Handles a marker of a loop.
     pub(super) fn round(&mut self, at: usize, line: &LogLine, scope: Place) {
         let LogEvent::Round { n, max, over, exit } = &line.event else {
             return;
@@ -294,7 +295,7 @@ impl Lowering<'_, '_, '_> {
     }
 }
 
-/// `a` is the first, `z` the 26th, `aa` the 27th.
+/// Returns the position of a branch letter: `a` is the first, `z` the 26th, `aa` the 27th.
 fn letter_position(letter: &str) -> Option<usize> {
     let mut at = 0_usize;
     for b in letter.bytes() {

@@ -1,4 +1,4 @@
-//! Statements and gates of a log: which lines speak of the same one.
+//! Lowers statements and gates of a log, and decides which lines belong to the same one.
 
 use super::{Key, Lowering, said};
 use crate::model::words::says_deferred;
@@ -53,7 +53,7 @@ impl Lowering<'_, '_, '_> {
         status: Option<&Status>,
     ) {
         let Some(status) = status.map(said) else {
-            // Without a mark it is a statement only when it names one of the program (errata E6).
+            // A line without a mark is a statement only if it names one of the program (errata E6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);
@@ -88,7 +88,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Tells of a statement, or of the branch that it is.
+    /// Records a statement, or the branch that the line belongs to.
     pub(super) fn tell(
         &mut self,
         at: usize,
@@ -111,7 +111,7 @@ impl Lowering<'_, '_, '_> {
         let known = branch.or(latest.filter(|latest| self.is_continued(*latest, text)));
         let first = match known {
             Some(first) => {
-                // Tried again, though nothing says so.
+                // A failed statement that runs again is a further attempt, even without a retry line.
                 if self.says(first, &NodeStatus::Failed) && new.status != NodeStatus::Retry {
                     let attempts = self.story.get(first).map_or(1, |own| own.attempts);
                     new.attempts = attempts.saturating_add(1);
@@ -127,28 +127,29 @@ impl Lowering<'_, '_, '_> {
         self.keys.insert((place, Key::Number(line.number)), first);
     }
 
-    /// Whether a line goes on with the statement that its number spoke of last: one that is open or failed, of the
-    /// same name where both have one.
+    /// Whether a line continues the last statement of its number: the statement must be open or failed, and have the
+    /// same name if both have one.
     fn is_continued(&self, latest: At, text: &Text) -> bool {
         let goes_on = self.is_open(latest) || self.says(latest, &NodeStatus::Failed);
         let name = self.names.get(&latest);
         goes_on && (text.is_empty() || name.is_none_or(|name| name.is_empty() || name == text))
     }
 
-    /// The branch that a line is of, where it speaks of the branch itself.
+    /// Returns the branch of a line that is about the branch itself.
     fn own_branch(&mut self, at: usize, line: &LogLine, scope: Place, text: &Text) -> Option<At> {
         if let Some(around) = scope.filter(|_| line.branch.is_some())
             && let NodeKind::Branch { branch } = &self.story.get(around)?.kind
         {
             return (text.is_empty() || text == branch).then_some(around);
         }
-        // `3→ a ✓` while parallel 3 has a branch a.
+        // `3→ a ✓` while parallel block 3 has a branch a.
         let parallel = self.key(scope, Key::Parallel(line.number))?;
         let announced = self.announced.contains(&(parallel, text.clone()));
         (announced && self.is_open(parallel)).then(|| self.branch_named(at, parallel, text))
     }
 
-    /// `3→ ✓` after the branches of parallel 3, `5→ ✓` after the rounds of loop 5, `5→ implement ✓` for a block.
+    /// Handles lines that end a construct: `3→ ✓` after the branches of parallel block 3, `5→ ✓` after the rounds of
+    /// loop 5, `5→ implement ✓` for a block.
     fn closes_construct(
         &mut self,
         at: usize,
@@ -188,7 +189,7 @@ impl Lowering<'_, '_, '_> {
             self.join(at, line, scope, status.clone());
             return true;
         }
-        // A loop of which the program has more to run is not over yet.
+        // A loop is not over if the line's statement is inside its body.
         let inside = self.tie(at).is_some_and(|(tie, statement)| {
             !tie.guessed && !statement.kind.is_loop() && statement.kind != StatementKind::Pipe
         });

@@ -35,7 +35,7 @@ fn told(lines: &str, expected: &str) -> (Run, Trace) {
     check(&[("state.md", &log), ("program.prose", PROGRAM)], expected)
 }
 
-/// The same without a program: only the log's own words say what lies in what.
+/// Does the same without a program, so that only the log determines the structure.
 fn alone(lines: &str, expected: &str) -> (Run, Trace) {
     let log = format!("# run:r p.prose\n{lines}");
     check(&[("state.md", &log)], expected)
@@ -75,7 +75,7 @@ fn a_whole_run_becomes_a_tree() {
         ("completed", "log")
     );
     assert_eq!(rules(&trace), [""; 0]);
-    // Every line that tells of something is somebody's.
+    // Every line that records something belongs to a node.
     assert_eq!(
         trace
             .told
@@ -142,7 +142,7 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
         ),
         (Some(5), None)
     );
-    // The number before the arrow is no part of a loop's name.
+    // The number before the arrow does not identify a loop.
     alone(
         "1→ loop:1/3\n1→ a ✓\n2→ loop:2/3\n2→ a ✓\n3→ loop:3/3\n3→ a ✓\n---end 2026-01-15\n",
         "
@@ -155,7 +155,7 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
             a: completed
         ",
     );
-    // A number that does not rise, or another maximum, is another loop.
+    // A number that does not rise, or another maximum, starts another loop.
     alone(
         "1→ loop:1/2\n1→ a ✓\n1→ loop:2/2\n1→ a ✓\n1→ loop:1/2\n1→ a ✓\n1→ loop:3/9\n1→ a ✓\n---end 2026-01-15\n",
         "
@@ -172,7 +172,7 @@ fn markers_begin_rounds_and_an_exit_leaves_the_loop() {
             a: completed
         ",
     );
-    // A loop whose markers come again later goes on around another.
+    // A loop whose markers return later continues around another one.
     alone(
         "1→ loop:1/2\n2→ loop:1/3\n3→ a ✓\n2→ loop:1/3 exit(x)\n1→ loop:2/2\n2→ loop:1/3\n3→ a ✓\n1→ ✓\n",
         "
@@ -202,7 +202,7 @@ fn branches_are_known_by_letter_and_by_name_and_more_may_run_than_were_announced
         ",
     );
     assert_eq!(rules(&trace), ["branch-not-announced"]);
-    // A letter alone is no branch; a branch has statements of its own, and calls a block.
+    // A letter alone is not a branch; a branch has its own statements, and calls a block.
     alone(
         "3a→ left ✓\n3b→ right ✗ no\n3b→ retry:2/2\n3b→ right ✓\n4→ ∥start p,q\n4a→ draft ✓\n4a→ review ✓\n4b→ block:check#7\n4b→ #7 lint ✓\n4b→ #7 done\n4→ ∥done\n",
         "
@@ -237,7 +237,8 @@ fn attempts_failures_and_skips() {
     );
     assert_eq!(trace.verdict.status, "failed");
     assert_eq!(trace.verdict.reason, "the log says failed: push refused");
-    // What was under way when the log ended with an error failed; what comes next in the program is not made up.
+    // A statement that was running when the log ended with an error failed; the next statement of the program is not
+    // invented.
     let (run, trace) = told(
         "[Position] Statement 1: let plan = session: writer\n[Success]\n[Position] Statement 2: session \"Warm up\"\n---error 2026-01-15T14:35:22Z 503\n",
         "
@@ -318,7 +319,7 @@ fn remarks_are_no_statements_but_what_was_at_hand_is_a_position() {
         write: completed
         ",
     );
-    // The older narration: a position is at hand until the next one.
+    // The older narration: a position is current until the next one.
     told(
         "[Position] Statement 1: let plan = session: writer\n[Success] done\n[Position] Statement 2: session \"Warm up\"\n[Position] Statement 8: let version = exec \"cat .version\"\n",
         "
@@ -353,7 +354,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
     assert_eq!(rules(&trace), ["state-file-behind"], "{:?}", trace.issues);
     assert_eq!(
         trace.issues[0].message,
-        "plan, b are written, and the log does not mark their statements"
+        "plan, b are written, but the log does not mark their statements"
     );
     let claims: Vec<(&str, &str)> = trace
         .verdict
@@ -372,7 +373,7 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
             ("bindings on disk", "2 are written"),
         ]
     );
-    // The header alone, and nothing on disk: nobody knows.
+    // With only the header and no bindings, the status is unknown.
     let (_, trace) = folded(&[
         ("state.md", "# run:r p.prose\n"),
         ("program.prose", PROGRAM),
@@ -380,9 +381,9 @@ fn bindings_on_disk_tell_what_the_log_does_not() {
     assert_eq!((trace.nodes.len(), trace.verdict.status.as_str()), (0, ""));
     assert_eq!(
         trace.verdict.reason,
-        "the log has its header alone: the run began, and nothing more is recorded"
+        "the log contains only its header: the run started, and nothing more is recorded"
     );
-    // Finished work without a trailer: all is over, as the program has it.
+    // All statements of the program are over, although the log has no trailer.
     let program = "let a = session \"A\"\nsession \"B\"\noutput c = session \"C\"\n";
     let (_, trace) = folded(&[
         ("state.md", "# run:r p\n1→ a ✓\n2→ ✓\n"),
@@ -410,7 +411,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .collect();
         assert_eq!(found, ties, "{log}");
     };
-    // Between two names the number is sure, and so it is where the order says the same.
+    // Between two names the number is certain, also where the order agrees.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -422,7 +423,7 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
             .as_str()
             .trim_end(),
     );
-    // Counted with the inputs, or from anywhere.
+    // Numbers that include the inputs, or start anywhere.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -430,9 +431,9 @@ fn numbers_that_skip_and_repeat_are_tied_by_what_has_a_name() {
         ],
         "41→ plan ✓\n42→ ✓\n",
     );
-    // No name at all: counted from one, as a guess.
+    // Without any name, numbers count from one, as a guess.
     lines(&[("session \"Warm up\"", Some(12), true)], "2→ ✓\n");
-    // Words of no statement are shown as they are.
+    // Words that match no statement are shown as they are.
     lines(
         &[
             ("let plan = session: writer", Some(11), false),
@@ -483,7 +484,7 @@ fn a_log_costs_no_stack_and_no_more_than_its_length() {
     assert_eq!(trace.nodes.len(), 10_001);
 }
 
-/// A line of a frame bears the number of its call: what runs in there is told by names, else by its order.
+/// A line of a frame has the number of its call. Its statement is identified by name, otherwise by order.
 #[test]
 fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     let check_in = |block: &str, lines: &str, expected: &str| {
@@ -507,18 +508,18 @@ fn a_silent_line_of_a_frame_is_the_next_statement_of_its_block() {
     for (block, lines, expected) in [
         (one, "2→ #1 ✓\n", "4"),
         (two, "2→ #1 ✓\n2→ #1 ✓\n", "4 5"),
-        // None is silent by right.
+        // A line without a name does not fit a statement with a name, so the tie is a guess.
         (named, "2→ #1 ✓\n", "4?"),
         (named, "2→ #1 a ✓\n2→ #1 ✓\n", "4 5?"),
-        // Nothing is left that it could be.
+        // No statement is left that could match.
         (named, "2→ #1 b ✓\n2→ #1 ✓\n", "5 -"),
         (parallel, "2→ #1 ✓\n2b→ #1 ✓\n", "4? -"),
-        // A block without work, and one that nobody declared.
+        // A block without statements, and a block that was not declared.
         ("  # nothing\n", "2→ #1 ✓\n", "-"),
     ] {
         check_in(block, lines, expected);
     }
-    // The letter of a line in a frame is its call's, not one of a parallel inside.
+    // The letter of a line in a frame is that of its call, not that of a parallel block inside.
     let program = "parallel:\n  do work(1)\n  do work(2)\nblock work(x):\n  session \"A\"\n  parallel:\n    session \"B\"\n    session \"C\"\n";
     check(
         &[

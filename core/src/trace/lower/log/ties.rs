@@ -1,4 +1,4 @@
-//! Which statement of the program each line of a log speaks of: the lines of the root, and those of each frame, are courses
+//! Ties each line of a log to a statement of the program. The lines of the root, and those of each frame, are courses
 //! through the program ([`crate::trace::align`]).
 
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use crate::program::{Listing, StatementKind as Kind, Tie, TiedBy, counts, fits};
 use crate::trace::align::{Candidate, Cost, align};
 use crate::trace::lower::facts::Facts;
 
-/// Constructs around a statement that are looked at.
+/// Maximum number of enclosing constructs that are examined.
 pub(super) const DEEP: usize = 24;
 
-/// The tie of each line.
+/// Returns the tie of each line.
 pub(super) fn of(
     run: &Run,
     log: &CompactLog,
@@ -60,7 +60,7 @@ pub(super) fn of(
             }
         }
     }
-    // All markers of one loop are tied as its first.
+    // All markers of a loop get the tie of the first.
     let mut passes: BTreeMap<u32, Option<Tie>> = BTreeMap::new();
     for (at, slot) in found.iter_mut().enumerate() {
         if let Some((pass, _)) = ahead.pass(at) {
@@ -70,27 +70,27 @@ pub(super) fn of(
     found
 }
 
-/// A line that speaks of a statement.
+/// A line that refers to a statement.
 pub(super) struct Line<'l> {
     pub(super) at: usize,
     pub(super) line: &'l LogLine,
     pub(super) mark: Mark<'l>,
-    /// The statements that its words speak of; empty where they are told by their place.
+    /// The statements that match its words; empty if only its place identifies the statement.
     pub(super) known: Vec<Candidate>,
 }
 
-/// What is known of the statements of a program.
+/// Facts about the statements of a program, prepared for ties.
 pub(super) struct Program<'f, 'a> {
     pub(super) facts: &'f Facts<'a>,
-    /// The `try` of each `catch`.
+    /// The `try` that belongs to each `catch`.
     pub(super) tries: BTreeMap<u32, u32>,
-    /// How many statements before each one always run, outside of blocks and in them.
+    /// Number of statements before each one that always run, outside of blocks and inside them.
     pub(super) always: Vec<(u32, u32)>,
-    /// The number of each statement, where those of the top are counted, and where all are.
+    /// The number of each statement, counting only the top level, and counting all statements.
     pub(super) numbers: Vec<(i64, i64)>,
-    /// Statements by the block that they lie in, and by what a line without words may call them.
+    /// Statements by their block, and by the kind that a line without words may refer to.
     pub(super) by_kind: BTreeMap<(Option<u32>, Option<Kind>), Vec<u32>>,
-    /// The text that a binding's header quotes, by its name, and the last line of that name.
+    /// For each binding name, the source that its header quotes, and the last line with that name.
     pub(super) sources: BTreeMap<&'f str, (&'f str, usize)>,
 }
 
@@ -119,7 +119,7 @@ impl<'f, 'a> Program<'f, 'a> {
                 None => always.0 += runs,
                 Some(_) => always.1 += runs,
             }
-            // Branches have letters, and what runs in a block bears the number of its call.
+            // Branches have letters, and statements of a block have the number of the call.
             let branch = own.parent.is_some_and(|p| is(listing, p, Kind::Parallel));
             if counts(own.kind) && block.is_none() {
                 top += i64::from(own.depth == 0);
@@ -164,7 +164,7 @@ impl<'f, 'a> Program<'f, 'a> {
         program
     }
 
-    /// The statements that the words of a line speak of.
+    /// Returns the statements that match the words of a line.
     fn known(&self, at: usize, line: &LogLine, mark: &Mark<'_>) -> Vec<Candidate> {
         let listing = self.facts.listing;
         let candidate = |statement, cost, by| Candidate {
@@ -188,7 +188,7 @@ impl<'f, 'a> Program<'f, 'a> {
             own.is_some_and(|own| fits(mark.kind, own))
         });
         let fitting: Vec<u32> = fitting.collect();
-        // The last line of a name tells of what is on disk, and a binding's header quotes its statement.
+        // A name's last line belongs to the binding on disk, whose header quotes its statement.
         let source = self.sources.get(mark.label);
         if let Some((quoted, _)) = source.filter(|(_, last)| *last == at) {
             let first = quoted.lines().next().unwrap_or_default().trim_end();
@@ -215,12 +215,12 @@ impl<'f, 'a> Program<'f, 'a> {
             let own = listing.get(*at);
             own.is_some_and(|own| fits(mark.kind, own))
         });
-        // That a prompt begins with some words makes a guess.
+        // A matching start of a prompt is weak evidence, so the tie becomes a guess.
         let cost = if begins { 8 } else { 3 };
         words.map(|at| candidate(at, cost, by)).collect()
     }
 
-    /// The constructs around a statement, from the inside.
+    /// Returns a statement and the constructs around it, from the inside out.
     pub(super) fn around(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let own = std::iter::once(at);
         own.chain(self.facts.listing.enclosing(at).take(DEEP))

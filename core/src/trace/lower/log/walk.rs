@@ -1,19 +1,19 @@
-//! The way that the lines of a log take through the program: what a step from one statement to another costs.
+//! Computes the costs of a log's path through the program, from one statement to the next.
 
 use super::ties::{DEEP, Line, Program, is};
 use crate::model::{LogEvent, LogLine, Status};
 use crate::program::{Listing, StatementKind as Kind, TiedBy};
 use crate::trace::align::{Candidate, Cost, Course, Place};
 
-/// Statements of one name that are looked at before and behind a place.
+/// Number of statements of the same name examined before and after a place.
 const NEAR: usize = 8;
-/// What cannot be, unless the log is wrong: where its words say so, it is.
+/// The cost of a step that should be impossible; the log's words may still outweigh it.
 const AGAINST: Cost = 12;
 const ODD: Cost = 6;
-/// What a line without words costs that runs in a loop or a parallel of which no line tells.
+/// The cost for a line without words to be in a loop or a parallel block that no line mentions.
 const UNTOLD: Cost = 9;
 
-/// The lines of the root, or of a frame.
+/// The lines of the root, or of one frame.
 pub(super) struct Walk<'w, 'f, 'a> {
     pub(super) program: &'w Program<'f, 'a>,
     pub(super) lines: &'w [Line<'w>],
@@ -26,19 +26,20 @@ impl Walk<'_, '_, '_> {
         self.program.facts.listing
     }
 
-    /// Whether a statement runs where these lines do.
+    /// Whether a statement belongs to the block of these lines.
     fn is_here(&self, at: u32) -> bool {
         let fact = self.program.facts.get(at);
         fact.is_some_and(|fact| fact.block == self.block)
     }
 
-    /// The statements of a kind that are the nearest to one.
+    /// Returns the statements of a kind that are nearest to a statement.
     fn of_kind(&self, kind: Option<Kind>, from: u32) -> &[u32] {
         let all = self.program.by_kind.get(&(self.block, kind));
         near(all.map_or(&[], Vec::as_slice), from)
     }
 
-    /// What a line without words may speak of: the statements of its kind, or that no name would be written for.
+    /// Returns the candidates of a line without words: statements of its kind, or statements for which a log has no
+    /// name.
     fn silent(&self, line: &Line<'_>, from: u32) -> Vec<Candidate> {
         let listing = self.listing();
         let all = self.of_kind(line.mark.kind, from).iter().copied();
@@ -66,7 +67,7 @@ impl Walk<'_, '_, '_> {
         here.collect()
     }
 
-    /// What the numbers of two lines say of two statements: as far apart as these, or not.
+    /// Returns the cost of a difference between two lines' numbers and the distance of their statements.
     fn count(&self, from: Place, at: usize, to: u32) -> Cost {
         let number = |at: usize| self.lines.get(at).and_then(|line| line.mark.number);
         let before = match from {
@@ -89,7 +90,7 @@ impl Walk<'_, '_, '_> {
         Cost::try_from(off.min(2)).unwrap_or(2)
     }
 
-    /// What stands between two statements.
+    /// Returns the cost of the constructs and statements between two statements.
     fn way(&self, from: Place, at: usize, to: u32) -> Cost {
         let (program, listing) = (self.program, self.listing());
         let (place, before) = match from {
@@ -159,7 +160,7 @@ impl Walk<'_, '_, '_> {
                 let other = place != u32::MAX && program.around(place).any(other);
                 cost += against * Cost::from(other);
             }
-            // What runs in a loop or a parallel comes after its own mark.
+            // A construct's own mark must precede the statements inside it.
             let marked =
                 outer == to || !(self.is_loop(outer) || is(listing, outer, Kind::Parallel));
             let silent = now.known.is_empty();
@@ -254,14 +255,14 @@ fn plain(statement: u32, cost: Cost, by: TiedBy) -> Candidate {
     }
 }
 
-/// Those of a list, in order of the program, that are the nearest to a statement.
+/// Returns the statements of an ordered list that are nearest to a statement.
 fn near(list: &[u32], from: u32) -> &[u32] {
     let at = list.partition_point(|at| *at < from);
     let to = list.len().min(at + NEAR);
     list.get(at.saturating_sub(NEAR)..to).unwrap_or_default()
 }
 
-/// Whether a line may go on with the statement that one before it told of.
+/// Whether a line may continue the statement of an earlier line.
 fn goes_on(before: &LogLine, now: &LogLine) -> bool {
     match (&before.event, &now.event) {
         (

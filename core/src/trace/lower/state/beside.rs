@@ -1,4 +1,4 @@
-//! What a state file says of the statements of a run whose rows say otherwise.
+//! Compares a state file's statements with the rows of the same run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,12 @@ use crate::program::{Listing, scan};
 use crate::trace::rows::Ledger;
 use crate::trace::{Node, NodeKind, NodeStatus, Trace};
 
-/// Statements that are named one by one.
+/// Maximum number of statements named in the message.
 const NAMED: usize = 3;
 
-/// Compares the markers of the state file with the rows: what it says is under way and the rows say is over, and the
-/// other way round. Silence contradicts nothing: append-only rows may tell of ends alone, a state file of a window.
+/// Compares the markers of the state file with the rows: statements that one reports as running and the other as
+/// over. A missing record is not a contradiction, because append-only rows may record only ends, and a state file
+/// only an excerpt.
 pub(in crate::trace) fn compare(
     run: &Run,
     program: Option<&Listing>,
@@ -26,7 +27,7 @@ pub(in crate::trace) fn compare(
     let listing = program.unwrap_or(&told);
     let mut unsaid = Ledger::default();
     let facts = Told::of(run, listing, &told, program.is_none(), &mut unsaid).facts;
-    // Of several rounds the last row counts.
+    // Of several rounds, the last row counts.
     let mut by_line: BTreeMap<u32, &Node> = BTreeMap::new();
     let mut by_text: BTreeMap<&str, &Node> = BTreeMap::new();
     let mut twice: BTreeSet<&str> = BTreeSet::new();
@@ -48,7 +49,7 @@ pub(in crate::trace) fn compare(
     }
     let mut found: Vec<String> = Vec::new();
     for (statement, fact) in listing.statements.iter().zip(&facts.of) {
-        // Which frame of a block a marker speaks of is not compared.
+        // Markers inside blocks are not compared, because their frame is not certain.
         let Some(status) = fact
             .status
             .as_ref()
@@ -72,21 +73,21 @@ pub(in crate::trace) fn compare(
             continue;
         }
         found.push(format!(
-            "`{text}` is {}, the rows say {}",
+            "`{text}` is {}, but {} in the rows",
             status.word(),
             node.status.word()
         ));
     }
     let more = found.len().saturating_sub(NAMED);
     found.truncate(NAMED);
-    let mut message = format!("by state.md {}", found.join("; "));
+    let mut message = format!("in state.md, {}", found.join("; "));
     if more > 0 {
-        message.push_str(&format!("; and so of {more} more"));
+        message.push_str(&format!("; and {more} more"));
     }
     (!found.is_empty()).then(|| {
         Issue::warning("state-file-contradicts-rows", message)
             .at_file("state.md")
-            .hint("The database's rows are shown. Whichever was written later knows better.")
+            .hint("The database's rows are shown. The one that was written later is usually right.")
     })
 }
 
@@ -99,7 +100,7 @@ mod tests {
 
     const PROGRAM: &str = "let a = session \"A\"\nparallel:\n  b = session \"B\"\n  c = session \"C\"\nlet d = session \"D\"\n";
 
-    /// The contradictions of a state file's trace and rows: text and status.
+    /// Returns the contradictions between a state file's trace and rows.
     fn contradictions(trace: &str, rows: &[(&str, &str)], with_program: bool) -> Vec<String> {
         let rows = (1..).zip(rows).map(|(id, (text, status))| {
             format!(
@@ -139,7 +140,7 @@ mod tests {
             check(
                 &executing,
                 &[(a, "completed"), (d, "executing")],
-                &["by state.md `let a = session \"A\"` is executing, the rows say completed"],
+                &["in state.md, `let a = session \"A\"` is executing, but completed in the rows"],
             );
             let both = format!("{a}   # --> bindings/a.md\n{d}   # (failed: no)");
             check(&both, &[(a, "completed"), (d, "failed")], &[]);
@@ -147,10 +148,10 @@ mod tests {
                 &both,
                 &[(a, "executing"), (d, "executing")],
                 &[
-                    "by state.md `let a = session \"A\"` is completed, the rows say executing; `let d = session \"D\"` is failed, the rows say executing",
+                    "in state.md, `let a = session \"A\"` is completed, but executing in the rows; `let d = session \"D\"` is failed, but executing in the rows",
                 ],
             );
-            // What is only ahead says nothing.
+            // A statement that is only marked as next does not contradict its row.
             check(&format!("{a}   # [...next...]"), &[(a, "completed")], &[]);
         }
     }

@@ -1,4 +1,4 @@
-//! The records of what ran at the root, or in one frame, in the order of the program.
+//! Records what ran at the root or in one frame, in the order of the program.
 
 use super::Lowering;
 use crate::model::{Gate, Status, Text};
@@ -10,12 +10,12 @@ use crate::trace::lower::tied;
 use crate::trace::story::{At, Happening, Place};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Rounds that are listed though nothing but their number is known.
+/// Maximum number of rounds listed that are known only by number.
 pub(super) const MOST_ROUNDS: u32 = 1_000;
 
 impl<'a> Lowering<'_, 'a, '_> {
-    /// Tells what ran in the body of a block, or at the root: in a frame, where that is known, whose record is `holder`.
-    /// `inferred`: that it is this one is a guess.
+    /// Records what ran in the body of a block, or at the root, inside the record `holder` of its frame if known.
+    /// `inferred`: the choice of this frame is a guess.
     pub(super) fn body(
         &mut self,
         block: Option<u32>,
@@ -51,7 +51,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             }
             self.strays_after(Some(at));
         }
-        // Frames of which nobody knows what called them.
+        // Frames whose calling statement is unknown.
         self.frames_called((frame, None), holder);
     }
 
@@ -61,7 +61,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// What ran in a frame.
+    /// Records what ran in a frame.
     pub(super) fn in_frame(&mut self, place: usize) {
         let at = self.frame_at.get(&place).copied();
         match self.frames.list.get(place).and_then(|frame| frame.block) {
@@ -72,7 +72,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// The record of a frame; `mark` is the call that is marked, and speaks of it.
+    /// Returns the record of a frame; `mark` holds the facts of its call, if the call is marked.
     pub(super) fn frame(&mut self, place: usize, mark: Option<&Fact>, holder: Place) -> Option<At> {
         let frame = self.frames.list.get(place)?;
         if let Some(known) = self.frame_at.get(&place) {
@@ -99,7 +99,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             line: mark.and_then(|mark| mark.state_line),
             id: Some(frame.id),
             derived: !frame.open && mark.is_none(),
-            // Who called it, and where, is not known.
+            // The caller is unknown.
             inferred: !frame.open && frame.above.is_none() && frame.call.is_none(),
             by_place: true,
             ..Happening::new(kind, status)
@@ -122,7 +122,8 @@ impl<'a> Lowering<'_, 'a, '_> {
             .is_some_and(|s| s.kind == StatementKind::Parallel && s.find("each").is_none())
     }
 
-    /// The record of a statement; of a call, that of the last frame that it made. What lies in the statement lies in it.
+    /// Returns the record of a statement; for a call, that of the last frame that it made. Records of statements
+    /// inside it are added below this record.
     fn statement(&mut self, at: u32, own: &'a Statement, frame: Option<usize>, outer: Place) -> At {
         let facts = self.facts;
         let fact = facts.get(at);
@@ -132,7 +133,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         if let Some((last, before)) = called.split_last().filter(|_| !branch) {
             for place in before {
                 let made = self.frame(*place, None, outer);
-                // Which round called it is not told.
+                // The round that made the call is unknown.
                 if let Some(told) = made.and_then(|made| self.story.get_mut(made)) {
                     told.inferred = facts.get(at).is_some_and(|f| f.in_loop.is_some());
                 }
@@ -152,7 +153,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         made
     }
 
-    /// The record of what a mark speaks of, or of what holds something that one speaks of.
+    /// Returns the record of a marked statement, or of one that contains a marked statement.
     fn marked(&mut self, at: u32, own: &'a Statement, outer: Place, branch: bool) -> At {
         let fact = self.facts.get(at).cloned().unwrap_or_default();
         let gate = fact.gate.clone().or_else(|| {
@@ -208,7 +209,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         made
     }
 
-    /// What a statement is where it ran.
+    /// Returns the kind of node that a statement becomes.
     pub(super) fn kind(&self, own: &Statement, branch: bool) -> NodeKind {
         match own.kind {
             _ if branch => NodeKind::Branch {
@@ -227,7 +228,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Remembers the record of a call whose frame is not known.
+    /// Stores the record of a call whose frame is unknown.
     fn calls_from(&mut self, at: At, own: &Statement) {
         let target = own
             .target
@@ -238,7 +239,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Visits of a gate of which no mark tells.
+    /// Adds visits of a gate that are not marked.
     fn visits(&mut self, at: u32, gates: &[&Gate], outer: Place) {
         let text = self.facts.statement(at).map_or("", |own| &own.text);
         for gate in gates {
@@ -255,7 +256,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Gates that are decided and that no mark speaks of.
+    /// Adds decided gates that are not marked.
     pub(super) fn decided_gates(&mut self) {
         for (at, gates) in self.gates.clone() {
             if self.status.get(at as usize).is_none_or(Option::is_none) {
@@ -266,8 +267,8 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Branches that a parallel's section names and that no line marks: of those in the program the record follows at their
-    /// place.
+    /// Adds branches that a parallel block's section names and no line marks. A branch that is in the program is only
+    /// noted here; its record is added at its place.
     fn announce(&mut self, at: u32, parallel: At, fact: &Fact) {
         let file = self.run.state_file.as_ref();
         let state = fact.construct.and_then(|at| file?.parallels.get(at));
@@ -285,7 +286,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// A branch that a section names.
+    /// Adds a branch that a section names.
     pub(super) fn branch(
         &mut self,
         parallel: At,
@@ -302,7 +303,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         let new = Happening {
             text,
             tie: statement.and_then(|at| tied(at, TiedBy::Name)),
-            // It is announced; anything more is said of it.
+            // A pending branch is only announced; other statuses are recorded by the section.
             derived: status == NodeStatus::Pending,
             by_place: true,
             ..Happening::new(kind, status)
@@ -310,9 +311,9 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.add(Some(parallel), new)
     }
 
-    /// The rounds that are counted. Of all but the last nothing but the number is known.
+    /// Adds the counted rounds of a loop. Except for the last one, only their numbers are known.
     fn rounds(&mut self, at: u32, looped: At, fact: &Fact) {
-        // Entered, and nothing says how often: what ran in it ran in the first round.
+        // The loop was entered, but rounds are not counted: its statements ran in the first round.
         let entered = fact.construct.is_some() && self.marks.holds(at);
         if let Some(total) = fact.round.or(entered.then_some(1)) {
             self.count_rounds(looped, total, Some(at));
@@ -326,7 +327,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             self.story.round(looped, n, true);
             let written = statement.and_then(|at| self.in_rounds.remove(&(at, n)));
             for inner in written.into_iter().flatten() {
-                // The marks speak of the last round.
+                // Marks always refer to the last round.
                 if n < total || !self.marks.is_kept(inner) {
                     self.written_in_round(looped, inner);
                 }
@@ -334,7 +335,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// The record of a statement that a binding tells of: `verify_round2` is what `verify` wrote in round 2.
+    /// Adds the record of a statement that a binding proves: `verify_round2` is the output of `verify` in round 2.
     fn written_in_round(&mut self, looped: At, at: u32) {
         let Some(own) = self.facts.statement(at) else {
             return;
@@ -348,13 +349,14 @@ impl<'a> Lowering<'_, 'a, '_> {
         self.add(Some(looped), new);
     }
 
-    /// A parallel all of whose branches are over; of a loop that says nothing.
+    /// Whether all branches of a parallel block are over. The children of a loop do not show whether the loop is
+    /// over.
     fn children_are_over(&self, at: u32) -> bool {
         let over = |c: u32| self.facts.get(c).is_some_and(Fact::is_over);
         self.is_parallel(at) && self.facts.listing.children(at).all(over)
     }
 
-    /// Remembers how a statement stands.
+    /// Stores the status of a statement's record.
     fn note(&mut self, at: u32, made: At) {
         let status = self.story.get(made).map(|told| told.status.clone());
         if let Some(slot) = self.status.get_mut(at as usize) {
@@ -362,7 +364,7 @@ impl<'a> Lowering<'_, 'a, '_> {
         }
     }
 
-    /// Adds the next thing that happened.
+    /// Adds the next happening.
     pub(super) fn add(&mut self, parent: Place, new: Happening) -> At {
         let gate = matches!(new.kind, NodeKind::Gate { .. });
         self.stands |=

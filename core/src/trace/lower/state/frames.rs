@@ -1,5 +1,5 @@
-//! Frames of a run that a state file tells of: those of its call stack, and those that only bindings speak of, which
-//! are over. Which statement called each, as far as the program leaves one choice.
+//! Finds the frames of a run with a state file: the open ones in its call stack, and those that only bindings
+//! mention, which are over. Also finds the statement that called each frame, if the program leaves only one choice.
 
 use std::collections::BTreeMap;
 
@@ -10,39 +10,39 @@ use crate::trace::emit::word;
 use crate::trace::lower::disk::Written;
 use crate::trace::lower::facts::Facts;
 
-/// A frame.
+/// A call of a block.
 pub(in crate::trace) struct Frame {
     pub(in crate::trace) id: i64,
-    /// Its block's name; empty where nothing says it.
+    /// Its block's name; empty if unknown.
     pub(super) name: Text,
-    /// The block, in the program.
+    /// The block's statement in the program.
     pub(in crate::trace) block: Option<u32>,
-    /// The frame that called it: a place in [`Frames::list`].
+    /// The calling frame, as an index in [`Frames::list`].
     pub(super) above: Option<usize>,
     /// The statement that called it.
     pub(super) call: Option<u32>,
-    /// How it stands.
+    /// Its status.
     pub(super) status: NodeStatus,
-    /// It is in the call stack.
+    /// Whether it is in the call stack.
     pub(super) open: bool,
 }
 
 /// The frames of a run.
 #[derive(Default)]
 pub(in crate::trace) struct Frames {
-    /// The open ones, the outermost first; then those that are over, in order of their ids.
+    /// Open frames, outermost first; then finished ones, in order of id.
     pub(super) list: Vec<Frame>,
-    /// The innermost open frame of each block: what the marks in its body speak of.
+    /// The innermost open frame of each block, to which the marks in the block's body refer.
     innermost: BTreeMap<u32, usize>,
-    /// By the frame that called them and the statement that did, in order of their ids; `None` where that is not known.
+    /// Frames in order of id, by the calling frame and statement; `None` if unknown.
     pub(super) called: BTreeMap<(Option<usize>, Option<u32>), Vec<usize>>,
 }
 
-/// The call stack, the outermost first.
+/// Returns the call stack, outermost first.
 pub(super) fn rows(run: &Run) -> Vec<&CallFrame> {
     let all = run.state_file.iter().flat_map(|file| &file.call_stack);
     let mut rows: Vec<&CallFrame> = all.collect();
-    // The document lists the innermost first; who lists the outermost first is understood by the depths.
+    // OpenProse lists the innermost first. A stack in the opposite order is recognised by its depths.
     let depths = rows.first().zip(rows.last());
     if !depths.is_some_and(|(first, last)| first.depth < last.depth && first.depth.is_some()) {
         rows.reverse();
@@ -70,12 +70,12 @@ impl Frames {
         frames
     }
 
-    /// The frame that the marks in a block's body speak of.
+    /// Returns the frame to which the marks in a block's body refer.
     pub(in crate::trace) fn innermost(&self, block: u32) -> Option<&Frame> {
         self.list.get(*self.innermost.get(&block)?)
     }
 
-    /// Whether the statements of what a frame runs are told one by one: at the root, and in the innermost of a block.
+    /// Whether each statement of a frame is recorded: true for the root and for the innermost frame of a block.
     pub(super) fn is_walked(&self, place: Option<usize>) -> bool {
         let Some(place) = place else { return true };
         let block = self.list.get(place).and_then(|frame| frame.block);
@@ -116,7 +116,7 @@ impl Frames {
         }
     }
 
-    /// The block whose body a frame runs, `Some(None)` at the root; `None` where that is not known.
+    /// Returns the block whose body a frame runs; `Some(None)` for the root, `None` if unknown.
     fn inside(&self, place: Option<usize>) -> Option<Option<u32>> {
         match place {
             None => Some(None),
@@ -124,7 +124,7 @@ impl Frames {
         }
     }
 
-    /// Frames that bindings name and the call stack does not.
+    /// Adds frames that bindings mention but that are not in the call stack.
     fn are_over(&mut self, run: &Run, facts: &Facts<'_>, written: &Written<'_>, calls: &Calls<'_>) {
         let mut found: BTreeMap<i64, Found> = BTreeMap::new();
         let mut ties = facts.listing.ties();
@@ -135,7 +135,7 @@ impl Frames {
             let parent = binding.parent_execution_id;
             let frame = found.entry(id).or_default();
             frame.parent = frame.parent.or(parent);
-            // What a frame was called with quotes its call.
+            // The header of an input quotes the call that passed it.
             if let (BindingKind::Input, Some(first)) = (&binding.kind, binding.first_line())
                 && let Some(tie) = ties.tie(first, None)
                 && let Some(call) = facts.statement(tie.statement)
@@ -184,7 +184,7 @@ impl Frames {
                 .block
                 .and_then(|at| facts.statement(at)?.name.as_deref());
             let key = name.zip(inside);
-            // A call that does not lie in the parent's block made another frame.
+            // A call outside of the parent's block belongs to another frame.
             let lies =
                 |call: &u32| inside.is_none() || facts.get(*call).map(|fact| fact.block) == inside;
             let call = frame.call.or_else(|| only(calls.get(&key?)?).copied());
@@ -195,7 +195,7 @@ impl Frames {
     }
 }
 
-/// What bindings say of a frame.
+/// Facts about a frame from bindings.
 #[derive(Default)]
 struct Found {
     parent: Option<i64>,
@@ -203,7 +203,7 @@ struct Found {
     call: Option<u32>,
 }
 
-/// Statements that call a block, by its name and the block that they lie in, in order.
+/// Statements that call a block, by the block's name and the block that contains them, in order.
 type Calls<'a> = BTreeMap<(&'a str, Option<u32>), Vec<u32>>;
 
 fn calls<'a>(facts: &Facts<'a>) -> Calls<'a> {
@@ -219,7 +219,7 @@ fn calls<'a>(facts: &Facts<'a>) -> Calls<'a> {
     calls
 }
 
-/// The only one; of several nothing says which.
+/// Returns the only element; `None` if there are several.
 fn only(calls: &Vec<u32>) -> Option<&u32> {
     match calls.as_slice() {
         [only] => Some(only),

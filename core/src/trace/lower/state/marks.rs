@@ -1,5 +1,5 @@
-//! Which statements have a record: those that are marked, those that an open frame runs in, and the parallels and loops
-//! around both.
+//! Determines which statements get a record: marked ones, the ones at which an open frame runs, and the parallel
+//! blocks and loops around them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
 use crate::trace::verdict::recorded;
 
-/// What is marked, by statement.
+/// Flags per statement.
 pub(super) struct Marks {
     kept: Vec<bool>,
-    /// Something inside has a record.
+    /// Whether a statement inside has a record.
     holds: Vec<bool>,
-    /// It is under way, or something inside is.
+    /// Whether the statement, or one inside, is running.
     open: Vec<bool>,
     /// The last statement with a record, by block.
     last: BTreeMap<Option<u32>, u32>,
@@ -31,7 +31,7 @@ impl Marks {
             last: BTreeMap::new(),
             finished: recorded(run).iter().any(|claim| claim.status.is_finished()),
         };
-        // Calls of frames, and whether one of these is open.
+        // Calls that made frames, with whether one of these frames is open.
         let mut calls: BTreeMap<u32, bool> = BTreeMap::new();
         for ((_, call), places) in &frames.called {
             let open = |place: &usize| frames.list.get(*place).is_some_and(|frame| frame.open);
@@ -45,7 +45,7 @@ impl Marks {
                 continue;
             };
             let (i, frame) = (at as usize, calls.get(&at));
-            // A mark on a call in a block speaks of the frame that it made.
+            // In a block, the mark on a call belongs to the frame that the call made.
             let is_frames = statement.kind == StatementKind::Do
                 && fact.block.is_some()
                 && !fact.is_over()
@@ -82,7 +82,7 @@ impl Marks {
         self.holds.get(at as usize) == Some(&true)
     }
 
-    /// Whether what nothing marks is over all the same: the run went on after it.
+    /// Whether an unmarked statement is over because the run continued after it.
     pub(super) fn passed(&self, facts: &Facts<'_>, at: u32) -> bool {
         let block = facts.get(at).and_then(|fact| fact.block);
         let end = facts.statement(at).map_or(0, |s| s.end);

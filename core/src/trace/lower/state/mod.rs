@@ -1,5 +1,5 @@
-//! A state file, or the bindings of a folder that has none, as records (errata T10: the newest evidence of progress is
-//! believed).
+//! Lowers a state file, or the bindings of a folder without one, to records (errata T10: the newest evidence of
+//! progress counts).
 //!
 //! ```text
 //! annotated lines ──► tied to statements ─┐
@@ -7,8 +7,9 @@
 //! bindings and gates on disk ─────────────┘
 //! ```
 //!
-//! A state file is a picture of one moment, and often stale: `<-- EXECUTING` with its binding on disk. Then the disk is
-//! believed, all sources are named in the verdict, and an issue says so. What no source speaks of has no record.
+//! A state file shows one moment and is often outdated: for example `<-- EXECUTING` for a statement whose binding is
+//! on disk. Then the disk counts, the verdict lists all sources, and an issue reports the contradiction. A statement
+//! that no source mentions has no record.
 
 pub(in crate::trace) mod beside;
 mod body;
@@ -35,7 +36,7 @@ use crate::trace::story::{At, Place, Story};
 use frames::Frames;
 use sections::Unplaced;
 
-/// What a state file and the disk tell of a run.
+/// The evidence about a run from a state file and the disk.
 pub(in crate::trace) struct Told<'a, 'r> {
     pub(in crate::trace) facts: Facts<'a>,
     pub(in crate::trace) frames: Frames,
@@ -44,7 +45,8 @@ pub(in crate::trace) struct Told<'a, 'r> {
 }
 
 impl<'a, 'r> Told<'a, 'r> {
-    /// Reads it. `listing` is the program; where there is none, it is the trace of the file, scanned, as `told` is.
+    /// Collects the evidence. `listing` is the program; without a program it is the file's trace, scanned, the same
+    /// as `told`.
     pub(in crate::trace) fn of(
         run: &'r Run,
         listing: &'a Listing,
@@ -73,8 +75,8 @@ impl<'a, 'r> Told<'a, 'r> {
         }
     }
 
-    /// Believes the gates' own records before marks (errata G13). Which of
-    /// a block's frames met a gate that is decided, or in which round, they do not say.
+    /// Lets the gates' own records take precedence over marks (errata G13), except in a block or loop: a decided gate
+    /// does not record its frame or round.
     pub(in crate::trace) fn believe_gates(&mut self, run: &Run) {
         for (at, gates) in gates_of(run, self.facts.listing) {
             if let (Some(fact), Some(last)) = (self.facts.of.get_mut(at as usize), gates.last()) {
@@ -89,7 +91,7 @@ impl<'a, 'r> Told<'a, 'r> {
     }
 }
 
-/// The visits of each gate of the program, in the order in which the store lists them.
+/// Returns the visits of each gate of the program, in the order of the store.
 fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>> {
     let mut by_name: BTreeMap<&str, u32> = BTreeMap::new();
     for (at, statement) in (0_u32..).zip(&listing.statements) {
@@ -106,7 +108,7 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
     of
 }
 
-/// Lowers what is told.
+/// Lowers the evidence to a story.
 pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> Story {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {
@@ -141,39 +143,39 @@ struct Lowering<'f, 'a, 'r> {
     story: Story,
     gates: BTreeMap<u32, Vec<&'r Gate>>,
     marks: marks::Marks,
-    /// Statements by the block whose body they lie in, in order; `None` is the root.
+    /// Statements by the block whose body contains them, in order; `None` is the root.
     bodies: BTreeMap<Option<u32>, Vec<u32>>,
-    /// What a statement's children lie in.
+    /// The place for the records of each statement's children.
     holder: Vec<Place>,
-    /// How the record of each statement stands, where it has one.
+    /// The status of each statement's record, if it has one.
     status: Vec<Option<NodeStatus>>,
-    /// The records of statements, by the frame's record that they ran in.
+    /// The records of statements, by the record of their frame.
     said: BTreeMap<(Place, u32), At>,
-    /// The records of frames, by their place in the list.
+    /// The records of frames, by index in the list.
     frame_at: BTreeMap<usize, At>,
-    /// Frames of which it is not told yet what ran in them.
+    /// Frames whose statements are not recorded yet.
     queue: VecDeque<usize>,
-    /// Blocks whose bodies were told.
+    /// Blocks whose bodies are recorded.
     walked: BTreeSet<u32>,
-    /// The last call of a block that no open frame of the call stack runs.
+    /// The last call of each block without an open frame in the call stack.
     calls: BTreeMap<u32, Call>,
-    /// Annotated lines that no statement is like, by the statement before them.
+    /// Annotated lines without a statement, by the statement before them.
     strays: BTreeMap<Option<u32>, Vec<usize>>,
-    /// Branches that a section names and no line marks, by statement: their parallel, name and status.
+    /// Branches that a section names and no line marks, by statement: the parallel block, name and status.
     announced: BTreeMap<u32, (At, Text, Status)>,
-    /// Statements that wrote in a round of a loop, by the loop and the round.
+    /// Statements that wrote a binding in a round, by loop and round.
     in_rounds: BTreeMap<(u32, u32), BTreeSet<u32>>,
     rounds_left: u32,
-    /// Something stands open, or failed.
+    /// Whether a node is open or failed.
     stands: bool,
 }
 
-/// The record of a call, and its frame where that is known.
+/// The record of a call, and its frame if known.
 #[derive(Clone, Copy)]
 struct Call {
     at: At,
     frame: Option<usize>,
-    /// It is the only one.
+    /// Whether it is the only call.
     only: bool,
 }
 
@@ -189,7 +191,7 @@ impl Lowering<'_, '_, '_> {
         self.strays_after(None);
         self.body(None, None, None, false);
         self.rest();
-        // Frames that name each other as their callers.
+        // Frames that refer to each other as their callers.
         for place in 0..self.frames.list.len() {
             if !self.frame_at.contains_key(&place) {
                 self.frame(place, None, None);
@@ -214,14 +216,14 @@ impl Lowering<'_, '_, '_> {
         self.next();
     }
 
-    /// Whether marks speak of a block's body that was not told yet.
+    /// Whether a block's body has marks that are not recorded yet.
     fn is_told(&self, block: u32) -> bool {
         let body = self.bodies.get(&Some(block)).map_or(&[][..], Vec::as_slice);
         !self.walked.contains(&block) && body.iter().any(|at| self.marks.is_kept(*at))
     }
 
-    /// What ran in the frames that are known by now; and in blocks whose calls are recorded, but no open frame of them: their
-    /// marks speak of the last call.
+    /// Records the statements of all known frames. If a block's calls are recorded but none of its frames is open,
+    /// the block's marks belong to its last call.
     fn rest(&mut self) {
         loop {
             while let Some(place) = self.queue.pop_front() {
@@ -235,7 +237,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Remembers the record of a call.
+    /// Stores the record of a call.
     fn called(&mut self, block: u32, at: At, frame: Option<usize>) {
         let only = !self.calls.contains_key(&block);
         self.calls.insert(block, Call { at, frame, only });

@@ -1,4 +1,4 @@
-//! Which statement comes next, where nothing is marked as under way.
+//! Determines the next statement if none is marked as running.
 
 use super::Lowering;
 use crate::program::{StatementKind, TiedBy};
@@ -8,8 +8,8 @@ use crate::trace::lower::tied;
 use crate::trace::story::Happening;
 use crate::trace::verdict::recorded;
 
-/// The statement after the last at the top of the program that ran. `status` says how a statement's record stands;
-/// `None`: it has none.
+/// Returns the top-level statement after the last one that ran. `status` is the status of each statement's record;
+/// `None` without a record.
 fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
     let count = facts.of.len() as u32;
     let status = |at: u32| status.get(at as usize).and_then(Option::as_ref);
@@ -34,7 +34,7 @@ fn statement(facts: &Facts<'_>, status: &[Option<NodeStatus>]) -> Option<u32> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Where a run stands that nothing is marked in: before the statement after the last that ran.
+    /// Adds the position of a run without running marks: the statement after the last one that ran.
     pub(super) fn next(&mut self) {
         let Some(file) = &self.run.state_file else {
             return;
@@ -54,7 +54,7 @@ impl Lowering<'_, '_, '_> {
         let outer = own.parent;
         let parent = outer.and_then(|at| self.holder.get(at as usize).copied().flatten());
         let fact = self.facts.get(at);
-        // A gate that was not reached was not created: nobody waits at it.
+        // A gate that was not reached does not exist yet, so the run cannot wait at it.
         let branch = outer.is_some_and(|p| self.is_parallel(p)) && own.kind != StatementKind::Gate;
         let new = Happening {
             text: own.text.as_str().into(),

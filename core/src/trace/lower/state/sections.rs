@@ -1,4 +1,4 @@
-//! "Active Constructs": which parallel and which loop of the program each section speaks of, and what it says.
+//! Ties the sections of "Active Constructs" to parallel blocks and loops of the program, and takes their facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,15 +9,15 @@ use crate::trace::emit::word;
 use crate::trace::lower::facts::Facts;
 use crate::trace::verdict::recorded;
 
-/// Sections of which nobody knows the statement: indices into the state file's.
+/// Sections without a known statement, as indices into the state file's lists.
 #[derive(Default)]
 pub(super) struct Unplaced {
     pub(super) parallels: Vec<usize>,
     pub(super) loops: Vec<usize>,
 }
 
-/// Takes the sections into the facts. `open` counts the open frames of each block: of several, nothing says of which one a
-/// section speaks (errata E9).
+/// Takes the facts of the sections. `open` is the number of open frames of each block: if a block has several, the
+/// frame of a section is unknown (errata E9).
 pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>) -> Unplaced {
     let mut unplaced = Unplaced::default();
     let Some(file) = &run.state_file else {
@@ -61,7 +61,7 @@ pub(super) fn read(run: &Run, facts: &mut Facts<'_>, open: &BTreeMap<u32, usize>
     unplaced
 }
 
-/// The statement of each section: by the line that it names, else the first free one that fits.
+/// Returns the statement of each section: the one at the line that it names, otherwise the first free one that fits.
 fn place(
     facts: &Facts<'_>,
     count: usize,
@@ -82,7 +82,7 @@ fn place(
     found.collect()
 }
 
-/// The sections that count, with their statements: of several on one statement the last.
+/// Returns the sections that count, with their statements: of several for one statement, the last.
 fn counted(
     facts: &Facts<'_>,
     found: Vec<Option<u32>>,
@@ -103,7 +103,7 @@ fn counted(
     last.into_iter().map(|(at, index)| (index, at)).collect()
 }
 
-/// By block, and for what lies in none: the last statement that is said to have begun.
+/// Returns, for each block and for the root, the last statement recorded as started.
 fn last_ran(facts: &Facts<'_>) -> BTreeMap<Option<u32>, u32> {
     let ran = (0_u32..).zip(&facts.of).filter(|(_, fact)| fact.ran());
     ran.map(|(at, fact)| (fact.block, at)).collect()
@@ -117,7 +117,7 @@ fn of_kind(facts: &Facts<'_>, wanted: impl Fn(StatementKind) -> bool) -> Vec<u32
 }
 
 fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState, passed: bool) {
-    // All branches over, and listed as active: it is about to be joined, unless the run went on.
+    // An active block whose branches are all over is about to join, unless the run continued after it.
     let mut open = state.branches.is_empty() || !passed;
     for (name, status) in &state.branches {
         let status = word(status);
@@ -126,7 +126,7 @@ fn parallel(facts: &mut Facts<'_>, at: u32, index: usize, state: &ParallelState,
         let Some(fact) = branch.and_then(|b| facts.of.get_mut(b as usize)) else {
             continue;
         };
-        // An end is newer than a marker of progress, whichever of the two places has it.
+        // An end is newer than a marker of progress, whether the mark or the section records it.
         let newer = match &fact.status {
             None => status != NodeStatus::Pending,
             Some(said) => said.is_open() && !status.is_open(),
@@ -169,7 +169,7 @@ pub(super) fn is_ahead(state: &LoopState) -> bool {
         .any(|word| said.starts_with(word))
 }
 
-/// How a section says that its loop stands.
+/// Returns a loop's status in its section.
 pub(super) fn status_of(state: &LoopState) -> NodeStatus {
     let status = word(&crate::decode::state_md::rows::read_status(&state.status));
     match status.is_open() {

@@ -1,4 +1,4 @@
-//! What the state file tells of and no statement of the program is: annotated lines, open constructs.
+//! Records parts of a state file that match no statement of the program: annotated lines, open constructs.
 
 use super::Lowering;
 use super::sections::{Unplaced, is_ahead, status_of};
@@ -12,7 +12,7 @@ use crate::trace::verdict::recorded;
 use crate::trace::{NodeKind, NodeStatus};
 
 impl Lowering<'_, '_, '_> {
-    /// Annotated lines that no statement is like, after the one before them.
+    /// Adds annotated lines without a statement, after the line before them.
     pub(super) fn strays_after(&mut self, after: Option<u32>) {
         for at in self.strays.remove(&after).unwrap_or_default() {
             let Some(stray) = self.facts.strays.get(at) else {
@@ -39,7 +39,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Open constructs that fit no statement of the program.
+    /// Adds open constructs that fit no statement of the program.
     pub(super) fn constructs(&mut self, unplaced: &Unplaced) {
         let Some(file) = &self.run.state_file else {
             return;
@@ -83,9 +83,9 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Adds `### Session (line 69)` of "Active Constructs" where it is said to run and nothing newer says where the run
-    /// stands: neither a mark, nor a binding that the file does not mark. The heading's line ties nothing: it often counts
-    /// another text than the program.
+    /// Adds a `### Session (line 69)` of "Active Constructs" that is marked as running, unless newer evidence shows
+    /// the run's position: a mark, or a binding that the file does not mark. The heading's line number is ignored,
+    /// because it often refers to another text than the program.
     pub(super) fn sessions(&mut self) {
         let newer = self.stands || self.facts.of.iter().any(|fact| fact.derived);
         let finished = recorded(self.run)

@@ -1,4 +1,4 @@
-//! What frames have written and no mark tells of, as statements of them.
+//! Adds statements of frames that are proved only by their bindings.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::trace::lower::{disk, tied};
 use crate::trace::story::{At, Happening};
 use crate::trace::{NodeKind, NodeStatus};
 
-/// Statements of a frame that are looked at for the one that comes after a written one.
+/// Maximum number of a frame's statements examined to find the one after a written one.
 const LOOKED_AT: usize = 64;
 
-/// What a frame wrote, by its statement or else by its text; and by what each is tied to its statement.
+/// The bindings of a frame, by statement or else by text, with the evidence for the tie.
 type Wrote<'r> = BTreeMap<(Option<u32>, &'r str), Option<TiedBy>>;
 
 impl Lowering<'_, '_, '_> {
@@ -24,7 +24,7 @@ impl Lowering<'_, '_, '_> {
             })
             .collect();
         let mut wrote: BTreeMap<i64, Wrote<'_>> = BTreeMap::new();
-        // What a frame was called with is no statement of it.
+        // An input of a frame was passed by its caller, so it is not a statement of the frame.
         let bindings = self.run.bindings.iter().filter(|b| b.is_written());
         for binding in bindings.filter(|b| b.kind != BindingKind::Input) {
             let Some(id) = binding.execution_id else {
@@ -48,7 +48,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A statement of a frame that has written.
+    /// Adds a statement of a frame that has written its binding.
     fn write(&mut self, frame: At, at: Option<u32>, text: Text, by: Option<TiedBy>) {
         if at.is_some_and(|at| self.said.contains_key(&(Some(frame), at))) {
             return;

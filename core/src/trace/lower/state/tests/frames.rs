@@ -1,4 +1,5 @@
-//! Blocks that call themselves: what each line of the state file speaks of, when several frames run the same block.
+//! Blocks that call themselves: which frame each line of the state file belongs to, if several frames run the same
+//! block.
 
 use super::*;
 
@@ -36,7 +37,7 @@ fn check_with(program: &str, text: &str, bindings: &[(String, String)], expected
     check(&files, expected);
 }
 
-/// The section is of the frame that waits in the loop, which one that is nobody says (errata E9).
+/// The section belongs to the frame that waits in the loop, but the file does not name that frame (errata E9).
 #[test]
 fn what_frames_of_one_block_ran_is_told_by_their_bindings() {
     let marked = CALLS_ITSELF
@@ -80,7 +81,7 @@ fn what_frames_of_one_block_ran_is_told_by_their_bindings() {
     ";
     let text = |stack: &str| state("status: running", &marked, &format!("{constructs}{stack}"));
     check_with(CALLS_ITSELF, &text(&stack(&stacks)), &bindings, expected);
-    // A stack that begins with the outermost is told by its depths.
+    // A stack in the opposite order is recognised by its depths.
     let turned = [stacks[1], stacks[0]];
     check_with(CALLS_ITSELF, &text(&stack(&turned)), &bindings, expected);
 }
@@ -111,7 +112,7 @@ fn of_several_frames_of_a_block_nobody_knows_which_one_a_section_speaks_of() {
             ",
         );
     }
-    // A mark in the loop is of the innermost.
+    // A mark in the loop belongs to the innermost frame.
     let inside = CALLS_ITSELF.replace(
         "      do estimate(variant)",
         "      session \"Look\"\n      do estimate(variant)",
@@ -187,7 +188,7 @@ fn one_call_in_a_loop_or_a_parallel_for_makes_several_frames() {
           frame one#2 at 1: executing @5 <
         ",
     );
-    // A loop that is over: its rounds are not told, its frames lie in it.
+    // A finished loop: its rounds are unknown, so its frames are directly inside it.
     let looped = format!("{block}for x in xs:\n  do one(x)\nsession \"End\"\n");
     let trace = looped
         .replace("\"End\"", "\"End\"   # <-- EXECUTING")

@@ -6,7 +6,7 @@ use crate::program::scan;
 use crate::sqlite::MemorySource;
 use crate::trace::{Node, NodeId, NodeKind, Trace, fold};
 
-/// Opens files of a folder and folds them.
+/// Opens a folder with these files and folds its run.
 pub(in crate::trace) fn folded(files: &[(&str, &str)]) -> (Run, Trace) {
     folded_at(files, None)
 }
@@ -24,14 +24,14 @@ pub(in crate::trace) fn folded_at(files: &[(&str, &str)], now: Option<i64>) -> (
     (run, trace)
 }
 
-/// A state file of a trace and other sections, and the program when it differs from the trace.
+/// Returns a state file with this header, trace and further sections.
 fn state(header: &str, trace: &str, sections: &str) -> String {
     format!(
         "# Execution State\n\nrun: r\n{header}\n\n## Execution Trace\n\n```prose\n{trace}\n```\n\n{sections}"
     )
 }
 
-/// A node in a few words: what, status, marks.
+/// Describes a node in a few words: what, status, marks.
 fn words(node: &Node) -> String {
     let what = match &node.kind {
         NodeKind::Statement => node.text.to_string(),
@@ -65,7 +65,7 @@ fn words(node: &Node) -> String {
     out
 }
 
-/// The tree, one node a line, indented; positions are marked.
+/// Draws the tree, one node per line, indented, with positions marked.
 pub(in crate::trace) fn tree(trace: &Trace) -> String {
     let mut out = String::new();
     for (at, node) in trace.nodes.iter_enumerated() {
@@ -189,7 +189,7 @@ fn frames_hang_below_their_calls_and_markers_speak_of_the_innermost() {
         ",
     );
     assert_eq!(rules(&trace), [""; 0]);
-    // What a name means in a frame follows the frames.
+    // The frame of a name is resolved with the same frames.
     let found = crate::scope::resolve(&run, &trace, "parts", Some(43));
     assert_eq!(
         found.winner.and_then(|at| run.bindings[at].execution_id),
@@ -263,7 +263,7 @@ fn loops_have_the_rounds_that_are_counted() {
             session \"Critique\": retry ×2 @4 <
         ",
     );
-    // The same without a program: the trace is read as one.
+    // Without a program, the trace is read as one.
     let (_, trace) = folded(&[("state.md", &state("", &trace, constructs))]);
     assert_eq!(
         trace
@@ -274,7 +274,7 @@ fn loops_have_the_rounds_that_are_counted() {
         Some(5)
     );
     assert_eq!(trace.nodes.len(), 7);
-    // A count out of this world lists no more rounds than a person can read.
+    // An absurd count does not list more rounds than the maximum.
     let many = constructs.replace("3/5", "4000000000/5");
     let (_, trace) = folded(&[(
         "state.md",
@@ -355,7 +355,7 @@ fn gates_stand_by_their_record() {
         session \"Deploy\": pending inferred @4 <
         ",
     );
-    // A gate that no marker speaks of.
+    // A gate that no marker mentions.
     let (_, trace) = folded(&[
         (
             "state.md",
@@ -366,7 +366,7 @@ fn gates_stand_by_their_record() {
     assert!(tree(&trace).contains("gate late: pending derived <"));
 }
 
-/// errata T10, last sentence; docs/reference/formats.md.
+/// Errata T10, last sentence; docs/reference/formats.md.
 #[test]
 fn a_binding_on_disk_beats_a_marker() {
     let program = "let analysis = session \"A\"\nlet plan = session \"P\"\nlet code = session \"C\"\noutput summary = session \"S\"\n";
@@ -459,7 +459,7 @@ fn in_a_loop_a_binding_may_be_of_an_earlier_round() {
             let draft = session \"Write\": executing @2 <
         ",
     );
-    // `running` at round 2 with the files of round 4.
+    // Status `running` at round 2, with bindings of round 4.
     let (_, trace) = folded(&[
         ("state.md", &text),
         ("program.prose", program),
@@ -520,7 +520,7 @@ fn a_folder_without_a_state_file_shows_what_its_bindings_prove() {
             .count(),
         1
     );
-    // A log has no say in what its bindings prove.
+    // A log does not change what its bindings prove.
     let (_, trace) = folded(&[
         (
             "state.md",
@@ -575,7 +575,7 @@ fn a_finished_trace_needs_no_status() {
         (trace.verdict.status.as_str(), trace.verdict.reason.as_str()),
         (
             "completed",
-            "every statement is over, and nothing says otherwise"
+            "every statement is over, and no source contradicts that"
         )
     );
     let (_, trace) = folded_at(
@@ -610,7 +610,7 @@ fn deep_stacks_and_long_traces_are_linear() {
     assert_eq!(trace.nodes.len(), 50_000);
 }
 
-/// Classes of stale state files: what the file says, what lies on disk, what is believed, which issues say so.
+/// Kinds of outdated state files: the file's content, the bindings on disk, the resulting status, and the issues.
 #[test]
 fn what_lies_on_disk_is_newer_than_what_is_marked() {
     let program = "let a = session \"A\"\nsession \"Look\"\nlet b = session \"B\"\nparallel:\n  c = session \"C\"\n  d = session \"D\"\nlet e = session \"E\"\n";
@@ -624,7 +624,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
         rules: &'static [&'static str],
     }
     let cases = [
-        // A session without a name writes nothing; what follows it did.
+        // An anonymous session does not write a binding, but a later statement did.
         Case {
             header: "status: running",
             trace: mark("session \"Look\"", "<-- EXECUTING"),
@@ -633,7 +633,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &["parallel:"],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
-        // Branches run beside each other: one that wrote proves nothing of the other.
+        // Branches run in parallel, so a finished one proves nothing about another.
         Case {
             header: "",
             trace: mark("c = session \"C\"", "<-- EXECUTING"),
@@ -642,7 +642,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &["c = session \"C\""],
             rules: &["state-file-behind"],
         },
-        // A statement that was not reached, by the file, has written.
+        // A statement that the file marks as not reached has written its binding.
         Case {
             header: "",
             trace: mark("session \"Look\"", "<-- EXECUTING")
@@ -652,7 +652,7 @@ fn what_lies_on_disk_is_newer_than_what_is_marked() {
             stands: &[],
             rules: &["marker-contradicts-disk", "state-file-behind"],
         },
-        // Complete in one place, running in another.
+        // Completed in one place, running in another.
         Case {
             header: "status: complete",
             trace: mark("session \"Look\"", "<-- EXECUTING"),
