@@ -66,9 +66,8 @@ pub struct Head {
 /// Parses the head of a binding file. Returns `None` if the head does not end within these bytes and more must be
 /// read, unless `whole` is true: the bytes are the complete file, or all that will be read. `stem` is the file's name
 /// without its ending: a heading with that name counts as a header even without `kind:`.
-/// where `kind:` is missing.
+///
 /// Never fails; takes linear time in the header's length.
-/// Never fails; linear in the header.
 pub fn parse(bytes: &[u8], whole: bool, stem: &str) -> Option<Head> {
     let at = if bytes.starts_with(b"\xEF\xBB\xBF") {
         3

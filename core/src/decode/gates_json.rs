@@ -1,7 +1,7 @@
 //! Decodes gates and events of a run folder, in files that Prosescope adds because OpenProse's folder form lacks them
 //! (errata F3).
 //!
-//! | file | holds |
+//! | file | content |
 //! |------|-------|
 //! | `gates/{id}.pending.json` | the gate as it was created |
 //! | `gates/{id}.resolved.json` | `gate_id`, `decision`, `principal`, `timestamp`, `comment`, and the table's columns |

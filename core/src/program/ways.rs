@@ -39,8 +39,8 @@ impl Listing {
         all.map(leader).collect()
     }
 
-    /// What a statement is one of several ways of, of which one is taken: the `if` that its `elif` and `else` belong to, the
-    /// choice of an option.
+    /// Returns the statement whose alternatives a statement is one of: the `if` for itself, its `elif` and its `else`; the
+    /// choice for an option.
     pub fn choice(&self, statement: u32) -> Option<u32> {
         let own = self.get(statement)?;
         let leader = self.leader(statement);

@@ -61,10 +61,9 @@ pub fn unbounded(conn: &mut Connection) -> Result<(), DecodeError> {
 /// `to`, the rows are only passed to `rows`. A table defined exactly as `prosescope` defines it gets the same
 /// constraints, indexes and triggers; any other table only gets its columns and key. Views, computed columns and
 /// tables of extensions are left out.
-/// nothing that acts. Views, computed columns and the tables of extensions are left out.
 ///
+/// # Errors
 /// [`RebuildError`]; then `to` must not be used.
-/// [`RebuildError`]; `to` is then not to be used.
 pub fn rebuild(
     from: &Connection,
     to: Option<&Connection>,

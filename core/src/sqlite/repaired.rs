@@ -285,7 +285,7 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// A1: creates agents that segments refer to but that have no row.
+    /// Creates agents that segments refer to but that have no row (errata A1).
     fn agents_of_segments(&mut self) -> rusqlite::Result<()> {
         let made = self.conn.execute(
             "INSERT INTO agents (name, scope, created_at, updated_at)

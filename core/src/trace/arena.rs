@@ -45,7 +45,7 @@ impl NodeId {
 }
 
 impl From<usize> for NodeId {
-    /// An index beyond the limit becomes one without a node; at most 2^32 rows are ever read.
+    /// Converts an index. One beyond the limit becomes an id without a node; at most 2^32 rows are ever read.
     fn from(place: usize) -> NodeId {
         NodeId(u32::try_from(place).unwrap_or(u32::MAX))
     }

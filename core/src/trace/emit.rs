@@ -149,7 +149,7 @@ impl<'a> Emit<'a, '_> {
         self.name.clone()
     }
 
-    /// The gates table takes precedence over the row (errata T7).
+    /// Sets a gate's status: the gates table takes precedence over the row (errata T7).
     fn gate_status(&mut self, at: u32, inst: &Inst<'a>, status: &mut NodeStatus) {
         let id = self.rows.id(inst.first);
         let Some(gate) = self

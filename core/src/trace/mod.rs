@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! execution rows   ──► sweep, emit  ┐
-//! a compact log    ──► lower/log    ├─► a story: what happened, in order, and what each lies in ──► nodes ──► meaning
+//! a compact log    ──► lower/log    ├─► a story: happenings in order, each with its parent ──► nodes ──► meaning
 //! a state.md, disk ──► lower/state  ┘
 //! ```
 //!
@@ -12,11 +12,11 @@
 //! | step | module | rules (docs/contribute/errata.md) |
 //! |---|---|---|
 //! | files to a story | `lower`, `align` | errata E1, E2, E6 |
-//! | what a missing end means | `silence` | 7, 10 |
-//! | rows to instances | `sweep`, `words`, `ties` | 1–4, and what lies in a loop's body (5) |
+//! | meaning of a missing end | `silence` | 7, 10 |
+//! | rows to instances | `sweep`, `words`, `ties` | 1–4, and which rows are in a loop's body (5) |
 //! | parents, rounds, gates | `emit`, `parents`, `rounds`, `gates` | 4, 5, 11 |
 //! | a story to nodes in preorder | `story`, `preorder` | 6, 7 |
-//! | what it means | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
+//! | meaning of the nodes | `finish`, `caught`, `ways`, `claims`, `verdict` | 7–10 |
 //!
 //! Cases that the rules do not cover are handled as follows:
 //!

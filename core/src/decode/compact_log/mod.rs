@@ -14,7 +14,7 @@
 //! text:
 //!
 //! ```text
-//! log       header? line*                          an encrypted JSON envelope may stand in the header's place
+//! log       header? line*                          an encrypted JSON envelope may replace the header
 //! header    "# run:" id program?, then "program:" | "root:" | "upstream: [" id,* "]"
 //! line      event | trailer | narration | text
 //! event     number branch? arrow ("#" frame)? told note?
@@ -22,7 +22,7 @@
 //! told      name? "✓" | name? "✗" error | "⊘" reason | condition "skip"
 //!           "∥start" name,* | "∥done"
 //!           "loop:" n "/" max ("exit(" reason ")")? | "retry:" n "/" max
-//!           "block:" name ("#" frame)? argument? | "done"              (the latter behind "#" frame)
+//!           "block:" name ("#" frame)? argument? | "done"              (the latter after "#" frame)
 //!           "gate:" name ("✓ approved" | "✗ rejected" | "pending" | …)
 //!           text
 //! trailer   "---end" time | "---error" time message | "---resume" time note

@@ -3,7 +3,7 @@
 //! ```text
 //! Source::database ──► Database ──► decode ──► Run: rows, lengths of values, issues
 //!                         │
-//!                         └─► later, for what a person opens: value_bytes, binding_tail, row, table_rows
+//!                         └─► later, for opened values and rows: value_bytes, binding_tail, row, table_rows
 //! ```
 //!
 //! The schema may differ from OpenProse's: missing columns read as empty, and unknown tables are listed in

@@ -10,6 +10,7 @@
 //! | `loop until **x**:     # [not yet entered]` | ahead |
 //! | `use "x" as y          ✓ defined` | a declaration; no `#` (docs/reference/formats.md) |
 //! | `session "issue #42"   # my own note` | source as it is: no annotation |
+//!
 //! The annotation is the **last** comment of a line that can be read as one. A line that ends with a bare `#` has no
 //! annotation: a writer adds the `#` to protect a source line whose own comment looks like an annotation.
 

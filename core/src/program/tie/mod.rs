@@ -5,12 +5,10 @@
 //!
 //! | a tie is certain when | |
 //! |---|---|
-//! | the text matches only one statement | and no other statement's text begins with it, because the text may have
-//! been cut |
+//! | the text matches only one statement | and no other text begins with it, as the text may have been cut |
 //! | only one statement binds the name | and the name precedes an `=`, or declares something of the same kind |
-//! | several statements have the text | and the index selects one, counted as all certain rows of the run (at least
-//! two) count |
-//! | | or the row has no index, and only one of them is inside the construct that it certainly ran in |
+//! | several statements have the text | and the index selects one, counted as all certain rows (at least two) count |
+//! | | or the row has no index, and certainly ran in a construct that contains only one of them |
 //!
 //! Any other tie is a guess and is marked as one.
 

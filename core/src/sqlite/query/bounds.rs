@@ -41,8 +41,8 @@ const TABLE_PRAGMAS: &[&str] = &[
     "table_xinfo",
 ];
 
-/// From now on, allows statements only to read the file's tables and the added ones. Stores the reason of a refusal
-/// in `refused`.
+/// Restricts later statements to reading the file's tables and the added ones. Stores the reason of a refusal in
+/// `refused`.
 pub(super) fn only_reads(
     conn: &Connection,
     tables: &[Found],

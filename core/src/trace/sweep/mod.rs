@@ -1,7 +1,7 @@
 //! Combines rows into instances, in one pass in order of id (errata T1 to T4).
 //!
 //! ```text
-//! row ──► subject (whose key, under which parent) ──► an instance that is open, or failed and goes on ──► extend
+//! row ──► subject (key and parent) ──► an instance that is open, or failed and continues ──► extend it
 //!                                                └──► none ──► a new instance, placed in an open loop if it fits
 //! ```
 //!

@@ -234,7 +234,6 @@ impl<'a> Sweep<'a, '_> {
             && parent.id == pid
             // A block closed by a separate earlier row cannot get this branch while another is open. If it was
             // updated in place, the time of its end is unknown, so it can.
-            // one that was updated in place nobody knows when.
             && (parent.open || parent.first == parent.last || open.is_none())
         {
             return Some(at);

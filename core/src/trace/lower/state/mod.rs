@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! annotated lines ──► tied to statements ─┐
-//! Active Constructs, Call Stack ──────────┼─► what ran, and how it stands ──► a record of each, in the program's order
+//! Active Constructs, Call Stack ──────────┼─► statements that ran, with status ──► a record of each, in the program's order
 //! bindings and gates on disk ─────────────┘
 //! ```
 //!
