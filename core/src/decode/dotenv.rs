@@ -41,8 +41,8 @@ pub fn setting(text: &str, key: &str) -> Option<String> {
 fn pairs(text: &str) -> impl Iterator<Item = (u32, Option<(&str, String)>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines().map(str::trim)).take(MOST_LINES);
-    let said = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    said.map(|(number, line)| (number, pair(line)))
+    let settings = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    settings.map(|(number, line)| (number, pair(line)))
 }
 
 fn pair(line: &str) -> Option<(&str, String)> {

@@ -69,19 +69,19 @@ pub fn segment(text: &str) -> SegmentFile {
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);
     while !rest.is_empty() {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        let said = line.trim();
-        if said.is_empty() {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
             rest = after;
             continue;
         }
-        if let (None, Some((1, title))) = (read.number, heading(said))
+        if let (None, Some((1, title))) = (read.number, heading(trimmed))
             && let Some(number) = title.to_lowercase().strip_prefix("segment")
         {
             read.number = number.trim().parse().ok();
             rest = after;
             continue;
         }
-        let Some((key, value)) = said.split_once(':') else {
+        let Some((key, value)) = trimmed.split_once(':') else {
             break;
         };
         match key.trim().trim_matches('*').to_lowercase().as_str() {

@@ -100,7 +100,7 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
         let get = |key: &str| object.get(key).and_then(text);
         let named = get("prev");
         if named != receipts.head {
-            let which = which(get("statement_id").as_deref());
+            let which = receipt_in_words(get("statement_id").as_deref());
             let before = receipts.head.as_deref();
             broken.add(link(number, &which, named.as_deref(), before));
         }
@@ -109,11 +109,11 @@ pub fn read(log: &str) -> (Receipts, Vec<Issue>) {
             .as_deref()
             .is_some_and(|hash| is_sha256(hash) && !has_hash(line, hash))
         {
-            let which = which(get("statement_id").as_deref());
+            let which = receipt_in_words(get("statement_id").as_deref());
             altered.add(changed(number, &which));
         }
         receipts.count += 1;
-        receipts.status = said(&object).or(receipts.status.take());
+        receipts.status = run_status(&object).or(receipts.status.take());
         let status = get("status").and_then(|word| words::status(&word));
         let statement = get("statement_id").filter(|id| &**id != "run");
         if let (Some(id), Some(status)) = (statement, status)
@@ -291,7 +291,7 @@ fn cell(value: Option<&Value>, most: usize) -> Cell {
 }
 
 /// Returns the run's status in a control receipt.
-fn said(object: &Map<String, Value>) -> Option<RunStatus> {
+fn run_status(object: &Map<String, Value>) -> Option<RunStatus> {
     let detail = object.get("detail")?.as_object()?;
     match detail.get("event")?.as_str()? {
         "run_start" => Some(RunStatus::Running),
@@ -306,7 +306,7 @@ fn said(object: &Map<String, Value>) -> Option<RunStatus> {
 }
 
 /// Returns a description of a receipt by its statement.
-fn which(statement: Option<&str>) -> String {
+fn receipt_in_words(statement: Option<&str>) -> String {
     match statement {
         Some(statement) => format!("the receipt of {statement}"),
         None => "a receipt".to_owned(),

@@ -53,8 +53,8 @@ pub(crate) fn is_nothing(text: &str) -> bool {
                 '*' | '_' | '`' | '(' | ')' | '[' | ']' | '|' | '.' | '-' | '–' | '—'
             )
     };
-    let said = text.trim_matches(mark);
-    if said.is_empty() {
+    let inner = text.trim_matches(mark);
+    if inner.is_empty() {
         return true;
     }
     [
@@ -68,8 +68,8 @@ pub(crate) fn is_nothing(text: &str) -> bool {
     ]
     .iter()
     .any(|word| {
-        let head = said.get(..word.len());
-        let tail = said.get(word.len()..).unwrap_or_default();
+        let head = inner.get(..word.len());
+        let tail = inner.get(word.len()..).unwrap_or_default();
         head.is_some_and(|h| h.eq_ignore_ascii_case(word))
             && !tail.starts_with(|c: char| {
                 c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':')

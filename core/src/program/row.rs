@@ -137,8 +137,8 @@ impl<'t> Row<'t> {
 
 /// Returns the lines of a row's text that are neither blank nor comments.
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
-    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    clip(text, LIMIT * 4).lines().filter(says)
+    let has_content = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    clip(text, LIMIT * 4).lines().filter(has_content)
 }
 
 /// Returns the quoted texts and conditions of a line.

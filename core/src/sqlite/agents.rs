@@ -17,7 +17,7 @@ const TABLES: [(&str, &str); 3] = [
 /// Any error of SQLite.
 pub fn count(conn: &Connection, name: &str) -> rusqlite::Result<(u64, u64)> {
     let (mut rows, mut memory) = (0, 0);
-    for (table, column) in there(conn)? {
+    for (table, column) in existing_tables(conn)? {
         let sql = format!("SELECT count(*) FROM {table} WHERE {column} = ?1");
         rows += number(conn, &sql, name)?;
         if table == "agents" {
@@ -37,7 +37,7 @@ pub fn delete(conn: &Connection, name: &str) -> rusqlite::Result<()> {
     // `secure_delete` overwrites the deleted content; otherwise it would remain readable in the file.
     conn.execute_batch("PRAGMA secure_delete = ON; BEGIN IMMEDIATE;")?;
     let looked_at = LookedAt::default();
-    for (table, column) in there(conn)? {
+    for (table, column) in existing_tables(conn)? {
         let sql = format!("DELETE FROM {table} WHERE {column} = ?1");
         looked_at.run(conn, &sql, || conn.execute(&sql, [name]))??;
     }
@@ -49,7 +49,7 @@ fn number(conn: &Connection, sql: &str, name: &str) -> rusqlite::Result<u64> {
     Ok(u64::try_from(n).unwrap_or_default())
 }
 
-fn there(conn: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
+fn existing_tables(conn: &Connection) -> rusqlite::Result<Vec<(&'static str, &'static str)>> {
     let mut found = Vec::new();
     for (table, column) in TABLES {
         let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?1";

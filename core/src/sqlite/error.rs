@@ -6,25 +6,25 @@ use crate::database::DecodeError;
 
 impl From<rusqlite::Error> for DecodeError {
     fn from(error: rusqlite::Error) -> DecodeError {
-        let said = plain(&error);
+        let message = plain(&error);
         match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => DecodeError::Stopped,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DecodeError::Locked,
             Some(ErrorCode::NotADatabase) => DecodeError::NotSqlite {
                 what: "a file that begins with no header of a database".into(),
             },
-            Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(said),
+            Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(message),
             // In a browser, the VFS reports a changed file as a failed read (errata R7).
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(said),
-            Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(said),
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => DecodeError::Io(message),
+            Some(ErrorCode::TooBig | ErrorCode::OutOfMemory) => DecodeError::TooBig(message),
             Some(ErrorCode::AuthorizationForStatementDenied | ErrorCode::ReadOnly) => {
-                DecodeError::Refused(said)
+                DecodeError::Refused(message)
             }
-            _ if said.contains("malformed database schema") => DecodeError::Damaged(said),
-            _ if said.contains("prohibited") || said.contains("not authorized") => {
-                DecodeError::Refused(said)
+            _ if message.contains("malformed database schema") => DecodeError::Damaged(message),
+            _ if message.contains("prohibited") || message.contains("not authorized") => {
+                DecodeError::Refused(message)
             }
-            _ => DecodeError::Sqlite(said),
+            _ => DecodeError::Sqlite(message),
         }
     }
 }

@@ -35,7 +35,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
         return Ok(Err(odd));
     }
     let tables = discover(conn)?;
-    let mut there = Vec::new();
+    let mut tables_found = Vec::new();
     for found in tables.iter().filter(|found| is_written(found)) {
         let name = &found.info.name;
         if found.info.kind != "table" {
@@ -46,13 +46,13 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
             return Ok(Err(format!("{kind} {name}, where a table is expected")));
         }
         // Reading such a column would run the schema's expression. Columns unknown to OpenProse are never read.
-        let asked = |column: &&String| schema::known_column(name, column) || !found.info.known;
-        if let Some(column) = found.generated.iter().find(asked) {
+        let is_used = |column: &&String| schema::known_column(name, column) || !found.info.known;
+        if let Some(column) = found.generated.iter().find(is_used) {
             return Ok(Err(format!(
                 "a computed column, {name}.{column}, whose value comes from its own SQL"
             )));
         }
-        there.push(name.to_ascii_lowercase());
+        tables_found.push(name.to_ascii_lowercase());
     }
     let triggers = match may_have_foreign_triggers(conn)? {
         true => triggers_of(conn, &tables)?,
@@ -60,7 +60,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
     };
     Ok(match triggers.first() {
         Some(trigger) => Err(format!("{trigger}, which would write too")),
-        None => Ok(there),
+        None => Ok(tables_found),
     })
 }
 
@@ -295,7 +295,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
             format!("INSERT INTO {table} ({}) VALUES ({ones})", names.join(", ")),
             format!("UPDATE {table} SET {}", set.join(", ")),
         ];
-        let copy = alone(conn, &found.info.name);
+        let copy = empty_copy(conn, &found.info.name);
         let conns = std::iter::once(conn).chain(copy.as_ref().ok());
         let foreign = conns
             .flat_map(|conn| statements.iter().map(move |sql| (conn, sql)))
@@ -320,7 +320,7 @@ pub(super) fn refusals(conn: &Connection) -> Result<Vec<String>, DecodeError> {
 ///
 /// # Errors
 /// If the table does not exist, or if SQLite does not accept its definition elsewhere.
-fn alone(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
+fn empty_copy(conn: &Connection, table: &str) -> rusqlite::Result<Connection> {
     let sql: String = conn.query_row(
         "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND name = ?1 COLLATE NOCASE",
         [table],
@@ -375,7 +375,7 @@ fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, Decod
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;
     for found in tables {
         if is_written(found) && found.info.kind == "table" {
-            foreign.push(compiled(conn, found));
+            foreign.push(foreign_triggers_on(conn, found));
         }
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -387,7 +387,7 @@ fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, Decod
 ///
 /// # Errors
 /// If the schema cannot be read.
-fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError> {
+fn foreign_triggers_on(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError> {
     let table = quoted(&found.info.name);
     let columns: Vec<String> = found
         .info
@@ -440,9 +440,9 @@ fn compiled(conn: &Connection, found: &Found) -> Result<Vec<String>, DecodeError
 /// # Errors
 /// If the schema cannot be read.
 pub(super) fn audit_triggers_gone(conn: &Connection) -> Result<Vec<&'static str>, DecodeError> {
-    let there = audit_triggers(conn)?;
+    let existing = audit_triggers(conn)?;
     let triggers = schema::audit_triggers().map(|(name, _)| name);
-    Ok(triggers.filter(|name| !there.contains(*name)).collect())
+    Ok(triggers.filter(|name| !existing.contains(*name)).collect())
 }
 
 /// Returns which of these triggers exist unaltered, in lower case.
@@ -450,16 +450,16 @@ fn audit_triggers(conn: &Connection) -> Result<BTreeSet<String>, DecodeError> {
     let mut statement =
         conn.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'")?;
     let mut rows = statement.query([])?;
-    let mut there = BTreeSet::new();
+    let mut found = BTreeSet::new();
     while let Some(row) = rows.next()? {
         if let (ValueRef::Text(name), ValueRef::Text(sql)) = (row.get_ref(0)?, row.get_ref(1)?) {
             let name = String::from_utf8_lossy(name).to_ascii_lowercase();
             if schema::is_audit_trigger(&name, &String::from_utf8_lossy(sql)) {
-                there.insert(name);
+                found.insert(name);
             }
         }
     }
-    Ok(there)
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub fn copy_repaired(
         repair,
         done: BTreeMap::new(),
     };
-    copy.whole(from, tables)?;
+    copy.copy_all(from, tables)?;
     let done = copy.done.into_iter();
     Ok(done
         .map(|((rule, did), count)| Done { rule, did, count })
@@ -42,11 +42,11 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    fn did(&mut self, rule: &str, did: String) {
+    fn note_repair(&mut self, rule: &str, did: String) {
         *self.done.entry((rule.to_owned(), did)).or_default() += 1;
     }
 
-    fn whole(&mut self, from: &Connection, tables: &[TableInfo]) -> rusqlite::Result<()> {
+    fn copy_all(&mut self, from: &Connection, tables: &[TableInfo]) -> rusqlite::Result<()> {
         // Foreign keys are off because rows are copied unchanged, even those with dangling references.
         self.conn
             .execute_batch("PRAGMA foreign_keys = OFF; BEGIN;")?;
@@ -57,11 +57,11 @@ impl Copy<'_> {
              CREATE TABLE {UNPLACED} (id INTEGER PRIMARY KEY, table_name TEXT, row_id INTEGER, reason TEXT, row TEXT);"
         ))?;
         for spec in TABLES {
-            let there = tables
+            let exists = tables
                 .iter()
                 .any(|table| table.name.eq_ignore_ascii_case(spec.name) && table.kind == "table");
-            if !there && spec.earlier {
-                self.did("missing-table", format!("made the table {}", spec.name));
+            if !exists && spec.earlier {
+                self.note_repair("missing-table", format!("made the table {}", spec.name));
             }
         }
         for table in tables {
@@ -96,7 +96,7 @@ impl Copy<'_> {
         }
         if table.kind != "table" {
             let what = format!("left out the {} {name}: only tables are copied", table.kind);
-            self.did("table-not-read", what);
+            self.note_repair("table-not-read", what);
             return Ok(());
         }
         self.shape(table)?;
@@ -107,9 +107,9 @@ impl Copy<'_> {
             reading(from, name).and_then(|(columns, sql)| Ok((columns, from.prepare(&sql)?)));
         let (columns, mut statement) = match read {
             Ok(read) => read,
-            Err(error) if failed(&error) => return Err(error),
+            Err(error) if is_read_failure(&error) => return Err(error),
             Err(error) => {
-                self.did("table-damaged", damage(&error));
+                self.note_repair("table-damaged", damage(&error));
                 return Ok(());
             }
         };
@@ -123,9 +123,9 @@ impl Copy<'_> {
             let row = match rows.next() {
                 Ok(Some(row)) => row,
                 Ok(None) => return Ok(()),
-                Err(error) if failed(&error) => return Err(error),
+                Err(error) if is_read_failure(&error) => return Err(error),
                 Err(error) => {
-                    self.did("table-damaged", damage(&error));
+                    self.note_repair("table-damaged", damage(&error));
                     return Ok(());
                 }
             };
@@ -171,10 +171,10 @@ impl Copy<'_> {
                 .any(|guard| !theirs.contains(guard))
         {
             let did = "guarded the audit log against changes again";
-            self.did("audit-unguarded", did.to_owned());
+            self.note_repair("audit-unguarded", did.to_owned());
         }
         for (kind, name) in theirs.iter().filter(|object| !ours.contains(object)) {
-            self.did(
+            self.note_repair(
                 "",
                 format!("left out the {kind} {name}: only tables and their rows are copied"),
             );
@@ -189,16 +189,16 @@ impl Copy<'_> {
             let declared = declared(&column.declared);
             format!("{} {declared}", quoted(&column.name))
         };
-        let there = columns_of(self.conn, &table.name)?;
+        let existing = columns_of(self.conn, &table.name)?;
         // A table without columns does not exist, so an empty list means that the table must be created.
-        if there.is_empty() {
+        if existing.is_empty() {
             let columns: Vec<String> = table.columns.iter().map(spelled).collect();
             let columns = columns.join(", ");
             let sql = format!("CREATE TABLE {name} ({columns})");
             return self.conn.execute_batch(&sql);
         }
         for column in &table.columns {
-            if !there
+            if !existing
                 .iter()
                 .any(|own| own.eq_ignore_ascii_case(&column.name))
             {
@@ -210,14 +210,14 @@ impl Copy<'_> {
             let mut given = table.columns.iter();
             given.any(|column| column.name.eq_ignore_ascii_case(own))
         };
-        let known = there.iter().filter(|own| known_column(&table.name, own));
+        let known = existing.iter().filter(|own| known_column(&table.name, own));
         let missing: Vec<&str> = known
             .map(String::as_str)
             .filter(|own| !is_given(own))
             .collect();
         if known_table(&table.name) && !missing.is_empty() {
             let what = format!("made the columns {} of {}", missing.join(", "), table.name);
-            self.did("missing-column", what);
+            self.note_repair("missing-column", what);
         }
         Ok(())
     }
@@ -232,7 +232,7 @@ impl Copy<'_> {
             .iter()
             .any(|note| !note.table.eq_ignore_ascii_case(&table));
         let mut inserted = insert(self.conn, &table, &row, moved);
-        if refused(&inserted) && table.eq_ignore_ascii_case("gates") {
+        if is_constraint_error(&inserted) && table.eq_ignore_ascii_case("gates") {
             // G1: a gate that was used again.
             let id = row
                 .get("id")
@@ -248,8 +248,8 @@ impl Copy<'_> {
                     *cell = again;
                 }
                 inserted = insert(self.conn, &table, &row, moved);
-                if !refused(&inserted) {
-                    self.did(
+                if !is_constraint_error(&inserted) {
+                    self.note_repair(
                         "gate-twice",
                         format!("named the gate {id} that is met again {id}#{visit}"),
                     );
@@ -263,7 +263,7 @@ impl Copy<'_> {
                     &format!("INSERT INTO {UNPLACED} (table_name, row_id, reason, row) VALUES (?1, ?2, ?3, ?4)"),
                     params![table, row.rowid, error.to_string(), as_json(&row)],
                 )?;
-                self.did("", format!("kept a row of {table} in {UNPLACED}: {error}"));
+                self.note_repair("", format!("kept a row of {table} in {UNPLACED}: {error}"));
                 return Ok(());
             }
             other => other?,
@@ -275,7 +275,7 @@ impl Copy<'_> {
     }
 
     fn note(&mut self, note: &Note) -> rusqlite::Result<()> {
-        self.did(note.rule, note.did.to_owned());
+        self.note_repair(note.rule, note.did.to_owned());
         self.conn.execute(
             &format!(
                 "INSERT INTO {REPAIRED} (rule, table_name, row_id, column_name, before, after) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
@@ -294,7 +294,7 @@ impl Copy<'_> {
             [],
         )?;
         for _ in 0..made {
-            self.did(
+            self.note_repair(
                 "segment-without-agent",
                 "made the row of an agent that has segments".to_owned(),
             );
@@ -321,7 +321,7 @@ impl Copy<'_> {
 }
 
 /// Whether the system refused a read. The rows may be intact then, and a copy would lose them, so the copy must fail.
-fn failed(error: &rusqlite::Error) -> bool {
+fn is_read_failure(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(
@@ -333,7 +333,7 @@ fn failed(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn refused(inserted: &rusqlite::Result<()>) -> bool {
+fn is_constraint_error(inserted: &rusqlite::Result<()>) -> bool {
     inserted.as_ref().is_err_and(is_constraint)
 }
 

@@ -34,22 +34,22 @@ pub(super) fn note_empty(conn: &Connection, tables: &mut [Found]) -> Result<(), 
         .iter_mut()
         .filter(|found| found.is_table() && known_table(&found.info.name))
         .collect();
-    let asked: Vec<String> = known
+    let parts: Vec<String> = known
         .iter()
         .map(|found| {
             let table = quoted(&found.info.name);
             format!("EXISTS(SELECT 1 FROM {table} NOT INDEXED)")
         })
         .collect();
-    if asked.is_empty() {
+    if parts.is_empty() {
         return Ok(());
     }
-    let sql = format!("SELECT {}", asked.join(", "));
-    let there: Vec<bool> = conn.query_row(&sql, [], |row| {
-        (0..asked.len()).map(|i| row.get(i)).collect()
+    let sql = format!("SELECT {}", parts.join(", "));
+    let has_rows: Vec<bool> = conn.query_row(&sql, [], |row| {
+        (0..parts.len()).map(|i| row.get(i)).collect()
     })?;
-    for (found, there) in known.iter_mut().zip(there) {
-        found.info.rows = (!there).then_some(0);
+    for (found, has_rows) in known.iter_mut().zip(has_rows) {
+        found.info.rows = (!has_rows).then_some(0);
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub(super) fn of(run: &Run, facts: &Facts<'_>, nodes: &NodeSlice, stale: &Stale)
         // If the disk is ahead of the state file, its call stack is outdated too.
         claims.push(match root_is_open(run) && !stale.any() {
             true => Claim::new("call stack", RunStatus::Running, None),
-            false => Claim::new(who(run), RunStatus::Completed, None),
+            false => Claim::new(completion_source(run), RunStatus::Completed, None),
         });
     }
     claims
@@ -34,7 +34,7 @@ fn root_is_open(run: &Run) -> bool {
 }
 
 /// Returns the source that shows that all statements are over.
-fn who(run: &Run) -> &'static str {
+fn completion_source(run: &Run) -> &'static str {
     match (&run.state_file, &run.log) {
         (None, None) => "disk",
         _ => "execution trace",
@@ -85,12 +85,12 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         }
         // The note after the trailer's status word.
         let trailer = log.trailer.and_then(|at| log.lines.get(at as usize));
-        let said = trailer.and_then(|line| line.note.as_ref());
-        if let (Some(note), "log") = (said, verdict.source.as_str()) {
+        let note_of_end = trailer.and_then(|line| line.note.as_ref());
+        if let (Some(note), "log") = (note_of_end, verdict.source.as_str()) {
             verdict.reason.push_str(&format!(": {note}"));
         }
     }
-    if verdict.source == who(run) {
+    if verdict.source == completion_source(run) {
         verdict.reason = "every statement is over, and no source contradicts that".to_owned();
         if status.is_some() {
             verdict.reason =
@@ -103,9 +103,9 @@ pub(super) fn explain(run: &Run, stale: &Stale, trace: &mut Trace) {
         return;
     }
     let claim = |source: &str, says: String| (source.to_owned(), says);
-    let said = status.as_ref().map_or("no status", RunStatus::word);
+    let recorded = status.as_ref().map_or("no status", RunStatus::word);
     if !verdict.claims.iter().any(|(source, _)| source == told_by) {
-        verdict.claims.push(claim(told_by, said.to_owned()));
+        verdict.claims.push(claim(told_by, recorded.to_owned()));
     }
     let rounds = (!stale.rounds.is_empty()).then(|| match stale.reached {
         0 => format!("the {told_by} does not count rounds"),

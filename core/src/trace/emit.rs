@@ -42,9 +42,9 @@ pub(super) fn nodes<'a>(
     // Leaves room for some rounds.
     let mut story = Story::of_about(list.len() + list.len() / 8);
     for (at, inst) in (0..).zip(&list) {
-        let told = emit.inst(at, inst);
+        let happening = emit.inst(at, inst);
         let parent = (inst.parent != NONE).then(|| At::new(inst.parent));
-        story.push(parent, told);
+        story.push(parent, happening);
     }
     drop(emit);
     rounds::place(rows, &list, &of_row, &mut story, ledger);
@@ -169,14 +169,14 @@ impl<'a> Emit<'a, '_> {
             }
             return;
         };
-        let said = std::mem::replace(status, gates::status(gate));
+        let recorded = std::mem::replace(status, gates::status(gate));
         if !inst.open && status.is_open() {
             self.ledger.note(Severity::Warning, "gate-disagrees", || {
                 rows::at(
                     id,
                     format!(
                         "execution {id} is {}, but its gate {} is still {}",
-                        said.word(),
+                        recorded.word(),
                         gate.id,
                         status.word()
                     ),

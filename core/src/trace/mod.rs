@@ -64,7 +64,7 @@ use crate::program::{Listing, Statement, StatementKind, TiedBy, scan};
 use crate::time::Stamp;
 use lower::disk::Stale;
 use lower::facts::Facts;
-use lower::state::Told;
+use lower::state::Evidence;
 use rows::Ledger;
 use silence::Silence;
 
@@ -231,20 +231,20 @@ fn explain_cause(run: &Run, log: &CompactLog, trace: &mut Trace) {
 /// serve as the program, and [`Node::line`] counts them. Without a trace as well, only the statements that bindings
 /// quote are known.
 fn of_state_file(run: &Run, program: Option<&Listing>, now: Option<i64>) -> Trace {
-    let told = source_of_trace(run);
-    let unordered = program.is_none() && told.is_empty();
-    let scanned = scan(&if unordered { quoted(run) } else { told });
+    let trace_text = source_of_trace(run);
+    let unordered = program.is_none() && trace_text.is_empty();
+    let scanned = scan(&if unordered { quoted(run) } else { trace_text });
     let listing = program.unwrap_or(&scanned);
     let mut ledger = Ledger::default();
-    let mut told = Told::of(run, listing, &scanned, program.is_none(), &mut ledger);
-    told.believe_gates(run);
-    let stale = lower::disk::compare(run, &mut told, &mut ledger);
-    let story = lower::state::lower(run, &told);
+    let mut evidence = Evidence::of(run, listing, &scanned, program.is_none(), &mut ledger);
+    evidence.prefer_gate_records(run);
+    let stale = lower::disk::compare(run, &mut evidence, &mut ledger);
+    let story = lower::state::lower(run, &evidence);
     let (mut nodes, _) = story.finish(run, Some(listing), &mut ledger);
     let claims = match unordered {
         // The program's other statements are unknown.
         true => verdict::recorded(run),
-        false => claims::of(run, &told.facts, &nodes, &stale),
+        false => claims::of(run, &evidence.facts, &nodes, &stale),
     };
     if let Some(status) = ending(&claims).filter(RunStatus::is_finished) {
         finish::note_marks(&nodes, &status, &mut ledger);

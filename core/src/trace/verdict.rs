@@ -91,25 +91,27 @@ pub(super) fn verdict(
         Some((RunStatus::Completed | RunStatus::Failed | RunStatus::Interrupted, claim)) => {
             verdict.status = claim.status.word().to_owned();
             verdict.source.clone_from(&claim.source);
-            verdict.reason = says(claim);
+            verdict.reason = claim_in_words(claim);
             if !waiting.is_empty() {
-                verdict.reason.push_str(&format!("; {}", waits(&waiting)));
+                verdict
+                    .reason
+                    .push_str(&format!("; {}", waiting_in_words(&waiting)));
             }
         }
         Some((RunStatus::Other(word), claim)) if !word.trim().is_empty() => {
             verdict.status = word.to_string();
             verdict.source.clone_from(&claim.source);
-            verdict.reason = format!("{}; OpenProse has no such word", says(claim));
+            verdict.reason = format!("{}; OpenProse has no such word", claim_in_words(claim));
         }
         _ if !waiting.is_empty() => {
             verdict.status = "waiting".to_owned();
             verdict.source = "pending gate at every position".to_owned();
-            verdict.reason = waits(&waiting);
+            verdict.reason = waiting_in_words(&waiting);
         }
         Some((RunStatus::Waiting, claim)) if !decided(nodes) => {
             verdict.status = "waiting".to_owned();
             verdict.source.clone_from(&claim.source);
-            verdict.reason = says(claim);
+            verdict.reason = claim_in_words(claim);
         }
         // Open nodes of a log without an end may be over; only rows and the markers of a state file prove that the
         // run is running.
@@ -179,12 +181,12 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
         "waiting" => "running".to_owned(),
         other => other.to_owned(),
     };
-    let said = way(&verdict.status);
+    let own = way(&verdict.status);
     let against: Vec<&Claim> = claims
         .iter()
-        .filter(|claim| way(claim.status.word()) != said)
+        .filter(|claim| way(claim.status.word()) != own)
         .collect();
-    let finished = matches!(said.as_str(), "completed" | "failed");
+    let finished = matches!(own.as_str(), "completed" | "failed");
     let left_open = finished && open > 0;
     if against.is_empty() && !left_open {
         return;
@@ -209,28 +211,28 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
     if against.is_empty() {
         return;
     }
-    let told: Vec<String> = against.iter().map(|claim| says(claim)).collect();
-    let told = told.join(", ");
+    let others: Vec<String> = against.iter().map(|claim| claim_in_words(claim)).collect();
+    let others = others.join(", ");
     let why = match (finished, against.iter().any(|c| c.status.is_finished())) {
         (true, false) => ", but an end is the newer evidence",
         (true, true) if against.iter().all(|c| c.at.is_some()) => ", but that was written earlier",
         _ => "",
     };
-    verdict.reason.push_str(&format!("; {told}{why}"));
+    verdict.reason.push_str(&format!("; {others}{why}"));
     ledger.note(Severity::Warning, "status-disagrees", || {
-        let message = format!("the {} says {}, {told}", verdict.source, verdict.status);
+        let message = format!("the {} says {}, {others}", verdict.source, verdict.status);
         Issue::noted("", message).hint(format!("The status {} counts.", verdict.status))
     });
 }
 
-fn waits(gates: &[String]) -> String {
+fn waiting_in_words(gates: &[String]) -> String {
     match gates {
         [gate] => format!("waiting at gate {gate}"),
         gates => format!("waiting at {} gates: {}", gates.len(), first_few(gates)),
     }
 }
 
-fn says(claim: &Claim) -> String {
+fn claim_in_words(claim: &Claim) -> String {
     let source = &claim.source;
     // A file is called by its name, without an article.
     let the = if source.contains('.') { "" } else { "the " };

@@ -60,15 +60,15 @@ pub(super) fn compare(nodes: &NodeSlice, program: Option<&Listing>, ledger: &mut
                 continue;
             };
             let other = *taken.entry((node.parent, choice)).or_insert(way);
-            let said = |at: u32| program.get(at).map_or("", |s| &s.text);
+            let text_of = |at: u32| program.get(at).map_or("", |s| &s.text);
             if way != at && refused.contains(&(node.parent, way)) {
                 note(node, ledger, || {
-                    let condition = said(way);
+                    let condition = text_of(way);
                     format!("`{}` is recorded, but `{condition}` was skipped", node.text)
                 });
             } else if other != way && !again() {
                 note(node, ledger, || {
-                    let (one, other) = (said(way), said(other));
+                    let (one, other) = (text_of(way), text_of(other));
                     format!(
                         "`{}` is recorded in `{one}`, but `{other}` ran as well",
                         node.text

@@ -35,8 +35,8 @@ pub fn looks_like(text: &str) -> bool {
         return lines.take(HEADER_LINES as usize).any(line::is_event);
     }
     // After an envelope the first line may be anything; a trailer or an event later still makes the text a log.
-    let told = |text: &str| line::is_event(text) || line::is_trailer(text);
-    sealed && (told(first) || lines.take(HEADER_LINES as usize).any(told))
+    let is_record = |text: &str| line::is_event(text) || line::is_trailer(text);
+    sealed && (is_record(first) || lines.take(HEADER_LINES as usize).any(is_record))
 }
 
 /// Whether a file with a state file's name but another title contains the lines of a log.
@@ -227,27 +227,27 @@ impl Reader {
                 );
             }
             // The last trailer counts, even after the maximum number of lines.
-            let told = line::read(text).at(number, text);
-            if let LogEvent::Trailer { .. } = told.event {
-                self.trailer(&told);
-                self.log.lines.push(told);
+            let parsed = line::read(text).at(number, text);
+            if let LogEvent::Trailer { .. } = parsed.event {
+                self.trailer(&parsed);
+                self.log.lines.push(parsed);
             }
             return;
         }
-        if let Some(told) = line::narrated(text, &mut self.position) {
-            self.tell(told.at(number, text));
+        if let Some(parsed) = line::narrated(text, &mut self.position) {
+            self.add_line(parsed.at(number, text));
             return;
         }
         let pieces = line::pieces(text);
         if pieces.is_empty() {
-            self.tell(line::read(text).at(number, text));
+            self.add_line(line::read(text).at(number, text));
         }
         for piece in pieces {
-            self.tell(line::read(&piece).at(number, text));
+            self.add_line(line::read(&piece).at(number, text));
         }
     }
 
-    fn tell(&mut self, told: LogLine) {
+    fn add_line(&mut self, told: LogLine) {
         self.trailer(&told);
         self.log.lines.push(told);
     }
@@ -269,7 +269,7 @@ impl Reader {
     }
 
     fn finish(mut self) -> (CompactLog, Vec<Issue>) {
-        self.last_word();
+        self.status_in_last_line();
         headings::read(&mut self.log);
         let reopened = self.after_the_end();
         // A head's status is older than a resumption, so it is ignored then, unless it is completed.
@@ -285,7 +285,7 @@ impl Reader {
     }
 
     /// Reads an `- outcome: shortfall` in the last line as the run's status, as in a head.
-    fn last_word(&mut self) {
+    fn status_in_last_line(&mut self) {
         let last = self.log.lines.last();
         let pair = last.filter(|line| line.event == LogEvent::Note);
         let pair = pair.and_then(|line| head::pair(&line.raw));

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use super::line::{Told, plain_reason};
+use super::line::{ParsedLine, plain_reason};
 use super::words;
 use crate::decode::state_md::lines::heading;
 use crate::model::words as listed;
@@ -56,7 +56,7 @@ pub(super) fn read(log: &mut CompactLog) {
         .iter()
         .map(|line| heading(&line.raw).zip(record(&line.raw, error)))
         .collect();
-    let is_known = |record: &Told<'_>| !matches!(record.status(), Some(Status::Other(_)));
+    let is_known = |record: &ParsedLine<'_>| !matches!(record.status(), Some(Status::Other(_)));
     let known = all.iter().flatten().filter(|(_, record)| is_known(record));
     let levels: BTreeSet<usize> = known.map(|((level, _), _)| *level).collect();
     let records: Vec<_> = log
@@ -77,14 +77,14 @@ pub(super) fn read(log: &mut CompactLog) {
         match record {
             Some(record) => *line = record,
             None if any_marked || matches!(line.event, LogEvent::Trailer { .. }) => {}
-            None => *line = Told::of(None, LogEvent::Note, None).at(line.line, &line.raw),
+            None => *line = ParsedLine::of(None, LogEvent::Note, None).at(line.line, &line.raw),
         }
     }
 }
 
 /// Reads `### searcher — failed (no network)`. `error` is the error in the log's head: `searcher.NoNetwork` makes
 /// `### searcher — NoNetwork` a failure.
-fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
+fn record<'t>(line: &'t str, error: &str) -> Option<ParsedLine<'t>> {
     let (_, title) = heading(line).filter(|(level, _)| *level > 1)?;
     let (name, rest) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
     let numbered = name
@@ -105,7 +105,7 @@ fn record<'t>(line: &'t str, error: &str) -> Option<Told<'t>> {
     };
     let text = name.into();
     let status = Some(status);
-    Some(Told::of(
+    Some(ParsedLine::of(
         None,
         LogEvent::Statement { text, status },
         Some(note),

@@ -12,7 +12,7 @@ const SEVERAL: &str = " | ";
 type Event<'t> = (LogEvent, Option<&'t str>);
 
 /// The content of a line, before its position in the log is known.
-pub(super) struct Told<'t> {
+pub(super) struct ParsedLine<'t> {
     number: Option<u32>,
     branch: Option<&'t str>,
     frame: Option<i64>,
@@ -21,10 +21,14 @@ pub(super) struct Told<'t> {
     note: Option<&'t str>,
 }
 
-impl<'t> Told<'t> {
+impl<'t> ParsedLine<'t> {
     /// Returns an event of a statement that is identified by its number.
-    pub(super) fn of(number: Option<u32>, event: LogEvent, note: Option<&'t str>) -> Told<'t> {
-        Told {
+    pub(super) fn of(
+        number: Option<u32>,
+        event: LogEvent,
+        note: Option<&'t str>,
+    ) -> ParsedLine<'t> {
+        ParsedLine {
             number,
             branch: None,
             frame: None,
@@ -104,7 +108,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// Parses a trimmed line that is not blank. Never fails: unknown text becomes a [`LogEvent::Note`].
-pub(super) fn read(line: &str) -> Told<'_> {
+pub(super) fn read(line: &str) -> ParsedLine<'_> {
     if let Some(told) = trailer(line) {
         return told;
     }
@@ -113,7 +117,7 @@ pub(super) fn read(line: &str) -> Told<'_> {
     let (number, branch, rest) = numbered(item).unwrap_or((None, None, item));
     let arrow = !std::ptr::eq(rest, item);
     if let Some(status) = ending(rest) {
-        return Told::of(number, LogEvent::Trailer { status, at: None }, None);
+        return ParsedLine::of(number, LogEvent::Trailer { status, at: None }, None);
     }
     let (frame, rest) = frame(rest);
     let may_be = |when: When| when != Framed || frame.is_some();
@@ -130,13 +134,13 @@ pub(super) fn read(line: &str) -> Told<'_> {
         Numbered => false,
     };
     if !is_event {
-        return Told::of(None, LogEvent::Note, None);
+        return ParsedLine::of(None, LogEvent::Note, None);
     }
-    Told {
+    ParsedLine {
         branch,
         frame,
         held: (when == Held).then(|| !event.is_skipped()),
-        ..Told::of(number, event, note)
+        ..ParsedLine::of(number, event, note)
     }
 }
 
@@ -590,7 +594,7 @@ pub(super) const POSITION: &str = "[Position]";
 /// Reads the older markers `[Position] Statement 3: let research = …`, `[Success] …` and `[Binding] …`, which
 /// OpenProse makes a VM narrate (sqlite-earlier.md, postgres.md). A marker without a number refers to the last
 /// position.
-pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<Told<'t>> {
+pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<ParsedLine<'t>> {
     let (word, rest) = text.strip_prefix('[')?.split_once(']')?;
     let rest = rest.trim();
     let (event, note) = match word {
@@ -608,11 +612,11 @@ pub(super) fn narrated<'t>(text: &'t str, position: &mut Option<u32>) -> Option<
     };
     // A success without an earlier position does not refer to a statement.
     let event = position.map_or(LogEvent::Note, |_| event);
-    Some(Told::of(*position, event, note))
+    Some(ParsedLine::of(*position, event, note))
 }
 
 /// Reads a trailer: `---end 2026-02-13T10:57:50-05:00`, `---resume TS (note)`.
-fn trailer(line: &str) -> Option<Told<'_>> {
+fn trailer(line: &str) -> Option<ParsedLine<'_>> {
     let rest = line.strip_prefix(words::TRAILER)?.trim_start_matches('-');
     let (word, after) = lead(rest);
     let after = after.trim_start_matches(':').trim();
@@ -624,7 +628,7 @@ fn trailer(line: &str) -> Option<Told<'_>> {
     };
     let (at, note) = stamp(after);
     let event = LogEvent::Trailer { status, at };
-    Some(Told::of(None, event, Some(unbracketed(note))))
+    Some(ParsedLine::of(None, event, Some(unbracketed(note))))
 }
 
 /// Returns the time at the start of a list item: `- 2026-01-04T10:15:00Z: deployed`.

@@ -183,13 +183,13 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
         });
         return (stem.into(), head.execution_id, issue);
     };
-    let said = match head.execution_id {
+    let by_header = match head.execution_id {
         Some(id) if id == by_name => return (base.into(), Some(by_name), None),
         Some(id) => Some(id),
         None if head.says_root => None,
         None => return (base.into(), Some(by_name), None),
     };
-    let words = said.map_or("the root".to_owned(), |id| format!("frame {id}"));
+    let words = by_header.map_or("the root".to_owned(), |id| format!("frame {id}"));
     let issue = Issue::warning(
         "binding-frame",
         format!("{path} is named for frame {by_name}, but its header says {words}"),
@@ -202,7 +202,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
     } else {
         stem
     };
-    (name.into(), said, Some(issue))
+    (name.into(), by_header, Some(issue))
 }
 
 /// Splits `result__43` into `result` and 43.

@@ -46,11 +46,11 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
     let mut changed = BTreeMap::new();
     for op in &ops {
         let path = format!("{root}{}", op.path());
-        let there = source.file(&path);
+        let existing = source.file(&path);
         let (from, text) = match op {
             FileChange::Write { text, .. } => (0, text),
             FileChange::Append { at, text, .. } => {
-                let len = there.map_or(0, |file| file.len);
+                let len = existing.map_or(0, |file| file.len);
                 // A log that is shorter than its journal expects is a different log.
                 if len < *at || changed.contains_key(&path) {
                     return None;
@@ -65,7 +65,7 @@ fn changes(source: &dyn Source, root: &str) -> Option<Changes> {
         let then = text.clone().into_bytes();
         let file = FileEntry {
             len: from.saturating_add(then.len() as u64),
-            modified: there.and_then(|file| file.modified.clone()),
+            modified: existing.and_then(|file| file.modified.clone()),
             path: path.clone(),
         };
         files.insert(op.path(), file);

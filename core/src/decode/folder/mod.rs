@@ -108,9 +108,12 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
     imports::read(&mut tree, run);
     // The state file describes the same run as the rows, so it is kept for comparison.
     if run.state_file.is_none() {
-        let mut told = Run::default();
-        state::read(&mut tree, &mut told);
-        if let (Some(file), true) = (&told.state_file, !told.id.is_empty() && told.id != run.id) {
+        let mut state_run = Run::default();
+        state::read(&mut tree, &mut state_run);
+        if let (Some(file), true) = (
+            &state_run.state_file,
+            !state_run.id.is_empty() && state_run.id != run.id,
+        ) {
             let message = format!(
                 "the state file belongs to run {}, the database to {}",
                 file.run.as_deref().unwrap_or_default(),
@@ -123,12 +126,14 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
             );
         } else {
             // Of a log, or of a form whose head alone is read, only the status is used.
-            if let (Some(status), None) = (told.status, &told.state_file) {
-                let file = told.log.map_or_else(|| "state.md".into(), |log| log.file);
-                let at = told.updated;
+            if let (Some(status), None) = (state_run.status, &state_run.state_file) {
+                let file = state_run
+                    .log
+                    .map_or_else(|| "state.md".into(), |log| log.file);
+                let at = state_run.updated;
                 run.recorded.push(Recorded { file, status, at });
             }
-            run.state_file = told.state_file;
+            run.state_file = state_run.state_file;
         }
     }
     if tree.under("bindings/").next().is_some() {

@@ -146,7 +146,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
     log.file = name.into();
     run.status = log.status.clone();
     let ended = log.ended.clone();
-    told(
+    take_head(
         run,
         RunHead {
             ended,
@@ -166,7 +166,7 @@ fn log(run: &mut Run, name: &str, text: &str) -> Vec<Issue> {
 }
 
 /// Takes facts from a head that are not known yet.
-fn told(run: &mut Run, head: RunHead) {
+fn take_head(run: &mut Run, head: RunHead) {
     if run.id.is_empty() {
         run.id = head.run.unwrap_or_default();
     }
@@ -194,7 +194,7 @@ fn run_state(run: &mut Run, text: &str) {
         }
     }
     run.status = head.status.take();
-    told(run, head);
+    take_head(run, head);
 }
 
 /// The facts of `run.json` about the receipts.
@@ -237,7 +237,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
         let (file, at) = ("run.json".into(), head.ended.clone());
         run.recorded.push(Recorded { file, status, at });
     }
-    told(run, head);
+    take_head(run, head);
     Some(Anchor {
         count: record.get("receipt_count").and_then(Value::as_i64),
         head: text("ledger_head").map(str::to_owned),

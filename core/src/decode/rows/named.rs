@@ -47,8 +47,8 @@ pub fn bindings_named(
         return Ok(None);
     }
     let mut bindings: Vec<Binding> = Vec::new();
-    let asked = Rows::Holding("name", Key::Text(name));
-    reader.scan_rows(schema::BINDINGS, asked, WANTS, |cells| {
+    let rows = Rows::Holding("name", Key::Text(name));
+    reader.scan_rows(schema::BINDINGS, rows, WANTS, |cells| {
         if let Some(found) = cells.text("name").filter(|found| **found == *name) {
             bindings.push(Binding {
                 name: found,
@@ -77,9 +77,9 @@ pub fn has_execution(db: &dyn Database, file: &str, id: i64) -> bool {
         return false;
     };
     let mut found = false;
-    let asked = Rows::Holding("id", Key::Int(id));
+    let rows = Rows::Holding("id", Key::Int(id));
     let wants = &[Want::short("id")];
-    reader.scan_rows(schema::EXECUTION, asked, wants, |cells| {
+    reader.scan_rows(schema::EXECUTION, rows, wants, |cells| {
         found |= cells.int("id") == Some(id);
     });
     found && reader.failed.is_none()

@@ -189,16 +189,16 @@ impl Reader<'_> {
             return;
         };
         let name = cell_text(raw_key);
-        let said = raw.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
+        let bracketed = raw.strip_prefix('(').and_then(|r| r.strip_suffix(')'));
         let mut other = Vec::new();
-        if let Some(said) = said.filter(|s| !is_nothing(s)) {
-            other.push(("Status".into(), unescape(said).into()));
+        if let Some(bracketed) = bracketed.filter(|s| !is_nothing(s)) {
+            other.push(("Status".into(), unescape(bracketed).into()));
         }
         let (path, note) = match raw.split_once(" (") {
             Some((path, note)) => (path.trim_end(), note.strip_suffix(')').unwrap_or(note)),
             None => (raw, ""),
         };
-        let path = Some(path).filter(|path| said.is_none() && !is_nothing(path));
+        let path = Some(path).filter(|path| bracketed.is_none() && !is_nothing(path));
         let path = path.map(cell_path);
         if self.section == Section::Agents {
             let agent = IndexedAgent {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         }
         let path = path.unwrap_or_default();
         let is_kind = !matches!(BindingKind::parse(note), BindingKind::Other(_));
-        if !is_kind && said.is_none() && !note.is_empty() {
+        if !is_kind && bracketed.is_none() && !note.is_empty() {
             other.push(("Note".into(), unescape(note).into()));
         }
         let binding = IndexedBinding {
@@ -258,13 +258,13 @@ impl<'c> Row<'c> {
     }
 
     fn text(&self, column: Column) -> Option<Text> {
-        let said = self.get(column).filter(|raw| !is_nothing(raw));
-        said.map(cell_text)
+        let cell = self.get(column).filter(|raw| !is_nothing(raw));
+        cell.map(cell_text)
     }
 
     fn path(&self) -> Option<Text> {
-        let said = self.get(Column::Path).filter(|raw| !is_nothing(raw));
-        said.map(cell_path)
+        let cell = self.get(Column::Path).filter(|raw| !is_nothing(raw));
+        cell.map(cell_path)
     }
 
     fn other(&self) -> Vec<(Text, Text)> {

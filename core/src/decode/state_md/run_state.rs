@@ -53,12 +53,12 @@ fn section<'t>(sections: &mut Vec<(&'t str, String)>, line: &'t str) {
 }
 
 fn read(number: Option<u32>, line: &str) -> TraceLine {
-    let said = line
+    let comment = line
         .rmatch_indices('#')
         .filter(|(at, _)| line[..*at].ends_with([' ', '\t']))
         .take(MOST_COMMENTS)
         .find_map(|(at, _)| Some((at, annotation(line.get(at + 1..)?.trim())?)));
-    let (source, annotation) = match said {
+    let (source, annotation) = match comment {
         Some((at, annotation)) => (line.get(..at).unwrap_or(line), Some(annotation)),
         None => (line, None),
     };

@@ -94,7 +94,7 @@ impl Index {
             heads.push((Feature::Head, head.canonical, id));
         }
         index.heads = Features::of(heads);
-        index.sure = index.alone(listing, &plain);
+        index.sure = index.unique_texts(listing, &plain);
         index.is_sure = vec![false; plain.len()];
         for (_, id) in &index.sure {
             if let Some(is_sure) = index.is_sure.get_mut(*id as usize) {
@@ -105,7 +105,7 @@ impl Index {
     }
 
     /// Returns hash and statement of the texts that no other text equals or begins with, for the `plain` statements.
-    fn alone(&self, listing: &Listing, plain: &[bool]) -> Vec<(u64, u32)> {
+    fn unique_texts(&self, listing: &Listing, plain: &[bool]) -> Vec<(u64, u32)> {
         let heads = self.heads.iter();
         let heads = heads.take_while(|(feature, _, _)| *feature == Feature::Head);
         let mut before = "";
@@ -304,8 +304,8 @@ impl Index {
             false => clean,
         };
         // A keyword alone identifies a statement only if no other begins with it.
-        let told = !row.is_keyword() || statements.len() == 1;
-        Found::some(statements, false, TiedBy::Beginning).filter(|_| told)
+        let is_enough = !row.is_keyword() || statements.len() == 1;
+        Found::some(statements, false, TiedBy::Beginning).filter(|_| is_enough)
     }
 
     /// Finds statements with the same quoted text, or with one whose `{names}` are filled in. A cut text may also be

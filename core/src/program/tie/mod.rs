@@ -102,9 +102,9 @@ impl Ties<'_> {
     /// contribute.
     pub fn learn<'r>(&mut self, rows: impl IntoIterator<Item = (&'r str, Option<i64>)>) {
         // The index comes first because numbers are compared faster than texts with equal beginnings.
-        let mut asked: BTreeSet<(i64, &str)> = BTreeSet::new();
+        let mut seen: BTreeSet<(i64, &str)> = BTreeSet::new();
         for (text, index) in rows {
-            let Some(index) = index.filter(|index| asked.insert((*index, text))) else {
+            let Some(index) = index.filter(|index| seen.insert((*index, text))) else {
                 continue;
             };
             let counted = &self.listing.ready().counted;
@@ -241,10 +241,10 @@ fn choose(
     let inside = within.map(|w| (inside(listing, all, w.outer, w.last), w.sure));
     let inside = inside.filter(|(list, _)| !list.is_empty());
     if let Some((statement, steady)) = hit {
-        let there = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
+        let is_inside = inside.is_none_or(|(list, _)| list.binary_search(&statement).is_ok());
         // A single word (`break`) may be a name; if its line agrees, it is the statement.
         let exact = found.exact || found.by == TiedBy::Text;
-        return tie(statement, exact && steady && there);
+        return tie(statement, exact && steady && is_inside);
     }
     if let Some(([only], sure)) = inside {
         return tie(*only, found.exact && sure && index.is_none());

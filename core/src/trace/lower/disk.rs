@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Fact, Facts};
-use super::state::Told;
+use super::state::Evidence;
 use crate::issue::{Issue, Severity};
 use crate::model::{Binding, BindingKind, Run};
 use crate::program::{Statement, StatementKind, TiedBy};
@@ -78,8 +78,12 @@ pub(in crate::trace) fn written<'r>(run: &'r Run, facts: &Facts<'_>) -> Written<
 }
 
 /// Marks statements as completed whose binding is written, and reports contradicting marks.
-pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut Ledger) -> Stale {
-    let Told {
+pub(in crate::trace) fn compare(
+    run: &Run,
+    told: &mut Evidence<'_, '_>,
+    ledger: &mut Ledger,
+) -> Stale {
+    let Evidence {
         facts,
         frames,
         written,
@@ -121,7 +125,7 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
         }
     }
     if let Some(last) = last {
-        passed(run, facts, last, &mut stale, ledger);
+        complete_earlier(run, facts, last, &mut stale, ledger);
     }
     unmarked(run, &stale.unmarked, ledger);
     stale
@@ -131,11 +135,11 @@ pub(in crate::trace) fn compare(run: &Run, told: &mut Told<'_, '_>, ledger: &mut
 /// frames have written others.
 pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledger) {
     // An encrypted envelope may contain the missing records.
-    let told = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
-    if names.is_empty() || !told {
+    let is_readable = run.state_file.is_some() || run.log.as_ref().is_some_and(|log| !log.sealed);
+    if names.is_empty() || !is_readable {
         return;
     }
-    let (file, teller) = teller(run);
+    let (file, teller) = recording_file(run);
     ledger.note(Severity::Warning, "state-file-behind", || {
         let message = match names {
             [one] => format!("{one} is written, but the {teller} does not mark its statement"),
@@ -161,7 +165,7 @@ pub(in crate::trace) fn unmarked(run: &Run, names: &[String], ledger: &mut Ledge
 /// Marks earlier running statements as completed once a later one has written a binding, because statements run in
 /// order. Statements in the same construct as the later one are excluded: they may run in parallel or in another
 /// round.
-fn passed(
+fn complete_earlier(
     run: &Run,
     facts: &mut Facts<'_>,
     (last, binding): (u32, &Binding),
@@ -201,13 +205,13 @@ fn overrule(
     ledger.note(Severity::Warning, "marker-contradicts-disk", || {
         let message = format!("{} is marked {}, but {but}", statement.text, marker.word());
         Issue::noted("", message)
-            .at_file(teller(run).0)
+            .at_file(recording_file(run).0)
             .hint("The statement is shown as completed, because a binding on disk is newer evidence than a marker.")
     });
 }
 
 /// Returns the file that records the run, and its name for users.
-fn teller(run: &Run) -> (String, &'static str) {
+fn recording_file(run: &Run) -> (String, &'static str) {
     match &run.log {
         Some(log) if run.state_file.is_none() => (log.file.to_string(), "log"),
         _ => ("state.md".to_owned(), "state file"),
@@ -283,8 +287,8 @@ fn rounds<'r>(
         let Some(fact) = facts.of.get_mut(inside as usize) else {
             continue;
         };
-        let said = fact.round.unwrap_or(0);
-        if round <= said {
+        let recorded = fact.round.unwrap_or(0);
+        if round <= recorded {
             continue;
         }
         let name = &binding.name;
@@ -297,12 +301,12 @@ fn rounds<'r>(
             fact.status = Some(NodeStatus::Started);
             fact.derived = true;
         }
-        let (file, teller) = teller(run);
+        let (file, teller) = recording_file(run);
         if run.state_file.is_some() || run.log.is_some() {
             stale.rounds.push(format!("round {round} ({name})"));
-            stale.reached = stale.reached.max(said);
+            stale.reached = stale.reached.max(recorded);
             ledger.note(Severity::Warning, "round-behind-disk", || {
-                let message = match said {
+                let message = match recorded {
                     0 => format!(
                         "the {teller} does not count the rounds of a loop, but {name} is written"
                     ),

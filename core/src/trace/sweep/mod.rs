@@ -184,7 +184,7 @@ impl<'a> Sweep<'a, '_> {
         let scope = self.scope(subject.parent);
         let slot = (scope, subject.key);
         let known = self.continued(slot, row, &subject).or_else(|| {
-            let found = self.elsewhere(&subject, scope, row, words)?;
+            let found = self.find_by_other_data(&subject, scope, row, words)?;
             self.latest.entry(slot).or_insert(found);
             Some(found)
         });
@@ -249,7 +249,7 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Returns the instance of a row that lacks some of its identifying data.
-    fn elsewhere(
+    fn find_by_other_data(
         &mut self,
         subject: &Subject<'a>,
         scope: Scope,

@@ -48,7 +48,7 @@ impl<'a> Sweep<'a, '_> {
         let own_loop = meta
             .loop_id
             .as_deref()
-            .filter(|id| self.speaks_of_loop(id, row, words, named));
+            .filter(|id| self.is_of_loop(id, row, words, named));
         if gate.is_some() || own_loop.is_some() {
             // A gate or a loop inside a branch may name the branch only in its metadata.
             if free && let Some(inside) = self.branch_around(meta, row, named) {
@@ -122,7 +122,7 @@ impl<'a> Sweep<'a, '_> {
     }
 
     /// Whether a row with a `loop_id` belongs to the loop itself; otherwise it only runs inside that loop.
-    fn speaks_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
+    fn is_of_loop(&self, id: &'a str, row: &Execution, words: Words<'a>, named: Named) -> bool {
         match (words.lead, &row.status) {
             (_, Status::Iteration | Status::Exited) | (Lead::Loop, _) => true,
             (Lead::Unknown, Status::Started) => true,

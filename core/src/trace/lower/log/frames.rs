@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Lowering, said};
+use super::{Lowering, node_status};
 use crate::model::{LogEvent, LogLine, Status, Text};
 use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
@@ -78,7 +78,7 @@ impl Lowering<'_, '_, '_> {
         if let Some(first) = self.frames.by_id.get(&id) {
             return *first;
         }
-        self.odd(
+        self.note_defect(
             "log-frame-unknown",
             line,
             format!("frame #{id} is used, but was never entered"),
@@ -155,10 +155,12 @@ impl Lowering<'_, '_, '_> {
         id: Option<i64>,
         status: Option<&Status>,
     ) {
-        let over = status.filter(|status| status.is_terminal()).map(said);
+        let over = status
+            .filter(|status| status.is_terminal())
+            .map(node_status);
         let known = id.and_then(|id| self.frames.by_id.get(&id).copied());
         if let (Some(id), Some(first)) = (id, known) {
-            let failed = self.says(first, &NodeStatus::Failed);
+            let failed = self.has_status(first, &NodeStatus::Failed);
             let open = self.is_open(first) && self.frames.open.contains_key(&first);
             if open || failed {
                 // Entering a failed frame again is the next attempt.
@@ -176,7 +178,7 @@ impl Lowering<'_, '_, '_> {
                 self.go_on(at, first, frame(block, over.unwrap_or(open)));
                 return;
             }
-            self.odd(
+            self.note_defect(
                 "log-frame-twice",
                 line,
                 format!("frame #{id} is entered again after it was left"),

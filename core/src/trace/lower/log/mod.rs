@@ -145,14 +145,14 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             LogEvent::Leave { status } => {
                 let Some(id) = line.frame else { return };
                 let first = self.frame_of(at, line, id);
-                return self.leave_frame(at, first, said(status));
+                return self.leave_frame(at, first, node_status(status));
             }
             LogEvent::Enter { block, .. } => self.scope(at, line, Some(block)),
             _ => self.scope(at, line, None),
         };
         match &line.event {
             LogEvent::Fork { branches } => self.fork(at, line, scope, branches),
-            LogEvent::Join { status } => self.join(at, line, scope, said(status)),
+            LogEvent::Join { status } => self.join(at, line, scope, node_status(status)),
             LogEvent::Round { .. } => self.round(at, line, scope),
             LogEvent::Enter { block, id, status } => {
                 self.enter(at, line, scope, block, *id, status.as_ref());
@@ -161,7 +161,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
             LogEvent::Retry { text, attempt, max } => {
                 let mut new = Happening::new(NodeKind::Statement, NodeStatus::Retry);
                 (new.attempts, new.max) = (attempt.unwrap_or(0), *max);
-                self.tell(at, line, scope, text, new);
+                self.record_statement(at, line, scope, text, new);
             }
             LogEvent::Statement { text, status } => {
                 self.statement(at, line, scope, text, status.as_ref());
@@ -215,7 +215,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
                 .is_some_and(|own| own.status.is_open())
     }
 
-    fn says(&self, first: At, status: &NodeStatus) -> bool {
+    fn has_status(&self, first: At, status: &NodeStatus) -> bool {
         self.story
             .get(first)
             .is_some_and(|own| own.status == *status)
@@ -231,7 +231,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
     }
 
     /// Reports a defect of a line.
-    fn odd(&mut self, rule: &'static str, line: &LogLine, message: String, hint: &str) {
+    fn note_defect(&mut self, rule: &'static str, line: &LogLine, message: String, hint: &str) {
         let file = self.log.file.to_string();
         self.ledger.note(Severity::Note, rule, || {
             Issue::noted("", message)
@@ -272,7 +272,7 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
         let Some(last) = self.last.filter(|_| *status == RunStatus::Failed) else {
             return;
         };
-        if self.says(last, &NodeStatus::Executing) {
+        if self.has_status(last, &NodeStatus::Executing) {
             self.go_on(
                 at,
                 last,
@@ -345,6 +345,6 @@ impl<'l, 'a> Lowering<'l, '_, 'a> {
 }
 
 /// Returns the node status for a line's status.
-fn said(status: &crate::model::Status) -> NodeStatus {
+fn node_status(status: &crate::model::Status) -> NodeStatus {
     crate::trace::emit::word(status)
 }

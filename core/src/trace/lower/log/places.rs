@@ -67,7 +67,7 @@ impl Lowering<'_, '_, '_> {
             None => letter.clone(),
         };
         if !announced.is_empty() && !is_announced(&name) {
-            self.odd(
+            self.note_defect(
                 "branch-not-announced",
                 line,
                 format!("branch {name} runs, but its parallel block did not announce it"),

@@ -1,6 +1,6 @@
 //! Lowers statements and gates of a log, and decides which lines belong to the same one.
 
-use super::{Key, Lowering, said};
+use super::{Key, Lowering, node_status};
 use crate::model::words::says_deferred;
 use crate::model::{GateStatus, LogLine, Status, Text};
 use crate::program::StatementKind;
@@ -52,12 +52,12 @@ impl Lowering<'_, '_, '_> {
         text: &Text,
         status: Option<&Status>,
     ) {
-        let Some(status) = status.map(said) else {
+        let Some(status) = status.map(node_status) else {
             // A line without a mark is a statement only if it names one of the program (errata E6).
             let named = self.tie(at).is_some_and(|(tie, _)| !tie.guessed);
             if named && !text.is_empty() {
                 let new = Happening::new(NodeKind::Statement, NodeStatus::Executing);
-                self.tell(at, line, scope, text, new);
+                self.record_statement(at, line, scope, text, new);
             } else {
                 self.remark(at);
             }
@@ -75,7 +75,7 @@ impl Lowering<'_, '_, '_> {
         {
             self.not_run.insert(tie.statement);
         }
-        self.tell(
+        self.record_statement(
             at,
             line,
             scope,
@@ -89,7 +89,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Records a statement, or the branch that the line belongs to.
-    pub(super) fn tell(
+    pub(super) fn record_statement(
         &mut self,
         at: usize,
         line: &LogLine,
@@ -112,7 +112,7 @@ impl Lowering<'_, '_, '_> {
         let first = match known {
             Some(first) => {
                 // A failed statement that runs again is a further attempt, even without a retry line.
-                if self.says(first, &NodeStatus::Failed) && new.status != NodeStatus::Retry {
+                if self.has_status(first, &NodeStatus::Failed) && new.status != NodeStatus::Retry {
                     let attempts = self.story.get(first).map_or(1, |own| own.attempts);
                     new.attempts = attempts.saturating_add(1);
                 }
@@ -130,7 +130,7 @@ impl Lowering<'_, '_, '_> {
     /// Whether a line continues the last statement of its number: the statement must be open or failed, and have the
     /// same name if both have one.
     fn is_continued(&self, latest: At, text: &Text) -> bool {
-        let goes_on = self.is_open(latest) || self.says(latest, &NodeStatus::Failed);
+        let goes_on = self.is_open(latest) || self.has_status(latest, &NodeStatus::Failed);
         let name = self.names.get(&latest);
         goes_on && (text.is_empty() || name.is_none_or(|name| name.is_empty() || name == text))
     }

@@ -84,9 +84,9 @@ impl Walk<'_, '_, '_> {
         else {
             return 0;
         };
-        let said = i64::from(now) - i64::from(before);
+        let difference = i64::from(now) - i64::from(before);
         let (top, all) = (to.0 - from.0, to.1 - from.1);
-        let off = said.abs_diff(top).min(said.abs_diff(all));
+        let off = difference.abs_diff(top).min(difference.abs_diff(all));
         Cost::try_from(off.min(2)).unwrap_or(2)
     }
 

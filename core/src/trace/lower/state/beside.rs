@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Told;
+use super::Evidence;
 use crate::issue::Issue;
 use crate::model::Run;
 use crate::program::{Listing, scan};
@@ -26,7 +26,7 @@ pub(in crate::trace) fn compare(
     let told = scan(&crate::trace::source_of_trace(run));
     let listing = program.unwrap_or(&told);
     let mut unsaid = Ledger::default();
-    let facts = Told::of(run, listing, &told, program.is_none(), &mut unsaid).facts;
+    let facts = Evidence::of(run, listing, &told, program.is_none(), &mut unsaid).facts;
     // Of several rounds, the last row counts.
     let mut by_line: BTreeMap<u32, &Node> = BTreeMap::new();
     let mut by_text: BTreeMap<&str, &Node> = BTreeMap::new();

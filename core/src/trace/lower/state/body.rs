@@ -139,7 +139,7 @@ impl<'a> Lowering<'_, 'a, '_> {
                 }
             }
             if let Some(made) = self.frame(*last, fact, outer) {
-                self.note(at, made);
+                self.store_status(at, made);
                 return made;
             }
         }
@@ -199,7 +199,7 @@ impl<'a> Lowering<'_, 'a, '_> {
             self.visits(at, &before, outer);
         }
         let made = self.add(outer, new);
-        self.note(at, made);
+        self.store_status(at, made);
         if looped {
             self.rounds(at, made, &fact);
         }
@@ -357,7 +357,7 @@ impl<'a> Lowering<'_, 'a, '_> {
     }
 
     /// Stores the status of a statement's record.
-    fn note(&mut self, at: u32, made: At) {
+    fn store_status(&mut self, at: u32, made: At) {
         let status = self.story.get(made).map(|told| told.status.clone());
         if let Some(slot) = self.status.get_mut(at as usize) {
             *slot = status;

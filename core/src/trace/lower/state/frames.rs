@@ -54,8 +54,8 @@ impl Frames {
     pub(super) fn of(run: &Run, facts: &Facts<'_>, written: &Written<'_>) -> Frames {
         let mut frames = Frames::default();
         let calls = calls(facts);
-        frames.stand_open(run, facts, &calls);
-        frames.are_over(run, facts, written, &calls);
+        frames.add_open(run, facts, &calls);
+        frames.add_finished(run, facts, written, &calls);
         for (place, frame) in frames.list.iter().enumerate() {
             let call = frame.call.filter(|_| frames.is_walked(frame.above));
             let of = frames.called.entry((frame.above, call)).or_default();
@@ -82,7 +82,7 @@ impl Frames {
         block.is_some_and(|block| self.innermost.get(&block) == Some(&place))
     }
 
-    fn stand_open(&mut self, run: &Run, facts: &Facts<'_>, calls: &Calls<'_>) {
+    fn add_open(&mut self, run: &Run, facts: &Facts<'_>, calls: &Calls<'_>) {
         let mut above: Vec<(usize, i64)> = Vec::new();
         let mut made: BTreeMap<(Option<usize>, &str), usize> = BTreeMap::new();
         for (count, row) in (1_i64..).zip(rows(run)) {
@@ -125,7 +125,13 @@ impl Frames {
     }
 
     /// Adds frames that bindings mention but that are not in the call stack.
-    fn are_over(&mut self, run: &Run, facts: &Facts<'_>, written: &Written<'_>, calls: &Calls<'_>) {
+    fn add_finished(
+        &mut self,
+        run: &Run,
+        facts: &Facts<'_>,
+        written: &Written<'_>,
+        calls: &Calls<'_>,
+    ) {
         let mut found: BTreeMap<i64, Found> = BTreeMap::new();
         let mut ties = facts.listing.ties();
         for binding in run.bindings.iter().filter(|b| b.is_written()) {

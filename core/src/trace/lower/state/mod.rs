@@ -37,14 +37,14 @@ use frames::Frames;
 use sections::Unplaced;
 
 /// The evidence about a run from a state file and the disk.
-pub(in crate::trace) struct Told<'a, 'r> {
+pub(in crate::trace) struct Evidence<'a, 'r> {
     pub(in crate::trace) facts: Facts<'a>,
     pub(in crate::trace) frames: Frames,
     pub(in crate::trace) written: Written<'r>,
     unplaced: Unplaced,
 }
 
-impl<'a, 'r> Told<'a, 'r> {
+impl<'a, 'r> Evidence<'a, 'r> {
     /// Collects the evidence. `listing` is the program; without a program it is the file's trace, scanned, the same
     /// as `told`.
     pub(in crate::trace) fn of(
@@ -53,7 +53,7 @@ impl<'a, 'r> Told<'a, 'r> {
         told: &Listing,
         is_trace: bool,
         ledger: &mut Ledger,
-    ) -> Told<'a, 'r> {
+    ) -> Evidence<'a, 'r> {
         let mut facts = Facts::of(run, listing, told, is_trace, ledger);
         let written = disk::written(run, &facts);
         let mut open: BTreeMap<u32, usize> = BTreeMap::new();
@@ -67,7 +67,7 @@ impl<'a, 'r> Told<'a, 'r> {
         facts.part(run, &innermost);
         let unplaced = sections::read(run, &mut facts, &open);
         let frames = Frames::of(run, &facts, &written);
-        Told {
+        Evidence {
             facts,
             frames,
             written,
@@ -77,7 +77,7 @@ impl<'a, 'r> Told<'a, 'r> {
 
     /// Lets the gates' own records take precedence over marks (errata G13), except in a block or loop: a decided gate
     /// does not record its frame or round.
-    pub(in crate::trace) fn believe_gates(&mut self, run: &Run) {
+    pub(in crate::trace) fn prefer_gate_records(&mut self, run: &Run) {
         for (at, gates) in gates_of(run, self.facts.listing) {
             if let (Some(fact), Some(last)) = (self.facts.of.get_mut(at as usize), gates.last()) {
                 let status = gate_status(last);
@@ -109,7 +109,7 @@ fn gates_of<'r>(run: &'r Run, listing: &Listing) -> BTreeMap<u32, Vec<&'r Gate>>
 }
 
 /// Lowers the evidence to a story.
-pub(in crate::trace) fn lower(run: &Run, told: &Told<'_, '_>) -> Story {
+pub(in crate::trace) fn lower(run: &Run, told: &Evidence<'_, '_>) -> Story {
     let count = told.facts.listing.statements.len();
     let mut lowering = Lowering {
         run,
@@ -190,19 +190,19 @@ impl Lowering<'_, '_, '_> {
         }
         self.strays_after(None);
         self.body(None, None, None, false);
-        self.rest();
+        self.record_known_frames();
         // Frames that refer to each other as their callers.
         for place in 0..self.frames.list.len() {
             if !self.frame_at.contains_key(&place) {
                 self.frame(place, None, None);
-                self.rest();
+                self.record_known_frames();
             }
         }
         let blocks: Vec<u32> = self.bodies.keys().copied().flatten().collect();
         for block in blocks {
-            if self.is_told(block) {
+            if self.has_unrecorded_marks(block) {
                 self.body(Some(block), None, None, true);
-                self.rest();
+                self.record_known_frames();
             }
         }
         let left: Vec<Option<u32>> = self.strays.keys().copied().collect();
@@ -217,19 +217,22 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Whether a block's body has marks that are not recorded yet.
-    fn is_told(&self, block: u32) -> bool {
+    fn has_unrecorded_marks(&self, block: u32) -> bool {
         let body = self.bodies.get(&Some(block)).map_or(&[][..], Vec::as_slice);
         !self.walked.contains(&block) && body.iter().any(|at| self.marks.is_kept(*at))
     }
 
     /// Records the statements of all known frames. If a block's calls are recorded but none of its frames is open,
     /// the block's marks belong to its last call.
-    fn rest(&mut self) {
+    fn record_known_frames(&mut self) {
         loop {
             while let Some(place) = self.queue.pop_front() {
                 self.in_frame(place);
             }
-            let mut told = self.calls.iter().filter(|(block, _)| self.is_told(**block));
+            let mut told = self
+                .calls
+                .iter()
+                .filter(|(block, _)| self.has_unrecorded_marks(**block));
             let Some((block, call)) = told.next().map(|(block, call)| (*block, *call)) else {
                 break;
             };

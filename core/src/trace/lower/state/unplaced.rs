@@ -98,19 +98,19 @@ impl Lowering<'_, '_, '_> {
             let Some(name) = heading.strip_prefix(ACTIVE) else {
                 continue;
             };
-            let said: Vec<_> = text.lines().filter_map(head::pair).collect();
-            let status = said.iter().find_map(|pair| leading_status(pair.value));
+            let pairs: Vec<_> = text.lines().filter_map(head::pair).collect();
+            let status = pairs.iter().find_map(|pair| leading_status(pair.value));
             let Some(status) = status
                 .map(|status| word(&status))
                 .filter(NodeStatus::is_open)
             else {
                 continue;
             };
-            let said = said
+            let pairs = pairs
                 .iter()
                 .map(|pair| format!("{}: {}", pair.key, pair.value));
-            let said = said.collect::<Vec<_>>().join("; ");
-            let text = format!("{name}: {said}").as_str().into();
+            let facts = pairs.collect::<Vec<_>>().join("; ");
+            let text = format!("{name}: {facts}").as_str().into();
             let new = Happening {
                 text,
                 ..Happening::new(NodeKind::Statement, status)
