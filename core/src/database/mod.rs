@@ -351,7 +351,7 @@ impl Value<'_> {
         matches!(self, Value::Null)
     }
 
-    /// Returns the same bytes that [`Database::pieces`] passes on for this value.
+    /// Returns the value's bytes, the same that [`Database::pieces`] passes on.
     pub fn into_bytes(self) -> Vec<u8> {
         match self {
             Value::Text(bytes) | Value::Blob(bytes) => bytes.into_owned(),

@@ -62,7 +62,7 @@ impl<'t> Line<'t> {
             Tok::Open => true,
             _ => false,
         };
-        // `let x: type = …`
+        // A declaration with a type: `let x: type = …`.
         let typed = at == 1 && rest.is(1, Tok::Colon) && equals <= 8;
         let called = rest.word(0).is_some_and(|word| {
             equals != 1 && matches!(word, "parallel" | "loop" | "session" | "exec" | "do")

@@ -110,7 +110,7 @@ impl<'t> Row<'t> {
                 self.name = name(word);
                 self.lone = true;
             }
-            // `process(half)`
+            // A call without its keyword: `process(half)`.
             [(Tok::Word, word), (Tok::Open, "("), ..]
                 if matches!(self.kind, None | Some(Kind::Call)) =>
             {

@@ -18,7 +18,7 @@ pub type Nodes = TiVec<NodeId, Node>;
 pub type NodeSlice = TiSlice<NodeId, Node>;
 
 impl NodeId {
-    /// Returns the node at an index.
+    /// Returns the id of the node at an index of [`Trace::nodes`].
     pub fn new(place: u32) -> NodeId {
         NodeId(place)
     }

@@ -377,7 +377,7 @@ impl Node {
         )
     }
 
-    /// Returns the same times in milliseconds since 1970 UTC, if they are in UTC.
+    /// Returns when it began and ended in milliseconds since 1970 UTC, if the times are in UTC.
     pub(crate) fn worked(&self, run: &Run) -> (Option<i64>, Option<i64>) {
         let (from, to) = self.times(run);
         (from.and_then(Stamp::millis), to.and_then(Stamp::millis))

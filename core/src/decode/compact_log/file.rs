@@ -206,7 +206,7 @@ impl Reader {
     /// Reads a key of the header; returns `false` for an unknown key. With `keep`, an unknown key is kept as a fact
     /// of the run.
     fn pair(&mut self, pair: &head::Pair<'_>, keep: bool) -> bool {
-        // `root: x  # always present`
+        // A comment may follow the value: `root: x  # always present`.
         let value = pair.value.split(" #").next().unwrap_or_default();
         let head = &mut self.log.head;
         match keep {

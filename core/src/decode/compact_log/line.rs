@@ -463,7 +463,7 @@ fn condition(text: &str) -> Option<Event<'_>> {
     let outcome = outcome.trim_start_matches([':', '=', '-', '>', '→', '⇒', ' ', '\t']);
     let (held, note) = match (verdict(outcome), verdict(inner)) {
         (Some((held, note)), _) => (held, note),
-        // `if(true)`, `if(false) ✓`
+        // A value without further text: `if(true)`, `if(false) ✓`.
         (None, Some((held, ""))) => (held, outcome),
         _ => return None,
     };
@@ -673,7 +673,7 @@ fn fraction(text: &str) -> Option<(u32, Option<u32>, &str)> {
     };
     match integer(after) {
         Some((max, rest)) => Some((n, u32::try_from(max).ok(), rest.trim())),
-        // `loop:2/∞`
+        // A loop without a maximum: `loop:2/∞`.
         None => Some((n, None, after.trim_start_matches(['∞', '?', '*', '-', ' ']))),
     }
 }

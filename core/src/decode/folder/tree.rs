@@ -77,7 +77,8 @@ impl<'a> Tree<'a> {
         file.path.get(self.root.len()..).unwrap_or_default()
     }
 
-    /// Does the same for a file that may not be part of this tree.
+    /// Returns a file's path inside the run folder like [`Tree::relative`], but also accepts a file outside of this
+    /// tree.
     pub(super) fn inside<'f>(&self, file: &'f FileEntry) -> &'f str {
         file.path.get(self.root.len()..).unwrap_or(&file.path)
     }

@@ -66,8 +66,8 @@ pub fn binding_tail(db: &dyn Database, binding: &Binding) -> Result<Binding, Dec
     }))
 }
 
-/// Does the same for all given bindings that lack these columns. A binding whose row no longer exists stays
-/// unchanged.
+/// Reads these columns for every given binding that lacks them, as [`binding_tail`] does for one. A binding whose row
+/// no longer exists stays unchanged.
 ///
 /// # Errors
 /// If a row cannot be read.

@@ -60,10 +60,10 @@ pub fn decode(db: &dyn Database, name: &str, wanted: Option<&str>) -> Result<Dec
     decode_in(db, name, "", wanted)
 }
 
-/// Does the same for a database in a folder of this name; a run is normally named after its folder.
+/// Decodes a database like [`decode`], if its folder is known: the run is normally named after its folder.
 ///
 /// # Errors
-/// See [`decode`].
+/// The same as [`decode`].
 pub fn decode_in(
     db: &dyn Database,
     name: &str,
@@ -137,7 +137,7 @@ pub struct Head {
 /// is.
 ///
 /// # Errors
-/// See [`decode`].
+/// The same as [`decode`].
 pub fn head(
     db: &dyn Database,
     name: &str,
@@ -166,7 +166,7 @@ pub fn head(
 /// the agents of that name without their segments. Executions and bindings are not read.
 ///
 /// # Errors
-/// See [`decode`].
+/// The same as [`decode`].
 pub fn agents_named(
     db: &dyn Database,
     store: &str,

@@ -108,7 +108,7 @@ impl Reader<'_> {
         self.scan_some(table, columns(table), each);
     }
 
-    /// Does the same with the given columns of any table.
+    /// Scans any table like [`Reader::scan`], but with the given columns.
     pub(super) fn scan_some(
         &mut self,
         table: &'static str,
@@ -120,7 +120,7 @@ impl Reader<'_> {
         self.scan_rows(table, rows, wants, each);
     }
 
-    /// Does the same with the given rows.
+    /// Scans a table like [`Reader::scan_some`], but only the given rows.
     pub(super) fn scan_rows(
         &mut self,
         table: &'static str,

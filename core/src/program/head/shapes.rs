@@ -140,7 +140,7 @@ impl Head {
             (Some(Tok::Cond), _) => {
                 self.condition(line, 1);
             }
-            // `loop for each x in xs (max: 20):`
+            // A loop over items: `loop for each x in xs (max: 20):`.
             (_, Some("for")) if self.each(line, 2) => {}
             (_, Some("as")) => {}
             (_, Some(count)) if count.bytes().all(|b| b.is_ascii_digit()) => {
@@ -160,7 +160,7 @@ impl Head {
 
     /// Parses `for x in y` and `for x, i in y`; adds the properties each, index, in.
     pub(super) fn each(&mut self, line: Line<'_>, at: usize) -> bool {
-        // `for each x in y`
+        // The word `each` is optional: `for each x in y`.
         let each = usize::from(line.word(at) == Some("each") && line.word(at + 1) != Some("in"));
         let at = at + each;
         let pair = line.is(at + 1, Tok::Comma);

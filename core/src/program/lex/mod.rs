@@ -298,7 +298,7 @@ fn opens_body(spans: &Spans<'_>) -> bool {
     let Some((last, head)) = spans.tokens.split_last() else {
         return false;
     };
-    // `} else {`
+    // Closing brackets may precede the head, as in `} else {`.
     let closing = head.iter().take_while(|token| token.tok == Tok::Close);
     let head = head.get(closing.count()..).unwrap_or_default();
     let brace = spans.text.get(last.start..last.end) == Some("{");

@@ -33,7 +33,7 @@ pub(in crate::trace) struct Fact {
     pub(in crate::trace) state_line: Option<u32>,
     /// Whether the tie of that line is a guess.
     pub(in crate::trace) guessed: bool,
-    /// The evidence for that tie.
+    /// The evidence for the tie to its line.
     pub(in crate::trace) by: Option<TiedBy>,
     /// Whether the statement is marked as the next one: `[...next...]`.
     pub(in crate::trace) ahead: bool,

@@ -49,7 +49,7 @@ pub(super) struct Inst<'a> {
     /// Its statement in the program; [`NONE`] without a tie.
     pub(super) stmt: u32,
     pub(super) guessed: bool,
-    /// The evidence for that tie.
+    /// The evidence for the tie to its statement.
     pub(super) by: Option<TiedBy>,
     /// Whether its last row leaves it open.
     pub(super) open: bool,

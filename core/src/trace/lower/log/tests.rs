@@ -35,7 +35,7 @@ fn told(lines: &str, expected: &str) -> (Run, Trace) {
     check(&[("state.md", &log), ("program.prose", PROGRAM)], expected)
 }
 
-/// Does the same without a program, so that only the log determines the structure.
+/// Checks a log without a program, so that only the log determines the structure.
 fn alone(lines: &str, expected: &str) -> (Run, Trace) {
     let log = format!("# run:r p.prose\n{lines}");
     check(&[("state.md", &log)], expected)

@@ -9,7 +9,7 @@ use crate::program::StatementKind;
 use crate::trace::lower::facts::Facts;
 use crate::trace::verdict::recorded;
 
-/// Flags per statement.
+/// For each statement, whether it gets a record, and why.
 pub(super) struct Marks {
     kept: Vec<bool>,
     /// Whether a statement inside has a record.
