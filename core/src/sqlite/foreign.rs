@@ -168,7 +168,7 @@ pub fn program_of(conn: &Connection, sql: &str) -> rusqlite::Result<Program> {
     let mut own: BTreeMap<String, usize> = BTreeMap::new();
     while let Some(row) = rows.next()? {
         instructions += 1;
-        // addr, opcode, p1, p2, p3, p4, p5, comment
+        // The columns of EXPLAIN: addr, opcode, p1, p2, p3, p4, p5, comment.
         let code: String = row.get(1)?;
         let found = match code.as_str() {
             "Program" => {

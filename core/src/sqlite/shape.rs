@@ -97,7 +97,7 @@ fn list_by(conn: &Connection, sql: &str) -> Result<Vec<Listed>, DecodeError> {
     let mut rows = statement.query([])?;
     let mut tables = Vec::new();
     while let Some(row) = rows.next()? {
-        // schema, name, type, ncol, wr, strict
+        // The columns of `table_list`: schema, name, type, ncol, wr, strict.
         let schema: String = row.get(0)?;
         let name = lossy(row.get_ref(1)?);
         let own = name
@@ -130,7 +130,7 @@ fn describe(conn: &Connection, listed: Listed) -> Result<Found, DecodeError> {
             if place > 0 {
                 key.push((place, name.clone()));
             }
-            // 2: generated and virtual; 3: generated and stored, which reads like an ordinary column.
+            // Value 2 means generated and virtual, 3 generated and stored, which reads like an ordinary column.
             let hidden: i64 = row.get(6)?;
             if hidden == 2 {
                 computed.push(name.clone());

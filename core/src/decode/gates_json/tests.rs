@@ -96,7 +96,7 @@ fn an_unreadable_file_hides_only_itself() {
     assert_eq!(gate("a", Some(&deep), None).1.len(), 1);
 }
 
-/// Errata G8: in order of id.
+/// Rows must come in order of id (errata G8).
 #[test]
 fn reads_the_audit_log() {
     let log = concat!(

@@ -148,7 +148,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
     reader.scan(schema::AGENT_SEGMENTS, |cells| {
         let name = cells.word("agent_name");
         let place = *by_name.entry(Text::clone(&name)).or_insert_with(|| {
-            // A1: foreign keys are off in the sqlite3 program, so a segment may precede its agent.
+            // The sqlite3 program does not enforce foreign keys, so a segment may precede its agent (errata A1).
             let message =
                 format!("segments of agent {name} are recorded, but the agent itself is not");
             let issue = Issue::warning("segment-without-agent", message);

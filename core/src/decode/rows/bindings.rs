@@ -99,7 +99,7 @@ fn tail(binding: &mut Binding, cells: &mut Cells<'_>) {
 
 fn check(binding: &Binding, cells: &mut Cells<'_>) {
     let name = &binding.name;
-    // B10: SQLite accepts any kind.
+    // SQLite accepts any kind (errata B10).
     if let BindingKind::Other(word) = &binding.kind {
         let found = if word.is_empty() {
             "no kind".to_owned()
@@ -112,7 +112,7 @@ fn check(binding: &Binding, cells: &mut Cells<'_>) {
             issue.hint("OpenProse knows input, output, let and const."),
         );
     }
-    // B11: any name is accepted on reading; these names could be misread as something else.
+    // Reading accepts any name (errata B11), but these names could be misread as something else.
     if let Some(why) = odd_name(name) {
         let issue = Issue::noted("odd-name", format!("the name “{name}” {why}"))
             .hint("It is shown as written, but `prosescope` refuses to write such a name.");

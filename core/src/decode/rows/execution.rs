@@ -46,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> (Vec<Execution>, Dialect) {
     rows.shrink_to_fit();
     put_in_order(reader, &mut rows);
     if !rows.is_empty() && !evidence.times {
-        // X14: rows of the append-only dialect have no times.
+        // Rows of the append-only dialect have no times (errata X14).
         reader.notes.add(
             Issue::noted("times-not-recorded", "no row of execution has a time")
                 .at_table(schema::EXECUTION)

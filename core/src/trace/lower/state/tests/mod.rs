@@ -366,7 +366,7 @@ fn gates_stand_by_their_record() {
     assert!(tree(&trace).contains("gate late: pending derived <"));
 }
 
-/// Errata T10, last sentence; docs/reference/formats.md.
+/// Source: errata T10, last sentence; docs/reference/formats.md.
 #[test]
 fn a_binding_on_disk_beats_a_marker() {
     let program = "let analysis = session \"A\"\nlet plan = session \"P\"\nlet code = session \"C\"\noutput summary = session \"S\"\n";
