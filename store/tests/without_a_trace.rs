@@ -284,7 +284,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
     drop(make(&whole, ""));
     let bytes = fs::read(&whole).unwrap();
     let cut = format!(
-        "the database is cut off: its header says {} KB, the file has 5000 bytes",
+        "the database is cut off: its header announces {} KB, the file has 5000 bytes",
         (bytes.len() as f64 / 1e3).round()
     );
     for (name, bytes, cause, next) in [

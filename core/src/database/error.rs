@@ -24,7 +24,7 @@ pub enum DecodeError {
         head: String,
     },
     /// The header announces more pages than the file contains.
-    #[error("the database is cut off: its header says {expected}, the file has {found}")]
+    #[error("the database is cut off: its header announces {expected}, the file has {found}")]
     Truncated {
         /// Size that the header announces, in words.
         expected: String,
@@ -35,7 +35,7 @@ pub enum DecodeError {
     #[error("the database's header is damaged: {0}")]
     BadHeader(String),
     /// A database of another program: it has none of the tables of a run or of agents.
-    #[error("no run and no agents are in this database: {0}")]
+    #[error("this database contains neither a run nor agents: {0}")]
     NoTables(String),
     /// SQLite reports that the file is malformed.
     #[error("the database is damaged: {0}")]
@@ -71,7 +71,7 @@ impl DecodeError {
     pub fn next_step(&self) -> &'static str {
         match self {
             DecodeError::Empty => {
-                "Nothing was written to it, or it was lost while copying; copy it again, with state.db-wal if there is one."
+                "It was never written, or its content was lost while copying. Copy it again, with state.db-wal if there is one."
             }
             DecodeError::NotSqlite { .. } => {
                 "Open the run's state.db, an agents.db, a run folder or its state.md."
@@ -80,10 +80,10 @@ impl DecodeError {
                 "Decrypt it with the program that made it, and open the result."
             }
             DecodeError::Truncated { .. } => {
-                "Copy it again from where it came; a download may have stopped early."
+                "Copy it again from its source, because a download may have stopped early."
             }
             DecodeError::BadHeader(_) | DecodeError::Damaged(_) => {
-                "Copy it again from where it came; if that is no better, `sqlite3 state.db .recover` may save its rows."
+                "Copy it again from its source. If the error stays, `sqlite3 state.db .recover` may save its rows."
             }
             DecodeError::NoTables(_) => {
                 "Open the state.db of a run (.prose/runs/ID/state.db) or an agents.db."
@@ -102,7 +102,7 @@ impl DecodeError {
                 "Check that the server runs and that the address is right, and try again."
             }
             DecodeError::Sqlite(_) => {
-                "Open it again; if it stays so, copy it again from where it came."
+                "Open it again. If the error stays, copy it again from its source."
             }
         }
     }

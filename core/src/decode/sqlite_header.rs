@@ -246,7 +246,7 @@ mod tests {
             (
                 b"SQLite format 3\0\x10\x00",
                 18,
-                "the database is cut off: its header says at least 100 bytes, the file has 18 bytes",
+                "the database is cut off: its header announces at least 100 bytes, the file has 18 bytes",
             ),
         ] {
             assert_eq!(Header::read(head, len).unwrap_err().to_string(), expected);
@@ -296,7 +296,7 @@ mod tests {
         };
         assert_eq!(
             short.whole().unwrap_err().to_string(),
-            "the database is cut off: its header says 29 KB, the file has 29 KB"
+            "the database is cut off: its header announces 29 KB, the file has 29 KB"
         );
         head[16] = 0x11;
         assert_eq!(

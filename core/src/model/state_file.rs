@@ -51,7 +51,7 @@ impl StateFile {
             .iter()
             .map(|(_, text)| text.lines().count() + 1);
         let cut = more.sum::<usize>() > MOST_REMARKS;
-        let cut = cut.then(|| Text::from("… the rest stands in the state file"));
+        let cut = cut.then(|| Text::from("… the rest is in the state file"));
         lines.take(MOST_REMARKS).chain(cut)
     }
 }

@@ -227,13 +227,13 @@ impl TiedBy {
     pub fn why_guessed(self) -> &'static str {
         match self {
             TiedBy::Text => "several lines have this text, or begin with it",
-            TiedBy::Name => "the name fits, the rest does not single out a line",
-            TiedBy::Number => "only the number names it",
+            TiedBy::Name => "the name fits, but the rest does not identify a line",
+            TiedBy::Number => "only the number identifies the line",
             TiedBy::Target => "the line refers to the same agent or block",
             TiedBy::Beginning => "the text is shortened",
-            TiedBy::Quoted => "only the quoted text is alike",
+            TiedBy::Quoted => "only the quoted text is similar",
             TiedBy::Kind => "the line is of the same kind",
-            TiedBy::Index => "only the index names it",
+            TiedBy::Index => "only the index identifies the line",
         }
     }
 }

@@ -114,7 +114,7 @@ mod tests {
         let error = from_bytes(&db[..db.len() - 1]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the database is cut off: its header says 8192 bytes, the file has 8191 bytes"
+            "the database is cut off: its header announces 8192 bytes, the file has 8191 bytes"
         );
         assert!(error.next_step().starts_with("Copy it again"));
         for n in 0..120 {

@@ -11,7 +11,7 @@ impl From<rusqlite::Error> for DecodeError {
             Some(ErrorCode::OperationInterrupted) => DecodeError::Stopped,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => DecodeError::Locked,
             Some(ErrorCode::NotADatabase) => DecodeError::NotSqlite {
-                what: "a file that begins with no header of a database".into(),
+                what: "a file without a database header".into(),
             },
             Some(ErrorCode::DatabaseCorrupt) => DecodeError::Damaged(message),
             // In a browser, the VFS reports a changed file as a failed read (errata R7).

@@ -59,7 +59,7 @@ pub fn fit_for_writing(conn: &Connection) -> Result<Result<Vec<String>, Unfit>, 
         false => Vec::new(),
     };
     Ok(match triggers.first() {
-        Some(trigger) => Err(format!("{trigger}, which would write too")),
+        Some(trigger) => Err(format!("{trigger}, which would also write")),
         None => Ok(tables_found),
     })
 }
@@ -369,7 +369,7 @@ fn triggers_of(conn: &Connection, tables: &[Found]) -> Result<Vec<String>, Decod
         conn.query_row("SELECT count(*) FROM main.sqlite_schema", [], |r| r.get(0))?;
     if objects > MOST_OBJECTS {
         return Ok(vec![format!(
-            "a schema of {objects} objects: triggers are looked for among {MOST_OBJECTS} at most"
+            "a schema of {objects} objects, of which at most {MOST_OBJECTS} can be searched for triggers"
         )]);
     }
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true)?;

@@ -38,7 +38,7 @@ pub(super) fn look_through(conn: &Connection, name: &str) -> Vec<Issue> {
     issues.extend(looked.ended.as_ref().map(not_looked_through));
     if looked.skipped > 0 {
         let what = format!(
-            "{} tables that do not belong to a run were not checked, because at most {MOST_OTHERS} of them are",
+            "{} tables that do not belong to a run were not checked, because at most {MOST_OTHERS} of them are checked",
             looked.skipped
         );
         issues.push(unknown(what));

@@ -251,7 +251,7 @@ impl Copy<'_> {
                 if !is_constraint_error(&inserted) {
                     self.note_repair(
                         "gate-twice",
-                        format!("named the gate {id} that is met again {id}#{visit}"),
+                        format!("renamed the repeated gate {id} to {id}#{visit}"),
                     );
                     break;
                 }
@@ -296,7 +296,7 @@ impl Copy<'_> {
         for _ in 0..made {
             self.note_repair(
                 "segment-without-agent",
-                "made the row of an agent that has segments".to_owned(),
+                "added the row of an agent that has segments".to_owned(),
             );
         }
         Ok(())

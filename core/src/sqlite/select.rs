@@ -458,5 +458,7 @@ fn out_of_order(at: i64) -> DecodeError {
 }
 
 fn more_than_the_file() -> DecodeError {
-    DecodeError::Damaged("its rows claim more than the file holds, so they share pages".to_owned())
+    DecodeError::Damaged(
+        "its rows claim more bytes than the file has, so they share pages".to_owned(),
+    )
 }

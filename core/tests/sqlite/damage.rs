@@ -104,7 +104,7 @@ fn texts_that_take_more_than_the_file_end_the_table() {
     let run = db.read();
     assert_eq!(run.executions.len(), 50);
     assert!(run.gates.len() < 50, "{}", run.gates.len());
-    assert_said(&run, "table-damaged", "claim more than the file holds");
+    assert_said(&run, "table-damaged", "claim more bytes than the file has");
 }
 
 /// A value's length is a claim: SQLite would walk a chain of pages in a circle for two gigabytes.

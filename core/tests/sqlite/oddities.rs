@@ -465,15 +465,15 @@ fn rows_of_one_run_where_tables_name_their_run() {
 #[test]
 fn databases_of_somebody_else_are_refused_with_what_they_hold() {
     for (sql, expected) in [
-        ("VACUUM", "no run and no agents are in this database: it has no tables at all"),
+        ("VACUUM", "this database contains neither a run nor agents: it has no tables at all"),
         (
             "CREATE TABLE users(id); CREATE VIEW run AS SELECT 1",
-            "no run and no agents are in this database: it has the tables run (view), users",
+            "this database contains neither a run nor agents: it has the tables run (view), users",
         ),
         (
             "CREATE TABLE a1(x); CREATE TABLE a2(x); CREATE TABLE a3(x); CREATE TABLE a4(x); CREATE TABLE a5(x);
              CREATE TABLE a6(x); CREATE TABLE a7(x); CREATE TABLE a8(x); CREATE TABLE a9(x)",
-            "no run and no agents are in this database: it has 9 tables, among them a1, a2, a3, a4, a5, a6, a7, a8",
+            "this database contains neither a run nor agents: it has 9 tables, among them a1, a2, a3, a4, a5, a6, a7, a8",
         ),
     ] {
         let db = Db::of(sql);

@@ -154,14 +154,14 @@ impl QueryError {
     pub fn next(&self) -> String {
         match self {
             QueryError::Empty => "Give a SELECT, such as SELECT * FROM trace.".to_owned(),
-            QueryError::NoQuestion(_) => "Ask one of those that are listed.".to_owned(),
-            QueryError::Several => "Ask one after the other.".to_owned(),
+            QueryError::NoQuestion(_) => "Ask one of the listed questions.".to_owned(),
+            QueryError::Several => "Ask them one after the other.".to_owned(),
             QueryError::Sql { next, .. } => next.clone(),
             QueryError::Refused(_) => {
                 "A question reads the run's tables and changes nothing; ask with SELECT.".to_owned()
             }
             QueryError::Stopped => {
-                "Ask for less: name the rows with WHERE, and join tables by their keys.".to_owned()
+                "Ask for less: restrict the rows with WHERE, and join tables by their keys.".to_owned()
             }
             QueryError::TooBig(_) => {
                 "Ask for less: fewer rows, or no values longer than 16 MB; value_list has the beginning of each.".to_owned()

@@ -192,7 +192,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
     let words = by_header.map_or("the root".to_owned(), |id| format!("frame {id}"));
     let issue = Issue::warning(
         "binding-frame",
-        format!("{path} is named for frame {by_name}, but its header says {words}"),
+        format!("{path} is named for frame {by_name}, but its header names {words}"),
     )
     .at_file(path)
     .hint("The header counts, because a name may look like a frame's by chance.");

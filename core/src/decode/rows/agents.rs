@@ -194,7 +194,7 @@ fn read_segments(reader: &mut Reader<'_>, agents: &mut Vec<Agent>, store: &Text)
                 ),
             )
             .at_table(schema::AGENT_SEGMENTS)
-            .hint("Open the row under files and tables to read one whole."),
+            .hint("To read a whole text, open its row under files and tables."),
         );
     }
 }

@@ -112,7 +112,7 @@ pub fn decode_in(
                     reader.texts.shortened
                 ),
             )
-            .hint("Open the row under files and tables to read one whole."),
+            .hint("To read a whole text, open its row under files and tables."),
         );
     }
     run.issues = reader.notes.finish();

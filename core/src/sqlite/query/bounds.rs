@@ -100,7 +100,7 @@ impl Readable {
                 column,
             } => self.why_not_read(database.as_deref(), table, column),
             Action::Function(name) => one_of(NOT_FUNCTIONS, name)
-                .then(|| format!("the function {name} reaches out of the database")),
+                .then(|| format!("the function {name} reaches outside the database")),
             Action::Pragma(name, value) => {
                 let allowed =
                     one_of(TABLE_PRAGMAS, name) || (value.is_none() && one_of(PRAGMAS, name));

@@ -79,7 +79,7 @@ fn a_scoped_name_is_believed_only_when_its_header_agrees() {
         .unwrap();
     assert_eq!(
         issue.message,
-        "bindings/r__43.md is named for frame 43, but its header says frame 44"
+        "bindings/r__43.md is named for frame 43, but its header names frame 44"
     );
 }
 
