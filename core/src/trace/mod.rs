@@ -7,6 +7,10 @@
 //! a state.md, disk ──► lower/state  ┘
 //! ```
 //!
+//! Terms: an *instance* is one execution of a statement or construct, recorded by one or more rows; a *happening* is
+//! the same in a story, from any source. A *tie* assigns it to a statement of the program, and may be a guess. A
+//! *position* is a place where the run currently is: an open node without open descendants.
+//!
 //! Order always follows row ids, never times. Recursion is avoided, because 100,000 levels are legal.
 //!
 //! | step | module | rules (docs/contribute/errata.md) |
