@@ -1,15 +1,16 @@
-//! What a statement is about to do, asked before it does: SQLite's authorizer, for databases of anybody.
+//! SQLite's authorizer: asks a callback before each action of a statement whether the action is allowed.
 //!
-//! rusqlite has one too, but it panics at a name that is no UTF-8, and names come from the file. Natively that is
-//! caught and refuses the statement; in WebAssembly, where nothing is caught, it would end the reader. Here such names
-//! are given with U+FFFD in them, which is what no rule knows.
+//! rusqlite has an authorizer too, but its callback panics at a name that is not UTF-8, and such names can come from
+//! the database file. Natively rusqlite catches the panic and refuses the statement; WebAssembly cannot catch a
+//! panic, so the viewer would end. This authorizer replaces invalid bytes with U+FFFD instead, and a name with U+FFFD
+//! matches none of the names that Prosescope allows.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use rusqlite::{Connection, Result, ffi};
 
-/// What a statement is about to do.
+/// An action that a statement is about to take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action<'a> {
@@ -17,11 +18,12 @@ pub enum Action<'a> {
     Select,
     /// Reads a column.
     Read {
-        /// `main`, `temp` or the name of an attached one; `None` where no column is read and the statement names no database.
+        /// `main`, `temp` or the name of an attached database; `None` if the statement reads no column and names no
+        /// database.
         database: Option<Cow<'a, str>>,
-        /// The table, or the name of a subquery of which no column is read.
+        /// The table, or the name of a subquery if the statement reads no column of it.
         table: Cow<'a, str>,
-        /// The column; empty where none is read, as `count(*)` does.
+        /// The column; empty if the statement reads none, as in `count(*)`.
         column: Cow<'a, str>,
     },
     /// A `WITH RECURSIVE`.
@@ -32,18 +34,18 @@ pub enum Action<'a> {
     Function(Cow<'a, str>),
     /// A pragma and its value.
     Pragma(Cow<'a, str>, Option<Cow<'a, str>>),
-    /// Something else: all writing is.
+    /// Any other action; every write is one.
     Other,
 }
 
-/// Decides about an action. The second argument is the innermost trigger or view that asks for it, if any.
+/// Decides about an action. The second argument is the innermost trigger or view that takes the action, if any.
 type Allow = Box<dyn Fn(&Action<'_>, Option<&str>) -> bool + Send>;
 
-/// Calls `allow` for every action of every statement from now on, with the innermost trigger or view that asks for it;
+/// Calls `allow` for each action of every later statement, with the innermost trigger or view that takes the action;
 /// `false` refuses the statement. Replaces an earlier `allow`.
 ///
 /// # Errors
-/// When SQLite has no memory for it.
+/// If SQLite cannot allocate memory for the callback.
 pub fn authorize<F>(conn: &Connection, allow: F) -> Result<()>
 where
     F: Fn(&Action<'_>, Option<&str>) -> bool + Send + 'static,
@@ -51,11 +53,12 @@ where
     install(conn, LASTING, Some(Box::new(allow)))
 }
 
-/// Calls `allow` in place of the lasting one while `body` runs; afterwards the lasting one is asked again.
+/// Calls `allow` instead of the callback set by [`authorize`] while `body` runs, and restores that callback
+/// afterwards.
 ///
 /// # Errors
-/// When SQLite has no memory for it; `body` was then not run, or the connection refuses nothing any more and must be
-/// closed.
+/// If SQLite cannot allocate memory for the callback. Either `body` has not run, or the connection allows everything
+/// from now on and the caller must close it.
 pub fn authorize_during<F, R>(conn: &Connection, allow: F, body: impl FnOnce() -> R) -> Result<R>
 where
     F: Fn(&Action<'_>, Option<&str>) -> bool + Send + 'static,
@@ -69,14 +72,15 @@ where
 const LASTING: &CStr = c"prosescope_authorizer";
 const PASSING: &CStr = c"prosescope_authorizer_passing";
 
-/// Makes the one that is kept under `name` the one that is asked: a new one, or the one that is there.
+/// Installs the callback stored under `name`: the given one, or else the one already stored there.
 #[expect(
     unsafe_code,
     reason = "SQLite's C interface takes a callback with a pointer"
 )]
 fn install(conn: &Connection, name: &CStr, new: Option<Allow>) -> Result<()> {
-    // SAFETY: the callback is exchanged before what it points to: SQLite frees the data of a name when it is given anew,
-    // and when the connection closes, after which it asks nothing. Both names keep an `Allow`, which `ask` takes.
+    // SAFETY: SQLite frees a stored callback when another is stored under its name or when the connection closes. The
+    // authorizer is removed before the callback it points to is replaced, and a closed connection calls none. Both
+    // names store an `Allow`, the type that `ask` expects.
     let code = unsafe {
         ffi::sqlite3_set_authorizer(conn.handle(), None, std::ptr::null_mut());
         let data: *const Allow = match new {
@@ -103,7 +107,7 @@ unsafe extern "C" fn ask(
     database: *const c_char,
     inside: *const c_char,
 ) -> c_int {
-    // SAFETY: SQLite gives null or strings that end in a zero and live as long as the call, and the data that was set.
+    // SAFETY: SQLite passes null or zero-terminated strings that live as long as the call, and the data set above.
     let (first, second, database, inside, allow) = unsafe {
         let allow = data.cast::<Allow>().as_ref();
         (
@@ -135,7 +139,7 @@ unsafe extern "C" fn ask(
 
 #[expect(unsafe_code, reason = "reads a string of C")]
 unsafe fn text<'a>(start: *const c_char) -> Option<Cow<'a, str>> {
-    // SAFETY: as the caller says: null, or the start of a string that ends in a zero.
+    // SAFETY: the caller passes null or the start of a zero-terminated string.
     (!start.is_null()).then(|| unsafe { CStr::from_ptr(start) }.to_string_lossy())
 }
 
@@ -204,7 +208,7 @@ mod tests {
 
     #[test]
     fn names_that_are_no_text_are_asked_for_too() {
-        // The bytes stand in the schema, where a statement of ours cannot put them.
+        // The bytes are written into the file's schema: a statement passed as `&str` cannot contain them.
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.db");
         let conn = Connection::open(&path).unwrap();
@@ -235,7 +239,7 @@ mod tests {
             assert!(authorize_during(&conn, |_, _| true, writes).unwrap());
             assert!(!writes());
         }
-        // Without a lasting one nothing is refused afterwards.
+        // Without a callback of `authorize`, everything is allowed again afterwards.
         let conn = Connection::open_in_memory().unwrap();
         let selects = || conn.prepare("SELECT 1").is_ok();
         assert!(!authorize_during(&conn, |_, _| false, selects).unwrap());

@@ -515,7 +515,7 @@ fn several_runs_are_one_file_and_each_is_named() {
     // One without files is that, and not a file that is missing.
     fs::write(project.at("empty.zip"), zip(&[])).expect("written");
     let refused = project.refused(6, "show empty.zip");
-    assert!(refused.contains("the zip has no files in it"), "{refused}");
+    assert!(refused.contains("the zip contains no files"), "{refused}");
     assert!(!project.at("run.pdf").exists() && !project.at("twice.zip").exists());
 }
 

@@ -183,7 +183,7 @@ impl From<ShareError> for Problem {
                     .to_owned()
             }
             ShareError::Remains { name, .. } => format!(
-                "leave out what holds it (without, maxValue), or keep it knowingly: keep: ['{name}']"
+                "leave out the content with it (without, maxValue), or keep it deliberately: keep: ['{name}']"
             ),
             ShareError::Alike(_)
             | ShareError::TooLarge(_)

@@ -1,4 +1,4 @@
-//! Processor time for each kind of text; `cargo run --release -p prosescope-redact --example speed`.
+//! Prints the processor time for each kind of text: `cargo run --release -p prosescope-redact --example speed`.
 use prosescope_test_support::work::spent;
 
 use prosescope_redact::{Exact, Names, Remains, Rules, replace, rules, shape};
@@ -65,7 +65,8 @@ fn main() {
     let names = time("10 MB of secrets", &all, &planted);
     let found = spent(|| Remains::of(&names).search(sources.as_bytes()));
     println!("remains: {found:?}");
-    // What repeats a keyword, an example, or an example without its end, over and over: a pattern that fails late is slow.
+    // Texts that repeat a keyword, an example, or the beginning of an example: a pattern that fails late is slow on
+    // them.
     let mut slow = Vec::new();
     for rule in rules() {
         let shapes = rule.found.iter().chain(&rule.kept);

@@ -1,15 +1,15 @@
-//! Exact values: what a caller knows to be secret, from `.env`, from the environment, from `--redact TEXT`.
+//! Exact values: texts that a caller passes as secret, from `.env`, from the environment, from `--redact TEXT`.
 
 use std::fmt;
 
 use crate::rule::Kind;
 use crate::words::names_secret;
 
-/// The fewest characters of an exact value that the user did not ask for: shorter ones occur by chance and would corrupt what is
-/// shared (`USER=mm`).
+/// The fewest characters of an exact value that the user did not name: a shorter one (`USER=mm`) occurs by chance,
+/// and replacing it would corrupt the shared file.
 pub const SHORTEST: usize = 8;
 
-/// A value that is replaced wherever it stands, in each of its forms ([`crate::Remains`] lists them).
+/// A value to replace wherever it occurs, in each of its forms ([`crate::Remains`] lists them).
 #[derive(Clone)]
 pub struct Exact {
     pub(crate) value: String,
@@ -17,12 +17,13 @@ pub struct Exact {
     pub(crate) kind: Kind,
     pub(crate) word: bool,
     pub(crate) asked: bool,
-    /// The rule that found it first.
+    /// The rule that first found the value, if one did.
     pub(crate) rule: Option<&'static str>,
 }
 
 impl Exact {
-    /// A secret of this name: `API_TOKEN`. The name, cleaned of other signs, is a part of each replacement.
+    /// Creates a secret with this name, such as `API_TOKEN`. Each replacement contains the letters, digits and
+    /// hyphens of the name.
     pub fn secret(name: &str, value: &str) -> Self {
         Exact {
             value: value.to_owned(),
@@ -34,7 +35,7 @@ impl Exact {
         }
     }
 
-    /// A name of a person or a machine, such as `user` or `host`: replaced only where it stands as a whole word.
+    /// Creates a name of a person or a machine, such as `user` or `host`; it is replaced only as a whole word.
     pub fn personal(name: &str, value: &str) -> Self {
         Exact {
             kind: Kind::Personal,
@@ -43,27 +44,27 @@ impl Exact {
         }
     }
 
-    /// Says that the user named this value: it may be short.
+    /// Marks the value as named by the user, so that it may be short.
     pub fn asked(mut self) -> Self {
         self.asked = true;
         self
     }
 
-    /// Whether the value is long enough to be searched for.
+    /// Returns whether the value is long enough to search for.
     pub fn usable(&self) -> bool {
         let length = self.value.trim().chars().take(SHORTEST).count();
         length >= SHORTEST || self.asked && length > 0
     }
 }
 
-/// Shows the name alone.
+/// Prints only the name, so that no log contains the secret.
 impl fmt::Debug for Exact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Exact({})", self.stem)
     }
 }
 
-/// The part of a name that a replacement can show.
+/// Returns the part of a name that a replacement may contain.
 fn stem(name: &str) -> String {
     let clean: String = name
         .chars()
@@ -87,9 +88,9 @@ fn stem(name: &str) -> String {
 /// A variable of an `.env` file.
 #[derive(Clone)]
 pub struct Variable {
-    /// Its name.
+    /// The variable's name.
     pub name: String,
-    /// Its value, without quotes.
+    /// The variable's value, without quotes.
     pub value: String,
 }
 
@@ -100,14 +101,14 @@ impl fmt::Debug for Variable {
 }
 
 impl Variable {
-    /// Whether the value is to be searched for: every value of an `.env` file, but for a setting that no name calls secret and that
-    /// stands in many texts (a word, a number, a path, an address without a password).
+    /// Returns whether to search for the value: every value of an `.env` file, except an ordinary setting (a word, a
+    /// number, a path, an address without a password) whose name is not one for secrets.
     pub fn is_secret(&self) -> bool {
         names_secret(&self.name) || !setting(&self.value)
     }
 }
 
-/// Whether a value is an ordinary setting.
+/// Returns whether a value is an ordinary setting.
 fn setting(value: &str) -> bool {
     let word = |word: &str| {
         word.bytes().all(|b| {
@@ -123,7 +124,8 @@ fn setting(value: &str) -> bool {
     word(value) || url || value.starts_with(['/', '~', '.']) && !value.contains(['=', '@', '+'])
 }
 
-/// Reads the variables of an `.env` file: `NAME=value`, `export NAME="value"`, comments, values of several lines in quotes.
+/// Parses the variables of an `.env` file: `NAME=value`, `export NAME="value"`, comments, and quoted values of
+/// several lines.
 pub fn variables(text: &str) -> Vec<Variable> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -139,7 +141,7 @@ pub fn variables(text: &str) -> Vec<Variable> {
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
         let value = match quote {
             Some(quote) => {
-                // The value in the text itself: it may go on over several lines.
+                // Read from the whole text, because a quoted value may continue on later lines.
                 let at = line.find(value).unwrap_or(0) + 1;
                 let inside = &rest[at..];
                 match closing(inside, quote) {
@@ -176,7 +178,7 @@ pub fn variables(text: &str) -> Vec<Variable> {
     found
 }
 
-/// Where a quoted value ends.
+/// Returns where a quoted value ends.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut escaped = false;
     text.char_indices().find_map(|(at, c)| {

@@ -1,14 +1,14 @@
-//! The forms in which a value can stand: as it is, encoded, escaped.
+//! The forms in which a text can contain a value: unchanged, encoded, escaped.
 
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// A form of a value.
 pub(crate) struct Form {
-    /// Its name in reports.
+    /// The form's name in reports.
     pub(crate) name: &'static str,
-    /// The bytes to look for.
+    /// The bytes to search for.
     pub(crate) bytes: Vec<u8>,
-    /// Whether the character before, and the one behind, hold a part of the value too (base64).
+    /// Whether the character before, and the one after, also encode a part of the value (base64).
     pub(crate) partial: (bool, bool),
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn forms(value: &str, wide: bool) -> Vec<Form> {
     for (slash, unicode) in [(false, false), (true, false), (false, true), (true, true)] {
         forms.push(form("JSON-escaped", json(value, slash, unicode)));
     }
-    // JSON in JSON.
+    // JSON inside a JSON string.
     let once = String::from_utf8_lossy(&json(value, false, false)).into_owned();
     forms.push(form("JSON-escaped", json(&once, false, false)));
     for upper in [false, true] {
@@ -83,7 +83,8 @@ fn form(name: &'static str, bytes: Vec<u8>) -> Form {
     }
 }
 
-/// Base64 of the value where it begins at byte `alignment` of a group of three: the characters that hold nothing else.
+/// Returns the base64 of a value that begins at byte `alignment` of a group of three: only the characters that encode
+/// nothing but the value, and whether the characters before and after encode a part of it.
 fn base64(value: &[u8], alignment: usize) -> Option<(Vec<u8>, (bool, bool))> {
     let bits = |at: usize| -> bool {
         let byte = at / 8;
@@ -112,7 +113,7 @@ fn base64(value: &[u8], alignment: usize) -> Option<(Vec<u8>, (bool, bool))> {
     ))
 }
 
-/// Percent-encoded: all but what RFC 3986 leaves, or each byte.
+/// Percent-encodes a value: every byte except RFC 3986's unreserved ones, or, with `all`, each byte.
 fn url(value: &str, upper: bool, plus: bool, all: bool) -> Vec<u8> {
     let mut out = Vec::new();
     for byte in value.bytes() {
@@ -130,7 +131,7 @@ fn url(value: &str, upper: bool, plus: bool, all: bool) -> Vec<u8> {
     out
 }
 
-/// As in a JSON string; `slash` escapes slashes too, `unicode` everything that is not ASCII.
+/// Escapes a value as in a JSON string; `slash` also escapes slashes, `unicode` also each character outside ASCII.
 fn json(value: &str, slash: bool, unicode: bool) -> Vec<u8> {
     let mut out = String::new();
     for c in value.chars() {
@@ -152,7 +153,7 @@ fn json(value: &str, slash: bool, unicode: bool) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Each character as `\u0041`.
+/// Writes each character as `\u0041`.
 fn escapes(value: &str, upper: bool) -> Vec<u8> {
     let mut out = String::new();
     value.chars().for_each(|c| unit(c, upper, &mut out));

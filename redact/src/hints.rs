@@ -1,4 +1,4 @@
-//! Hints: texts that could be secrets because nobody could remember them. They are shown in a preview and never replaced.
+//! Hints: texts as random as a key, for a human to judge. A preview lists them; they are never replaced.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use crate::plausible;
 
 /// The fewest characters of a hint.
 const SHORTEST: usize = 24;
-/// The longest run that is looked at: what is longer is data.
+/// The longest run of letters and digits to consider: a longer one is data.
 const LONGEST: usize = 512;
 
-/// Returns up to `most` runs of letters and digits that are as random as a key and that no hit covers. Ids that everyone writes are
-/// none: hashes, commit ids and other hexadecimal digits, UUIDs, numbers, words joined by signs, paths.
+/// Returns up to `most` runs of letters and digits that are as random as a key and that no hit covers. Common ids are
+/// not hints: hashes, commit ids and other hexadecimal digits, UUIDs, numbers, words joined by signs, paths.
 pub fn hints(text: &str, hits: &[Hit], most: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -33,7 +33,7 @@ pub fn hints(text: &str, hits: &[Hit], most: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Whether a run has small letters, capitals and digits, and more than 4 bits of entropy a character.
+/// Returns whether a run has small letters, capitals and digits, and more than 4 bits of entropy per character.
 fn random(run: &str) -> bool {
     let has = |class: fn(&u8) -> bool| run.bytes().filter(class).count() >= 3;
     has(u8::is_ascii_lowercase)
@@ -43,7 +43,7 @@ fn random(run: &str) -> bool {
         && plausible::random(run)
 }
 
-/// Bits a character, by how often each occurs.
+/// Returns the entropy in bits per character, from how often each occurs.
 fn entropy(run: &str) -> f64 {
     let mut counts = [0u32; 256];
     run.bytes().for_each(|b| counts[usize::from(b)] += 1);

@@ -1,46 +1,46 @@
-//! What was found in a text, and the text without it.
+//! Hits: the places in a text to replace, and the text with its hits replaced.
 
 use std::ops::Range;
 
 use crate::rule::Kind;
 
-/// One place in one text that is to be replaced.
+/// One place in one text to replace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// The bytes of the text that are replaced.
+    /// The bytes of the text to replace.
     pub range: Range<usize>,
-    /// The rule's id; `exact` for an exact value, `pattern` for a pattern of the user's.
+    /// The rule's id; `exact` for an exact value, `pattern` for a user's pattern.
     pub rule: &'static str,
-    /// Whether it is a secret or personal.
+    /// Whether the hit is a secret or personal data.
     pub kind: Kind,
-    /// What the secret is called in the whole file, without brackets: `github-token #1`.
+    /// The secret's name in the whole file, without brackets: `github-token #1`.
     pub name: String,
-    /// The form in which an exact value stands there: `plain`, `base64`, …
+    /// The form of an exact value at this place: `plain`, `base64`, …
     pub form: &'static str,
 }
 
 impl Hit {
-    /// Returns what replaces it: `[github-token #1]`.
+    /// Returns the replacement: `[github-token #1]`.
     pub fn replacement(&self) -> String {
         format!("[{}]", self.name)
     }
 
-    /// Returns the line of the place, from 1.
+    /// Returns the line of the hit, from 1.
     pub fn line(&self, text: &str) -> usize {
         let before = text.as_bytes().get(..self.range.start).unwrap_or_default();
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 }
 
-/// Returns the text with each hit replaced. The number of lines stays: where a hit has line breaks, they follow its replacement,
-/// each with the indentation of the next line.
+/// Returns the text with each hit replaced. The number of lines stays the same: line breaks of a hit follow its
+/// replacement, each with the indentation of the next line.
 ///
-/// The hits are those of one scan of this text, in order; without those that are kept.
+/// Expects the hits of one scan of this text, in order, without those to keep.
 pub fn replace(text: &str, hits: &[Hit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for hit in hits {
-        // A caller can hand over the hits of another text: what does not fit is left out, and never a panic.
+        // A caller can pass the hits of another text: ranges that do not fit are skipped instead of causing a panic.
         let (Some(before), Some(secret)) =
             (text.get(at..hit.range.start), text.get(hit.range.clone()))
         else {
@@ -55,7 +55,7 @@ pub fn replace(text: &str, hits: &[Hit]) -> String {
     out
 }
 
-/// Writes the line breaks of a secret, and the blanks behind each.
+/// Writes the line breaks of a secret, each with the blanks that follow it.
 fn breaks(secret: &str, out: &mut String) {
     let mut blank = false;
     for c in secret.chars() {
@@ -71,8 +71,8 @@ fn breaks(secret: &str, out: &mut String) {
     }
 }
 
-/// Returns up to `width` characters before and behind a hit on its own line, with every hit in them replaced: what a report may
-/// show of a place.
+/// Returns up to `width` characters before and after a hit on its line, with every hit in them replaced, so that a
+/// report can quote the place.
 pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (String, String) {
     let Some(hit) = hits.get(index) else {
         return Default::default();
@@ -81,7 +81,8 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     if !text.is_char_boundary(start) || !text.is_char_boundary(end) || start > end {
         return Default::default();
     }
-    // Four bytes a character, and a hit is not cut: whatever of it is in the window stands for all of it.
+    // A character has at most four bytes, so the window holds `width` characters. A hit partly inside it is replaced
+    // as a whole.
     let from = text[..start]
         .rfind('\n')
         .map_or(0, |at| at + 1)
@@ -99,7 +100,7 @@ pub fn surroundings(text: &str, hits: &[Hit], index: usize, width: usize) -> (St
     )
 }
 
-/// Returns a part of the text in which hits are replaced, those that are cut too.
+/// Returns a part of the text with its hits replaced, including those that cross its edges.
 fn masked(text: &str, hits: &[Hit], part: Range<usize>) -> String {
     let mut out = String::new();
     let mut at = part.start;
@@ -115,7 +116,7 @@ fn masked(text: &str, hits: &[Hit], part: Range<usize>) -> String {
     out
 }
 
-/// The nearest place at or before `at` where a character begins.
+/// Returns the nearest character boundary at or before `at`.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,29 +1,32 @@
-//! What is a secret in a text, and what replaces it. No I/O: texts come in, places and texts go out.
+//! Finds secrets in texts and replaces them. No I/O: callers pass texts and get places and texts.
 //!
-//! - [`Rules`] is what one share goes by: the table ([`rules`]), exact values ([`Exact`], [`variables`]), patterns of the user's, and what
-//!   is kept.
-//! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] writes the text without them.
+//! - [`Rules`] holds the rules of one share: the table ([`rules`]), exact values ([`Exact`], [`variables`]), the
+//!   user's patterns, and exceptions.
+//! - [`Rules::scan`] returns the [`Hit`]s of one text, named by [`Names`]; [`replace`] returns the text without them.
 //! - [`Remains`] searches the bytes of the written file for every secret that was replaced.
-//! - [`Rules::learn`] lets a second scan of all texts find bare, encoded or split what the first one knew by its form. So a file is
-//!   redacted in four steps: scan all texts, learn, scan them again and replace, search what was written.
-//! - [`hints`] finds what is only random; [`not_found`] lists what nothing finds.
+//! - [`Rules::learn`] adds the secrets found so far as exact values, so that a second scan also finds them bare,
+//!   encoded or split. Redacting a file takes four steps: scan all texts, learn, scan them again and replace, search
+//!   the written file.
+//! - [`hints`] finds texts that are merely random; [`not_found`] lists what the rules cannot find.
 //!
-//! # Why rows of our own
+//! # Why a rule table of our own
 //!
-//! The sets that exist as crates do not fit: `kingfisher-rules` (kept well; needs Rust 1.99, a C++ library and `aws-lc`, and has data
-//! under CC-BY-SA), `keyspoor` (needs Rust 1.96; its rows are those of Gitleaks 8.30, which is frozen), `nosecrets-rules` (50 rows). So the rows
-//! are written from the formats that vendors publish, in our words. Where a vendor publishes no length, the length follows the
-//! MIT-licensed set of Gitleaks.
+//! The existing sets of rules do not fit: `kingfisher-rules` (well maintained) needs Rust 1.99, a C++ library and
+//! `aws-lc`, and has data under CC-BY-SA; `keyspoor` needs Rust 1.96, and its rows are those of Gitleaks 8.30, which
+//! is frozen; `nosecrets-rules` has 50 rows. So this table is written from the formats that vendors publish, in our
+//! own words. If a vendor publishes no length, the row uses the length of Gitleaks' MIT-licensed set.
 //!
 //! # Why `regex-lite`
 //!
-//! Measured for wasm32 with the viewer's profile, compressed by gzip: `regex` adds 317 KB, `regex` with `std` alone 120 KB,
-//! `regex-lite` 35 KB; `aho-corasick`'s contiguous automaton adds 25 KB (its front with prefilters 42 KB). All of this crate adds 125 KB.
+//! Size for wasm32 with the viewer's profile, compressed by gzip: `regex` adds 317 KB, `regex` with only `std` 120
+//! KB, `regex-lite` 35 KB; `aho-corasick`'s contiguous automaton adds 25 KB (42 KB with its prefilters). The whole
+//! crate adds 125 KB.
 //!
-//! Over 10 MB, `regex` takes 0.001 s for a pattern that begins with a known text and 1.8 s for one that does not; `regex-lite` takes 0.2 to 1.6 s for
-//! either, and up to 10 s for the largest pattern that [`Rules::asked`] accepts. For the table this does not matter: the automaton finds the keywords, and a
-//! pattern sees only what follows its own. Processor time for 10 MB, optimised: 0.06 s for documents, 0.2 s with a hundred exact values,
-//! 1 s for nothing but secrets, 6 s at the most for a text that repeats the beginning of a token to be slow.
+//! Speed over 10 MB: `regex` takes 0.001 s for a pattern that begins with a literal and 1.8 s for another;
+//! `regex-lite` takes 0.2 to 1.6 s for either, and up to 10 s for the largest pattern that [`Rules::asked`] accepts.
+//! The table does not suffer from this: the automaton finds keywords, and a pattern searches only the text after its
+//! own keyword. Processor time for 10 MB with optimisation: 0.06 s for documents, 0.2 s with a hundred exact values,
+//! 1 s for a text of nothing but secrets, at most 6 s for a text that repeats the beginning of a token.
 
 mod exact;
 mod forms;

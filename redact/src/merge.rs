@@ -1,4 +1,4 @@
-//! Overlapping hits become one, and the text without them is what the next round looks at.
+//! Merges overlapping hits, and builds the text without them for the next round of a scan.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,17 +16,17 @@ pub(crate) struct Raw<'a> {
     pub(crate) kind: Kind,
     pub(crate) rank: u8,
     pub(crate) form: &'static str,
-    /// The secret itself where it stands in another form.
+    /// The secret itself, if the text contains it in another form.
     pub(crate) value: Option<&'a str>,
 }
 
-/// Overlapping hits as one: its range is all of theirs, its name that of a secret rather than of personal data,
-/// then of the longest, then of the most specific.
+/// Merges overlapping hits. The merged hit covers all their ranges. Its name is the one of a secret rather than of
+/// personal data, then of the longest hit, then of the rule with the highest rank.
 pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
     let mut raws = raws.to_vec();
     raws.sort_by_key(|raw| (raw.range.start, Reverse(raw.range.end), Reverse(raw.rank)));
     let mut merged: Vec<Raw<'a>> = Vec::new();
-    // How long the hit is that gave the name.
+    // The length of the hit that gave the name.
     let mut winner = 0;
     for raw in raws {
         if inside_marker(text, &raw.range) {
@@ -57,7 +57,8 @@ pub(crate) fn merged<'a>(text: &str, raws: &[Raw<'a>]) -> Vec<Raw<'a>> {
     merged
 }
 
-/// The text with a replacement for each place, and where each one ends: in the new text and in the old.
+/// Returns the text with a replacement for each place, and for each replacement its start and end in the new text and
+/// the end of the place in the old one.
 pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]>) {
     const STANDS: &str = "[x #1]";
     let (mut rest, mut cuts, mut at) = (String::with_capacity(text.len()), Vec::new(), 0);
@@ -72,7 +73,8 @@ pub(crate) fn without(text: &str, places: &[Raw<'_>]) -> (String, Vec<[usize; 3]
     (rest, cuts)
 }
 
-/// The place in the old text of a place in the new one; inside of a replacement, the end of what it replaces.
+/// Converts a position in the new text to one in the old text; inside a replacement, to the end of the replaced
+/// place.
 pub(crate) fn back(cuts: &[[usize; 3]], at: usize) -> usize {
     match cuts
         .partition_point(|[from, _, _]| *from < at)
@@ -84,7 +86,7 @@ pub(crate) fn back(cuts: &[[usize; 3]], at: usize) -> usize {
     }
 }
 
-/// Whether a hit is a part of a replacement: what was replaced once stays as it is.
+/// Returns whether a hit is part of an earlier replacement, which must stay as it is.
 pub(crate) fn inside_marker(text: &str, range: &Range<usize>) -> bool {
     let from = floor(text, range.start.saturating_sub(96));
     let open = text[from..floor(text, range.start + 1)]

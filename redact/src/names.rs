@@ -1,12 +1,13 @@
-//! The names that secrets get within one file.
+//! The names of secrets within one file, such as `github-token #1`.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What each secret is called: equal secrets get equal names, numbered by first place, so that a trace stays understandable.
+/// The name of each secret: equal secrets get equal names, numbered in order of appearance, so that a trace stays
+/// understandable.
 ///
-/// One value serves all texts of one shared file, in the order in which a reader meets them. It holds the secrets themselves:
-/// nothing of it may be written. Its `Debug` shows names alone.
+/// One value serves all texts of one shared file, in the order in which a reader meets them. It holds the secrets
+/// themselves, so it must never be written; its `Debug` prints only names.
 #[derive(Default, Clone)]
 pub struct Names {
     by_secret: BTreeMap<String, Named>,
@@ -33,7 +34,7 @@ impl Names {
         Self::default()
     }
 
-    /// Returns the name of this secret: `github-token #1`. A caller that replaces a whole cell by it knows that nothing of it is left.
+    /// Returns the name of a secret: `github-token #1`. A caller may use it to replace a whole cell.
     pub fn name(&mut self, secret: &str, stem: &str) -> String {
         if let Some(named) = self.by_secret.get(secret) {
             return named.name();
@@ -51,21 +52,21 @@ impl Names {
         name
     }
 
-    /// Notes that this secret is replaced somewhere.
+    /// Records that this secret is replaced somewhere.
     pub(crate) fn replaced(&mut self, secret: &str) {
         if let Some(named) = self.by_secret.get_mut(secret) {
             named.replaced = true;
         }
     }
 
-    /// Notes that this secret stays somewhere, so that nothing searches for it.
+    /// Records that this secret is kept somewhere, so that [`crate::Remains`] does not search for it.
     pub(crate) fn kept(&mut self, secret: &str) {
         if let Some(named) = self.by_secret.get_mut(secret) {
             named.kept = true;
         }
     }
 
-    /// Returns each secret that was replaced everywhere, with its name: what [`crate::Remains`] searches for.
+    /// Returns each secret that was replaced everywhere, with its name, for [`crate::Remains`] to search for.
     pub fn replacements(&self) -> impl Iterator<Item = (&str, String)> {
         self.by_secret
             .iter()

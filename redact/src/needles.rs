@@ -1,4 +1,4 @@
-//! Finds many exact values at once, in all of their forms, also where a line break splits them.
+//! Searches for many exact values at once, in all their forms, including those split by a line break.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use aho_corasick::{Anchored, Input};
 use crate::exact::SHORTEST;
 use crate::forms::{Form, forms};
 
-/// The forms of some values, ready to be searched for.
+/// The forms of a set of values, prepared for searching.
 pub(crate) struct Needles {
     automaton: Option<NFA>,
-    /// By pattern: the value's index and its form.
+    /// The value's index and the form, for each pattern.
     owners: Vec<(usize, Form)>,
-    /// By value: whether it has to stand as a whole word.
+    /// Whether the value must be a whole word, for each value.
     words: Vec<bool>,
 }
 
-/// A place of a value.
+/// A place that contains a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) range: Range<usize>,
@@ -27,12 +27,12 @@ pub(crate) struct Found {
 }
 
 impl Needles {
-    /// Prepares the values; `word` demands that one stands as a whole word, `wide` looks for UTF-16 too.
+    /// Prepares the values; the flag of a value requires a whole word, `wide` also searches for UTF-16.
     pub(crate) fn new<'a>(values: impl Iterator<Item = (&'a str, bool)>, wide: bool) -> Self {
         let mut owners = Vec::new();
         let mut words = Vec::new();
         for (index, (value, word)) in values.enumerate() {
-            // A short value is looked for as it is written: two letters in hexadecimal are chance.
+            // A short value is searched for only as written: its two letters in hexadecimal would occur by chance.
             let found = forms(value, wide)
                 .into_iter()
                 .filter(|form| form.name == "plain" || value.len() >= SHORTEST);
@@ -50,7 +50,8 @@ impl Needles {
         }
     }
 
-    /// Returns every place, overlapping ones as one, in order of their ends; stops once `enough` says so.
+    /// Returns every place in order of their ends, with overlapping ones of a value merged; stops as soon as `enough`
+    /// returns true.
     pub(crate) fn find(&self, text: &[u8], enough: &mut dyn FnMut(&Found) -> bool) -> Vec<Found> {
         let mut found = Vec::new();
         if self.pass(text, &mut found, None, enough) {
@@ -63,7 +64,7 @@ impl Needles {
         found
     }
 
-    /// One pass; returns whether it was enough.
+    /// Searches a text once; returns whether `enough` stopped the search.
     fn pass(
         &self,
         text: &[u8],
@@ -84,7 +85,7 @@ impl Needles {
             };
             let mut range = hit.start()..hit.end();
             if let Some(squeezed) = squeezed {
-                // What no break splits was found before; what is short is split by chance.
+                // An unsplit value was found by the first pass, and a short one can be split by chance.
                 if self.words[*value] || form.bytes.len() < SHORTEST {
                     continue;
                 }
@@ -107,7 +108,7 @@ impl Needles {
                 }
             }
             match found[first..].last_mut() {
-                // Equal letters in a row are one place.
+                // Overlapping matches, as in a row of equal letters, are one place.
                 Some(last)
                     if last.value == *value
                         && last.form == form.name
@@ -132,7 +133,7 @@ impl Needles {
     }
 }
 
-/// Whether no letter and no digit stands directly beside.
+/// Returns whether neither a letter nor a digit is directly beside the range.
 fn whole(text: &[u8], range: &Range<usize>) -> bool {
     let letter = |at: Option<&u8>| at.is_some_and(|b| b.is_ascii_alphanumeric() || *b >= 0x80);
     !(range
@@ -145,7 +146,7 @@ fn whole(text: &[u8], range: &Range<usize>) -> bool {
 /// A text without its line breaks, the blanks around them, and their escapes (`\n` as two characters).
 struct Squeezed {
     bytes: Vec<u8>,
-    /// Where something is missing: the place in `bytes`, and how much was left out up to there.
+    /// For each omission, its position in `bytes` and how many bytes were omitted up to there.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -181,7 +182,7 @@ impl Squeezed {
         squeezed
     }
 
-    /// The range in the text of a range that a cut splits.
+    /// Returns the range in the original text, if an omission splits it.
     fn split(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let inside = self.cuts.partition_point(|(at, _)| *at <= range.start);
         let cut = self.cuts.get(inside).is_some_and(|(at, _)| *at < range.end);

@@ -1,4 +1,4 @@
-//! Patterns of the user's: `--redact /regex/`.
+//! A user's patterns: `--redact /regex/`.
 
 use std::fmt;
 
@@ -6,29 +6,29 @@ use regex_lite::{Regex, RegexBuilder};
 
 /// The longest pattern, in bytes.
 const LONGEST: usize = 1000;
-/// The most that a compiled pattern may hold, in bytes. A search takes time in proportion to this and to the text's length:
-/// there is no backtracking, so this limit is one of time too.
+/// The largest compiled pattern, in bytes. `regex-lite` does not backtrack, so a search takes time proportional to
+/// this and to the length of the text: the limit bounds time too.
 const LARGEST: usize = 16 << 10;
 
-/// Why a pattern, or an exact value, is not used: what is wrong, and what to do.
+/// The reason why a pattern or an exact value is rejected, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// No regular expression.
+    /// The pattern is not a regular expression.
     #[error(
         "the pattern is not a regular expression: {0}. Next: correct it, or name the text itself without slashes"
     )]
     NoPattern(String),
-    /// Too long, or too large once its repetitions are unrolled.
+    /// The pattern is too long, or too large once its repetitions are unrolled.
     #[error(
         "the pattern is too large: at most {LONGEST} bytes, and about 250 steps once its repetitions are unrolled. Next: shorten its repetitions such as {{1,500}}"
     )]
     TooLarge,
-    /// It is found in the empty text, so everywhere.
+    /// The pattern matches the empty text, so it would match everywhere.
     #[error(
         "the pattern matches the empty text, so it is found everywhere. Next: let it match at least one character"
     )]
     Empty,
-    /// An exact value that is too short and that nobody asked for.
+    /// The exact value is too short, and the user did not name it.
     #[error(
         "a text of fewer than {} characters occurs by chance. Next: name a longer one",
         crate::exact::SHORTEST

@@ -1,4 +1,4 @@
-//! Whether a value can be a secret, or is what people write in the place of one.
+//! Decides whether a value can be a secret or is a placeholder.
 
 /// Words that stand for a secret in examples.
 const PLACEHOLDERS: [&str; 24] = [
@@ -28,7 +28,7 @@ const PLACEHOLDERS: [&str; 24] = [
     "<secret",
 ];
 
-/// Values that are nobody's secret.
+/// Values that are never a secret.
 const ORDINARY: [&str; 34] = [
     "password",
     "passwd",
@@ -66,12 +66,12 @@ const ORDINARY: [&str; 34] = [
     "password123",
 ];
 
-/// Any match is one.
+/// Accepts every match.
 pub(crate) fn any(_: &str) -> bool {
     true
 }
 
-/// A token is random: examples made of one letter, of `x` or of a word in capitals are not.
+/// Accepts random texts, not examples made of one letter, of `x` or of a word in capitals.
 pub(crate) fn token(value: &str) -> bool {
     distinct(value) >= 8
         && !value.contains("EXAMPLE")
@@ -79,12 +79,12 @@ pub(crate) fn token(value: &str) -> bool {
         && !marked(value)
 }
 
-/// A value that stands where a secret is expected.
+/// Accepts a value at a place where a secret is expected.
 pub(crate) fn value(value: &str) -> bool {
     !placeholder(value)
 }
 
-/// A value that is random by its letters: no word, no identifier, no path.
+/// Accepts a value whose letters look random: not a word, not an identifier, not a path.
 pub(crate) fn random(value: &str) -> bool {
     if placeholder(value)
         || distinct(value) < 6
@@ -100,7 +100,7 @@ pub(crate) fn random(value: &str) -> bool {
         || turns(value) * 3 >= value.len()
 }
 
-/// Whether an id of a run, or another name with a date and a time in it, is inside: `20260301-100000`.
+/// Returns whether the value contains a run id or another name with a date and a time: `20260301-100000`.
 fn dated(value: &str) -> bool {
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
     value.as_bytes().windows(15).any(|part| {
@@ -108,7 +108,7 @@ fn dated(value: &str) -> bool {
     })
 }
 
-/// Whether this is what people write in the place of a secret.
+/// Returns whether people write this value instead of a secret.
 pub(crate) fn placeholder(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let first = value.bytes().next().unwrap_or(b' ');
@@ -135,7 +135,7 @@ pub(crate) fn placeholder(value: &str) -> bool {
         })
 }
 
-/// Whether a replacement of this crate is inside.
+/// Returns whether the value contains a replacement of this crate.
 pub(crate) fn marked(value: &str) -> bool {
     value.contains(" #")
         && value
@@ -143,7 +143,7 @@ pub(crate) fn marked(value: &str) -> bool {
             .any(|(at, _)| marker(&value[at..]).is_some())
 }
 
-/// Returns the length of the replacement that the text begins with: `[github-token #1]`.
+/// Returns the length of the replacement at the beginning of the text: `[github-token #1]`.
 pub(crate) fn marker(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'[') || !bytes.get(1)?.is_ascii_alphanumeric() {
@@ -163,7 +163,7 @@ pub(crate) fn marker(text: &str) -> Option<usize> {
     (digits > 0 && rest.get(digits) == Some(&b']')).then_some(1 + name + 2 + digits + 1)
 }
 
-/// How many different bytes there are.
+/// Counts the different bytes.
 pub(crate) fn distinct(value: &str) -> usize {
     let mut seen = [false; 256];
     value
@@ -172,8 +172,8 @@ pub(crate) fn distinct(value: &str) -> usize {
         .count()
 }
 
-/// How often a small letter, a capital and a digit follow one another: random texts turn at every second character, words and
-/// names at every fifth. Signs between words are no turn.
+/// Counts how often the class changes between small letters, capitals and digits: in random texts at every second
+/// character, in words and names at every fifth. A sign between words does not count.
 fn turns(value: &str) -> usize {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 0,

@@ -1,4 +1,4 @@
-//! The check after writing: no secret that was replaced remains in the bytes of a file.
+//! The check after writing: searches the bytes of a file for secrets that were replaced.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,27 +8,28 @@ use crate::names::Names;
 use crate::needles::Needles;
 use crate::plausible;
 
-/// Searches bytes for secrets: as UTF-8 and UTF-16, in base64 at each of three alignments (both alphabets), URL-encoded,
-/// JSON-escaped, as `\u` escapes, HTML-escaped, hexadecimal, and each of these split over line breaks with indentation.
+/// Searches bytes for secrets: as UTF-8 and UTF-16, in base64 at each of three alignments (both alphabets),
+/// URL-encoded, JSON-escaped, as `\u` escapes, HTML-escaped, hexadecimal, and each of these split over line breaks
+/// with indentation.
 pub struct Remains {
     needles: Needles,
     names: Vec<String>,
 }
 
-/// Where a secret remains. It tells the secret's name, never the secret.
+/// A place that still contains a secret. It holds the secret's name, never the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The bytes that hold it.
+    /// The bytes that contain the secret.
     pub range: Range<usize>,
-    /// What it is called: `github-token #1`.
+    /// The secret's name: `github-token #1`.
     pub name: String,
-    /// The form in which it stands there: `plain`, `base64`, …
+    /// The form of the secret at this place: `plain`, `base64`, …
     pub form: &'static str,
 }
 
 impl Remains {
-    /// Searches for every secret that was replaced under these names and has at least [`SHORTEST`] characters: shorter ones occur by
-    /// chance, and the rules find them again where they stand as they stood.
+    /// Searches for every secret replaced under these names that has at least [`SHORTEST`] characters: shorter ones
+    /// occur by chance, and the rules find them again in their original form.
     pub fn of(names: &Names) -> Self {
         Self::new(
             names
@@ -51,7 +52,7 @@ impl Remains {
     pub fn search(&self, bytes: &[u8]) -> Option<Place> {
         let mut first = None;
         self.needles.find(bytes, &mut |found| {
-            // A secret that is itself a part of a replacement's name.
+            // A secret can itself be part of a replacement's name, such as `token`.
             let before = bytes[..found.range.start]
                 .iter()
                 .rev()
@@ -76,7 +77,7 @@ impl Remains {
     }
 }
 
-/// Shows names alone.
+/// Prints only names.
 impl fmt::Debug for Remains {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Remains").field(&self.names).finish()

@@ -1,13 +1,13 @@
-//! What a rule is.
+//! The parts of a rule: what it finds and how.
 
 use std::ops::Range;
 
-/// What a rule finds: secrets leave only when they are kept one by one, personal data leaves by a switch.
+/// The kind of a finding. A user keeps secrets one by one; a switch keeps all personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Opens something: a token, a key, a password.
+    /// Grants access to something: a token, a key, a password.
     Secret,
-    /// Says who somebody is or where they work: a home directory, an e-mail address, a user name.
+    /// Identifies a person or their workplace: a home directory, an e-mail address, a user name.
     Personal,
 }
 
@@ -21,51 +21,51 @@ impl Kind {
     }
 }
 
-/// One row of the table: what is found, and how.
+/// One row of the table: what the rule finds, and how.
 ///
-/// The examples are the rule's tests and its documentation. They are shapes (see [`crate::shape`]): [`Rule::examples`] makes texts
-/// of them.
+/// The examples serve as the rule's tests and its documentation. They are shapes (see [`crate::shape`]), from which
+/// [`Rule::examples`] makes texts.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name in reports, and the first part of a replacement: `[github-token #1]`.
+    /// The rule's name in reports, and the first part of a replacement: `[github-token #1]`.
     pub id: &'static str,
-    /// What is found, for people: "GitHub: personal, OAuth, app and refresh tokens".
+    /// A description for people: "GitHub: personal, OAuth, app and refresh tokens".
     pub what: &'static str,
-    /// Whether it is a secret or personal data.
+    /// Whether the rule finds secrets or personal data.
     pub kind: Kind,
-    /// Shapes in which it finds something. What stands between `⟦` and `⟧` is replaced, or the whole text.
+    /// Shapes in which the rule finds something. The part between `⟦` and `⟧`, or else the whole text, is replaced.
     pub found: [&'static str; 2],
-    /// Shapes that look similar, in which it finds nothing.
+    /// Similar shapes in which the rule finds nothing.
     pub kept: [&'static str; 2],
-    /// Without one of these, whatever their case, the text is not looked at.
+    /// The rule applies only to a text that contains one of these, in any case.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) how: How,
-    /// How many bytes before its keyword a match may begin, the farthest first.
+    /// The numbers of bytes before its keyword at which a match may begin, the largest first.
     pub(crate) back: &'static [usize],
-    /// Whether a letter, digit or `_` may stand directly before a match.
+    /// Whether a letter, digit or `_` may directly precede a match.
     pub(crate) inside: bool,
-    /// Whether a letter or digit may stand directly behind a match.
+    /// Whether a letter or digit may directly follow a match.
     pub(crate) open: bool,
-    /// Says no to placeholders and the like.
+    /// Rejects placeholders and other matches that are not secrets.
     pub(crate) check: fn(&str) -> bool,
-    /// Of two hits of one length the one with the higher rank gives the name.
+    /// Of two hits of equal length, the one with the higher rank gives the name.
     pub(crate) rank: u8,
 }
 
-/// Finds the hit at a keyword's place. An error is a place before which the rule need not look again.
+/// Finds the hit at a keyword's position. An error is a position before which the rule need not search again.
 pub(crate) type Code = fn(&str, Range<usize>) -> Result<Option<Range<usize>>, usize>;
 
-/// How a rule looks at the place of its keyword.
+/// How a rule searches at the position of its keyword.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum How {
-    /// A regular expression; its first group, or else all of it, is the hit.
+    /// A regular expression; its first group, or else its whole match, is the hit.
     Pattern(&'static str),
     /// A function.
     Code(Code),
 }
 
 impl Rule {
-    /// A token that is known by how it begins.
+    /// Creates a rule for a token with a known beginning.
     pub(crate) const fn token(
         id: &'static str,
         what: &'static str,
@@ -90,7 +90,7 @@ impl Rule {
         }
     }
 
-    /// A secret that is known by what stands around it.
+    /// Creates a rule for a secret with a known context.
     pub(crate) const fn place(
         id: &'static str,
         what: &'static str,
@@ -105,7 +105,7 @@ impl Rule {
         rule
     }
 
-    /// What only a function can find.
+    /// Creates a rule that needs a function.
     pub(crate) const fn code(
         id: &'static str,
         what: &'static str,
@@ -121,43 +121,44 @@ impl Rule {
         rule
     }
 
-    /// Demands a boundary before and behind: for short or ordinary beginnings.
+    /// Requires a word boundary before and after a match: for short or ordinary beginnings.
     pub(crate) const fn word(mut self) -> Self {
         self.inside = false;
         self.open = false;
         self
     }
 
-    /// Demands a boundary before a match.
+    /// Requires a word boundary before a match.
     pub(crate) const fn begin(mut self) -> Self {
         self.inside = false;
         self
     }
 
-    /// Lets a match begin so many bytes before its keyword.
+    /// Lets a match begin this many bytes before its keyword.
     pub(crate) const fn back(mut self, bytes: &'static [usize]) -> Self {
         self.back = bytes;
         self
     }
 
-    /// Asks `check` of each match.
+    /// Calls `check` for each match.
     pub(crate) const fn check(mut self, check: fn(&str) -> bool) -> Self {
         self.check = check;
         self
     }
 
-    /// Says that what is found is personal.
+    /// Marks the findings as personal data.
     pub(crate) const fn personal(mut self) -> Self {
         self.kind = Kind::Personal;
         self
     }
 
-    /// Returns the words of which a text holds one, in any case, before the rule looks at it.
+    /// Returns the keywords: the rule applies only to a text that contains one of them, in any case.
     pub fn keywords(&self) -> &'static [&'static str] {
         self.keywords
     }
 
-    /// Returns the texts in which the rule finds something, then those in which it does not; made anew, each time the same.
+    /// Returns texts in which the rule finds something, then texts in which it finds nothing; the same ones each
+    /// time.
     pub fn examples(&self) -> ([String; 2], [String; 2]) {
         let plain = |shape| crate::shape::fill(shape, 1).replace(['⟦', '⟧'], "");
         (self.found.map(plain), self.kept.map(plain))

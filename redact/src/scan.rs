@@ -1,4 +1,4 @@
-//! The rules made ready, and one text scanned with them.
+//! Scans one text with the rules of a share.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,10 +14,10 @@ use crate::rule::Kind;
 use crate::rules::rules;
 use crate::table::TABLE;
 
-/// How many times a text is looked at again once something was found in it.
+/// How many times a text with hits is scanned again.
 const ROUNDS: usize = 4;
 
-/// The rules of one share: the table, exact values, patterns of the user's, and what is kept.
+/// The rules of one share: the table, exact values, the user's patterns, and exceptions.
 ///
 /// ```
 /// use prosescope_redact::{Names, Rules, replace, shape};
@@ -51,7 +51,7 @@ impl Rules {
         self
     }
 
-    /// Switches off one rule; returns whether there is one of this id.
+    /// Switches off one rule; returns false if there is none with this id.
     pub fn without_rule(&mut self, id: &str) -> bool {
         let rule = rules().find(|rule| rule.id == id);
         rule.is_some_and(|rule| {
@@ -60,10 +60,10 @@ impl Rules {
         })
     }
 
-    /// Adds a value that is replaced wherever it stands.
+    /// Adds a value to replace wherever it occurs.
     ///
     /// # Errors
-    /// [`Refused::TooShort`] where it is too short and the user did not ask for it.
+    /// [`Refused::TooShort`] if the value is too short and the user did not name it.
     pub fn exact(&mut self, exact: Exact) -> Result<(), Refused> {
         if !exact.usable() {
             return Err(Refused::TooShort);
@@ -75,10 +75,10 @@ impl Rules {
         Ok(())
     }
 
-    /// Adds what the user named: a text, or a regular expression between slashes.
+    /// Adds a text or, between slashes, a regular expression that the user named.
     ///
     /// # Errors
-    /// [`Refused`] says what is wrong with the pattern.
+    /// [`Refused`] if the text or the pattern cannot be used.
     pub fn asked(&mut self, text: &str) -> Result<(), Refused> {
         match text
             .strip_prefix('/')
@@ -93,25 +93,25 @@ impl Rules {
         }
     }
 
-    /// Keeps the secret of this name, as a report shows it: `github-token #1`. The names of the others stay what they are.
+    /// Keeps the secret with this name from a report: `github-token #1`. The names of the others stay the same.
     pub fn keep_name(&mut self, name: &str) {
         self.kept_names
             .insert(name.trim_matches(['[', ']']).to_owned());
     }
 
-    /// Keeps this secret wherever it stands.
+    /// Keeps this secret wherever it occurs.
     pub fn keep_secret(&mut self, secret: &str) {
         self.kept_secrets.insert(secret.to_owned());
     }
 
-    /// Keeps what a rule finds in one place, as [`Rules::scan_at`] is told it. The secret may still be replaced elsewhere; as it
-    /// stays here, [`crate::Remains`] does not search for it.
+    /// Keeps a rule's hits at one place, named as in [`Rules::scan_at`]. The secret may still be replaced elsewhere;
+    /// [`crate::Remains`] does not search for it, because it remains here.
     pub fn keep_place(&mut self, rule: &str, place: &str) {
         self.kept_places.insert((rule.to_owned(), place.to_owned()));
     }
 
-    /// Adds every secret that was replaced so far as an exact value: what a first scan found by its form is then found bare, encoded
-    /// and split as well. Shorter ones than [`crate::SHORTEST`] are left out, and personal data.
+    /// Adds every secret that was replaced so far as an exact value, so that the next scan also finds it bare,
+    /// encoded and split. Skips personal data and secrets shorter than [`crate::SHORTEST`].
     pub fn learn(&mut self, names: &Names) {
         for (secret, name) in names.replacements() {
             let stem = name.split(" #").next().unwrap_or_default();
@@ -126,19 +126,19 @@ impl Rules {
         }
     }
 
-    /// Returns what is to be replaced in this text, in order, without overlaps.
+    /// Returns the hits of this text, in order, without overlaps.
     ///
-    /// The time grows in proportion to the text's length. One value of `names` serves all texts of a file.
+    /// Takes time proportional to the length of the text. One value of `names` serves all texts of a file.
     pub fn scan(&self, text: &str, names: &mut Names) -> Vec<Hit> {
         self.scan_at("", text, names)
     }
 
-    /// As [`Rules::scan`], for a text whose place has a name: a cell, a file.
+    /// Scans like [`Rules::scan`] a text whose place, such as a cell or a file, has a name.
     pub fn scan_at(&self, place: &str, text: &str, names: &mut Names) -> Vec<Hit> {
         let mut raws = self.once(text);
         let mut places = merged(text, &raws);
-        // What stands directly beside a secret can be one too: it is seen only once the first is away. So a second scan of what
-        // is written finds nothing.
+        // A second secret directly beside the first is recognised only after the first is replaced. Scanning again
+        // here ensures that a scan of the written file finds nothing.
         for _ in 0..ROUNDS {
             if places.is_empty() {
                 break;
@@ -161,7 +161,7 @@ impl Rules {
         self.named(place, text, places, names)
     }
 
-    /// What each rule, value and pattern finds in one pass.
+    /// Returns the hits of each rule, value and pattern in one pass.
     fn once<'a>(&'a self, text: &str) -> Vec<Raw<'a>> {
         let mut raws = TABLE.find(text, &self.off);
         self.by_values(text, &mut raws);
@@ -239,7 +239,7 @@ impl Rules {
     }
 }
 
-/// Shows no value.
+/// Prints no values.
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rules")

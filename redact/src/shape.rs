@@ -1,10 +1,10 @@
-//! Texts that look like secrets, made from shapes.
+//! Makes texts that look like secrets from shapes.
 //!
-//! The examples of the rules and the lists of the tests are shapes: no file of this repository contains a text that a scanner of a
-//! host of code takes for a secret. A shape is text with fields `{class:length}`, such as `ghp_{A:36}`; a brace that opens no
-//! field is itself.
+//! The examples of the rules and the lists of the tests are shapes, so that no file of this repository contains a
+//! text that a secret scanner of a code host would report. A shape is text with fields `{class:length}`, such as
+//! `ghp_{A:36}`; a brace that does not open a field stands for itself.
 
-/// Characters by the name of their class.
+/// The characters of each class, by the class's name.
 const CLASSES: [(&str, &str); 11] = [
     ("d", "0123456789"),
     ("h", "0123456789abcdef"),
@@ -26,14 +26,14 @@ const CLASSES: [(&str, &str); 11] = [
 ];
 /// Base64.
 const BASE64: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
-/// What people choose for passwords.
+/// Characters that people choose for passwords.
 const PASSWORD: &str = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!#%*_-";
 
-/// Fills the fields of a shape with characters that follow from `seed`.
+/// Fills the fields of a shape with characters that depend only on `seed`.
 ///
-/// Classes: `d` digits, `h` and `H` hexadecimal, `l` small letters, `L` letters, `a` small letters and digits, `U` capitals and
-/// digits, `A` letters and digits, `w` these with `_-`, `b` base64, `32` base32, `bech` bech32, `p` a password, `uuid` UUIDs,
-/// `line` lines of 64 characters of base64.
+/// Classes: `d` digits, `h` and `H` hexadecimal, `l` small letters, `L` letters, `a` small letters and digits, `U`
+/// capitals and digits, `A` letters and digits, `w` these with `_-`, `b` base64, `32` base32, `bech` bech32, `p` a
+/// password, `uuid` UUIDs, `line` lines of 64 characters of base64.
 pub fn fill(shape: &str, seed: u64) -> String {
     let mut dice = Dice(
         shape
@@ -94,7 +94,7 @@ fn write(class: &str, length: usize, dice: &mut Dice, out: &mut String) {
                     .map_or("?", |(_, of)| of),
             };
             for n in 0..length {
-                // A token begins and ends with a letter or a digit, so that no seed decides a test.
+                // Begins and ends a token with a letter or a digit: a sign there would make tests depend on the seed.
                 let of = if n == 0 || n + 1 == length {
                     of.trim_end_matches(|c: char| !c.is_ascii_alphanumeric())
                 } else {
@@ -107,7 +107,7 @@ fn write(class: &str, length: usize, dice: &mut Dice, out: &mut String) {
     }
 }
 
-/// The same numbers for the same seed (xorshift).
+/// A generator that returns the same numbers for the same seed (xorshift).
 struct Dice(u64);
 
 impl Dice {

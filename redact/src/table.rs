@@ -1,4 +1,4 @@
-//! The table of rules made ready: the prefilter, and a pattern at the place of its keyword.
+//! Searches a text with the table of rules: a prefilter finds keywords, and patterns run only at their own.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use crate::merge::Raw;
 use crate::rule::{How, Rule};
 use crate::rules::rules;
 
-/// How far behind its keyword a pattern looks, in bytes. A token that is longer goes on over the characters of base64.
+/// How many bytes after its keyword a pattern searches. A longer token extends over all following base64 characters.
 const AHEAD: usize = 400;
-/// How many bytes patterns may be given for each byte of a text, and on top of that: texts that are full of secrets need one for
-/// each of theirs.
+/// Limits the bytes passed to patterns, per byte of a text, plus a fixed amount (`STEPS`): a text full of secrets
+/// needs one pattern for each of them.
 const STEPS_A_BYTE: usize = 8;
 const STEPS: usize = 256 << 10;
 
-/// The one table: it is the same for all, and each pattern is compiled when its keyword occurs first.
+/// The only table: all callers share it, and each pattern is compiled when its keyword first occurs.
 pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 
 /// All rules and the automaton of their keywords.
 pub(crate) struct Table {
     prefilter: Option<NFA>,
-    /// By keyword: the rules that have it.
+    /// The rules of each keyword.
     owners: Vec<Vec<usize>>,
     compiled: Vec<Compiled>,
 }
@@ -67,7 +67,7 @@ impl Table {
         }
     }
 
-    /// Returns what the rules find, but for those that are switched off.
+    /// Returns the hits of all rules except those that are switched off.
     pub(crate) fn find(&self, text: &str, off: &BTreeSet<&'static str>) -> Vec<Raw<'static>> {
         let mut raws = Vec::new();
         let Some(prefilter) = &self.prefilter else {
@@ -135,7 +135,7 @@ impl Compiled {
         }
     }
 
-    /// Finds the secret at this keyword. The budget is how many bytes patterns may still be given.
+    /// Finds the secret at this keyword. The budget is how many more bytes patterns may search.
     fn by_pattern(
         &self,
         pattern: &str,
@@ -144,7 +144,7 @@ impl Compiled {
         budget: &mut usize,
     ) -> Option<Range<usize>> {
         let rule = self.rule;
-        // Most keywords are parts of words: the boundary is asked before the pattern.
+        // Most keywords occur inside words, so checking the boundary first saves most pattern searches.
         let starts = rule
             .back
             .iter()
@@ -156,7 +156,8 @@ impl Compiled {
         let to = floor(text, keyword.end.saturating_add(AHEAD));
         let cost = (to - first).min(keyword.end - first + run(&text[keyword.end..to]) + 8);
         if *budget < cost {
-            // A text that repeats the beginning of a token over and over. It is not looked at longer: all of it goes.
+            // The budget is spent: this text repeats the beginning of a token over and over. All of the run is
+            // replaced without further search.
             let rest = text.as_bytes()[keyword.end..].iter();
             let rest = rest.take_while(|b| !b.is_ascii_whitespace()).count();
             return Some(keyword.start..keyword.end + rest);
@@ -179,7 +180,7 @@ impl Compiled {
     }
 }
 
-/// The end of a match at the window's beginning, and its first group or else all of it.
+/// Returns the end of a match at the beginning of the window, and its first group or else the whole match.
 fn matched(regex: &Regex, window: &str) -> Option<(usize, Range<usize>)> {
     let all = regex.find(window)?.range();
     if regex.captures_len() == 1 {
@@ -190,20 +191,20 @@ fn matched(regex: &Regex, window: &str) -> Option<(usize, Range<usize>)> {
     Some((all.end, group.map_or(all, |group| group.range())))
 }
 
-/// Whether a byte can stand in a token.
+/// Returns whether a byte can be part of a token.
 fn token_byte(byte: &&u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-+/=.~%".contains(byte)
 }
 
-/// How far a pattern can get at the most: nearly every one ends with the run.
+/// Returns how far a pattern can match at most: nearly every one ends at the end of the run.
 fn run(text: &str) -> usize {
     text.bytes()
         .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b'\''))
         .count()
 }
 
-/// Whether a word can begin at this place: no letter, digit or `_` before it, but for one that ends an escape (`\n`, `%3D`,
-/// `\u003d`).
+/// Returns whether a word can begin at this position: not directly after a letter, digit or `_`, unless that ends an
+/// escape (`\n`, `%3D`, `\u003d`).
 fn boundary(text: &str, at: usize) -> bool {
     let before = &text.as_bytes()[..at];
     let Some(last) = before.last() else {

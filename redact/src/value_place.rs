@@ -1,4 +1,4 @@
-//! Where a value stands behind its name, in any notation.
+//! Finds the value after a name, in any notation.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use crate::hit::floor;
 /// The longest value, in bytes.
 const VALUE: usize = 8 << 10;
 
-/// Where a value begins, and how its end is known.
+/// Where a value begins, and how to find its end.
 pub(crate) struct Place {
     at: usize,
-    /// The quote around it, and how many backslashes stand before the quote.
+    /// The quote around the value, and the number of backslashes before the quote.
     pub(crate) quote: Option<(u8, usize)>,
-    /// A value of an element ends at a tag.
+    /// Whether the value is in an XML element and ends at a tag.
     pub(crate) element: bool,
     /// `NAME=value` without blanks, as in environments, URLs and connection strings.
     pub(crate) tight: bool,
@@ -23,7 +23,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What follows a name, if it is a value.
+    /// Returns the value that follows a name, if one does.
     pub(crate) fn after(text: &str, name: Range<usize>) -> Option<Place> {
         let bytes = text.as_bytes();
         let before = name.start.checked_sub(1).map_or(b' ', |at| bytes[at]);
@@ -74,12 +74,13 @@ impl Place {
                 }
                 (b':', b':') => return None,
                 (b':', _) => value = block(bytes, typed(bytes, value + 1)),
-                // A row of a table.
+                // A cell in a row of a table.
                 (b'|', next) if next != b'|' => {
                     value += 1;
                     pair = true;
                 }
-                // A pair, as in `("TOKEN", "…")`: what is only listed side by side is told apart by the value.
+                // A pair, as in `("TOKEN", "…")`. Two items of a plain list look the same; the caller judges by the
+                // value.
                 (b',', _) if closed && matches!(before, b'"' | b'\'') => {
                     value += 1;
                     pair = true;
@@ -91,7 +92,7 @@ impl Place {
         let begin = blanks(value);
         tight &= begin == value;
         let mut open = begin;
-        // Python's and Rust's letters before a quote.
+        // Prefixes of Python's and Rust's string literals.
         if matches!(byte(open), b'b' | b'r' | b'u' | b'f') && matches!(byte(open + 1), b'"' | b'\'')
         {
             open += 1;
@@ -121,7 +122,7 @@ impl Place {
         })
     }
 
-    /// The value's own bytes, without quotes.
+    /// Returns the range of the value, without quotes.
     pub(crate) fn value(&self, text: &str) -> Option<Range<usize>> {
         let window = &text.as_bytes()[self.at..floor(text, self.at + VALUE)];
         let length = match self.quote {
@@ -150,14 +151,14 @@ impl Place {
         };
         let mut value = &text[self.at..self.at + length];
         if self.quote.is_none() {
-            // The end of a sentence is no part of a value.
+            // Punctuation at the end of a sentence is not part of a value.
             value = value.trim_end_matches(['.', ':', '!', '?', '|']);
         }
         (!value.is_empty()).then(|| self.at..self.at + value.len())
     }
 }
 
-/// Behind a type and its `=`, as in `key: &str = "…"`, where a quote follows; else the same place.
+/// Returns the position after a type and its `=`, as in `key: &str = "…"`, if a quote follows; else `at`.
 fn typed(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let of_type = |b: &&u8| b.is_ascii_alphanumeric() || b" _&<>[]':?.|".contains(b);
@@ -172,7 +173,7 @@ fn typed(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// Behind the beginning of a block of YAML (`key: |`), at its first line; else the same place.
+/// Returns the position of the first line of a YAML block (`key: |`); else `at`.
 fn block(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let sign = rest.iter().take(8).take_while(|b| **b == b' ').count();
@@ -188,7 +189,7 @@ fn block(bytes: &[u8], at: usize) -> usize {
     }
 }
 
-/// The length of a quoted value. A value that does not end on its line is none.
+/// Returns the length of a quoted value, or `None` if the quote does not end on the same line.
 fn quoted(window: &[u8], quote: u8, slashes: usize) -> Option<usize> {
     let mut at = 0;
     while at < window.len() {

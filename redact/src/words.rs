@@ -1,24 +1,25 @@
-//! Whether a name says that its value is a secret.
+//! Decides from a name whether its value is a secret.
 
-/// What a name says of its value.
+/// The kind of value that a name announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Says {
-    /// A password: of any form.
+    /// A password, which can have any form.
     Password,
-    /// A token, a key, a secret: random.
+    /// A token, a key or a secret, which is random.
     Token,
 }
 
-/// Whether a name, such as an environment variable's, says that its value is a secret: `GITHUB_TOKEN`, `dbPassword`, `api-key`.
+/// Returns whether a name, such as that of an environment variable, is one for secrets: `GITHUB_TOKEN`, `dbPassword`,
+/// `api-key`.
 pub fn names_secret(name: &str) -> bool {
     says(name).is_some()
 }
 
-/// Reads the last words of a name.
+/// Returns the kind of value that the last words of a name announce.
 pub(crate) fn says(name: &str) -> Option<Says> {
     let words = words(name);
     let mut last: Vec<&str> = words.iter().map(String::as_str).collect();
-    // `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD` are what they would be without it.
+    // Ignores suffixes, as in `TOKEN_2`, `api_key_prod`, `PASSWORD_OLD`.
     while last.len() > 1
         && last.last().is_some_and(|word| {
             word.bytes().all(|b| b.is_ascii_digit())
@@ -154,7 +155,7 @@ pub(crate) fn says(name: &str) -> Option<Says> {
     }
 }
 
-/// The words of a name in small letters: cut at signs and where a capital follows a small letter.
+/// Splits a name into words in small letters, at signs and between a small letter and a capital.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let chars: Vec<char> = name.chars().collect();

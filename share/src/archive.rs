@@ -1,7 +1,8 @@
-//! Reading a zip that somebody sent: everything about it is doubted before a byte of it is unpacked.
+//! Reads a zip from an untrusted sender: checks every entry before unpacking a byte.
 //!
-//! [`Archive::open`] reads the list at the zip's end and looks at every entry; [`Archive::unpack`] hands out one entry in pieces, no
-//! more than its declared length, and checks length and CRC-32. Nothing is written here, and no more than a piece is held.
+//! [`Archive::open`] reads the directory at the end of the zip and checks every entry; [`Archive::unpack`] passes on
+//! one entry in pieces, at most its declared length, and checks length and CRC-32. This module writes nothing and
+//! holds at most one piece in memory.
 
 use std::io::{self, Read};
 
@@ -9,71 +10,71 @@ use flate2::read::DeflateDecoder;
 use prosescope_core::text::{counted, is_plain_path};
 use rawzip::{CompressionMethod, RECOMMENDED_BUFFER_SIZE, ReaderAt, ZipLocator};
 
-/// Entries that a zip may list: as many files as a folder may hold.
+/// The most entries of a zip: as many files as a folder may contain.
 pub const ENTRIES: u64 = 200_000;
-/// Levels of folders.
+/// The most levels of folders.
 const DEPTH: usize = 128;
-/// Bytes of a path, and of a name in it: what systems take.
+/// The longest path, and the longest name in it, in bytes: the limits of common file systems.
 const PATH: usize = 4096;
 const NAME: usize = 255;
-/// Up to so many bytes in all, no ratio is too high.
+/// Below this total of unpacked bytes, the compression ratio is not checked.
 const SMALL: u64 = 64 << 20;
-/// How many times its packed length the whole may take beyond that. A run packs 3 to 20 times.
+/// The highest compression ratio of a larger zip. A run compresses by a factor of 3 to 20.
 const RATIO: u64 = 200;
-/// The bits of a mode that say what an entry is, and those of a file.
+/// The bits of a Unix mode with the file type, and their value for a regular file.
 const KIND: u32 = 0o170_000;
 const FILE: u32 = 0o100_000;
-/// Bytes that are handed out at a time.
+/// Bytes passed on at a time.
 const PIECE: usize = 64 << 10;
 
-/// Why a zip is not opened, or an entry of it not unpacked.
+/// The reason why a zip is not opened, or an entry of it not unpacked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ArchiveError {
-    /// It is no zip, or its list cannot be read.
-    #[error("it is no zip that can be read: {0}")]
+    /// The file is not a zip, or its directory cannot be read.
+    #[error("not a readable zip: {0}")]
     Malformed(String),
-    /// It has no files.
-    #[error("the zip has no files in it")]
+    /// The zip contains no files.
+    #[error("the zip contains no files")]
     Empty,
-    /// What an entry is, or where it would lie, is refused.
+    /// The type or the path of an entry is refused.
     #[error("{path}: {why}")]
     Entry {
         /// The entry's path.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The bytes of an entry are not what the zip says of them.
+    /// The bytes of an entry differ from the zip's directory.
     #[error("{path} is damaged: {why}")]
     Damaged {
         /// The entry's path.
         path: String,
-        /// What is wrong with them.
+        /// The difference.
         why: String,
     },
-    /// It would unpack to more than is allowed.
+    /// The zip would unpack to more than is allowed.
     #[error("{0}")]
     TooLarge(String),
-    /// The zip itself, or the place that the pieces go to, failed.
+    /// Reading the zip failed, or the receiver of the pieces did.
     #[error("{0}")]
     Failed(String),
 }
 
 impl ArchiveError {
-    /// What to do next.
+    /// Returns what the user can do.
     pub fn next_step(&self) -> &'static str {
         match self {
             ArchiveError::Empty => "Ask for the file again: nothing was packed into this one.",
             ArchiveError::Malformed(_) | ArchiveError::Damaged { .. } => {
-                "Ask for the file again: it was changed or cut off on its way."
+                "Ask for the file again: it was changed or truncated in transit."
             }
             ArchiveError::Entry { .. } => {
-                "Do not unpack it with another tool unless you know who made it; ask for the run's folder."
+                "Ask for the run's folder. Do not unpack this zip with another tool unless you know who made it."
             }
             ArchiveError::TooLarge(_) => {
                 "Ask for the run's database or folder instead, or for a copy without its long values."
             }
-            ArchiveError::Failed(_) => "Try again; look at the file and at the free disk space.",
+            ArchiveError::Failed(_) => "Check the file and the free disk space, then try again.",
         }
     }
 
@@ -92,9 +93,9 @@ impl ArchiveError {
 /// A file in a zip.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its path, `/` between plain names.
+    /// The entry's path: plain names separated by `/`.
     pub path: String,
-    /// Bytes when it is unpacked, as declared; [`Archive::unpack`] holds it to that.
+    /// The declared length after unpacking, in bytes; [`Archive::unpack`] enforces it.
     pub len: u64,
     deflated: bool,
     way: rawzip::ZipArchiveEntryWayfinder,
@@ -106,19 +107,19 @@ pub struct Archive<R> {
     entries: Vec<Entry>,
 }
 
-/// Bytes of a file that tell what it is.
+/// The number of bytes from which a file's type is recognised.
 pub const HEAD: usize = 64;
 
-/// Whether a file that begins so is a zip.
+/// Returns whether a file with this beginning is a zip.
 pub fn is_zip(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
 impl<R: ReaderAt> Archive<R> {
-    /// Reads the list of a zip of `len` bytes, which may unpack to `most` bytes.
+    /// Reads the directory of a zip of `len` bytes, which may unpack to at most `most` bytes.
     ///
     /// # Errors
-    /// [`ArchiveError`]: what it is not, or the first entry that is refused.
+    /// [`ArchiveError`] if the file is not a zip, or for the first refused entry.
     pub fn open(reader: R, len: u64, most: u64) -> Result<Archive<R>, ArchiveError> {
         let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
         let zip = ZipLocator::new()
@@ -127,7 +128,7 @@ impl<R: ReaderAt> Archive<R> {
         let listed = zip.entries_hint();
         if listed > ENTRIES {
             return Err(ArchiveError::TooLarge(format!(
-                "the zip lists {listed} entries; {ENTRIES} are read at most"
+                "the zip lists {listed} entries; at most {ENTRIES} are read"
             )));
         }
         let entries = list(&zip, &mut buffer, listed, most)?;
@@ -139,27 +140,27 @@ impl<R: ReaderAt> Archive<R> {
         Ok(archive)
     }
 
-    /// Its files, in order of path.
+    /// Returns the zip's files, sorted by path.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The database, where it holds one and no other.
+    /// Returns the database, if the zip contains exactly one.
     pub fn only_database(&self) -> Option<&Entry> {
         let mut databases = self.entries.iter().filter(|e| e.path.ends_with(".db"));
         databases.next().filter(|_| databases.next().is_none())
     }
 
-    /// The entry of this path.
+    /// Returns the entry with this path.
     pub fn entry(&self, path: &str) -> Option<&Entry> {
         let found = self.entries.binary_search_by(|e| e.path.as_str().cmp(path));
         self.entries.get(found.ok()?)
     }
 
-    /// Hands out the bytes of an entry, in pieces.
+    /// Passes the bytes of an entry to `each`, in pieces.
     ///
     /// # Errors
-    /// When they are not what is declared, or `each` fails.
+    /// If the bytes differ from the declared length or checksum, or if `each` fails.
     pub fn unpack(
         &self,
         entry: &Entry,
@@ -192,10 +193,10 @@ impl<R: ReaderAt> Archive<R> {
         }
     }
 
-    /// The bytes of an entry; `None` where there is none of this path.
+    /// Returns the bytes of an entry; `None` if no entry has this path.
     ///
     /// # Errors
-    /// As [`Archive::unpack`].
+    /// As for [`Archive::unpack`].
     pub fn whole(&self, path: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
         let Some(entry) = self.entry(path) else {
             return Ok(None);
@@ -208,24 +209,25 @@ impl<R: ReaderAt> Archive<R> {
         Ok(Some(whole))
     }
 
-    /// What only all entries together show: sizes, places that two claim, bytes that two share, headers that say otherwise.
+    /// Checks the entries against each other: total size, equal paths, overlapping bytes, local headers that differ
+    /// from the directory.
     fn look(&self, len: u64, most: u64) -> Result<(), ArchiveError> {
         let total = self.entries.iter().map(|e| e.len);
         let total = total.fold(0u64, u64::saturating_add);
         if total > most {
             return Err(ArchiveError::TooLarge(format!(
-                "the zip unpacks to {total} bytes; {most} are unpacked at most"
+                "the zip unpacks to {total} bytes; at most {most} are unpacked"
             )));
         }
         if total > SMALL && total / RATIO > len {
             return Err(ArchiveError::TooLarge(format!(
-                "{len} bytes would unpack to {total}: no run packs so well"
+                "{len} bytes would unpack to {total}: that ratio is not plausible for a run"
             )));
         }
         for two in self.entries.windows(2) {
             let [one, next] = two else { continue };
             if one.path == next.path {
-                return Err(ArchiveError::entry(&one.path, "is there twice"));
+                return Err(ArchiveError::entry(&one.path, "occurs twice"));
             }
         }
         for entry in &self.entries {
@@ -244,7 +246,7 @@ impl<R: ReaderAt> Archive<R> {
             if local.file_path().as_bytes() != entry.path.as_bytes() {
                 return Err(ArchiveError::entry(
                     &entry.path,
-                    "has another name beside its bytes than in the list",
+                    "has different names in its header and in the zip's directory",
                 ));
             }
             let (start, end) = packed.compressed_data_range();
@@ -256,14 +258,14 @@ impl<R: ReaderAt> Archive<R> {
                 continue;
             };
             if end > start {
-                return Err(ArchiveError::entry(path, "shares its bytes with another"));
+                return Err(ArchiveError::entry(path, "overlaps another entry"));
             }
         }
         Ok(())
     }
 }
 
-/// The files that a zip lists, each fit to be unpacked, in order of path.
+/// Returns the files in the zip's directory, sorted by path, or an error for the first that must not be unpacked.
 fn list<R: ReaderAt>(
     zip: &rawzip::ZipArchive<R>,
     buffer: &mut [u8],
@@ -283,19 +285,19 @@ fn list<R: ReaderAt>(
         let refused = |why: &str| Err(ArchiveError::entry(&name, why));
         let path = name.trim_end_matches('/');
         if std::str::from_utf8(raw.as_bytes()).is_err() {
-            return refused("its name is no text");
+            return refused("its name is not valid UTF-8");
         }
         let is_long = path.len() > PATH || path.split('/').any(|name| name.len() > NAME);
         if !is_plain_path(path) || path.contains('\\') || is_long {
-            return refused("leads out of the run, or is no plain path");
+            return refused("leads out of the run, or is not a plain path");
         }
         if path.split('/').count() > DEPTH {
-            return refused("lies too deep");
+            return refused("is nested too deeply");
         }
         if found.is_dir() {
             continue;
         }
-        // A file, or a zip that does not say.
+        // A regular file, or a zip without Unix modes.
         if !matches!(found.mode().value() & KIND, 0 | FILE) {
             return refused("is a link or a device");
         }
@@ -307,14 +309,14 @@ fn list<R: ReaderAt>(
             CompressionMethod::DEFLATE => true,
             other => {
                 return refused(&format!(
-                    "is packed by a method that is not read ({other:?})"
+                    "uses an unsupported compression method ({other:?})"
                 ));
             }
         };
         let len = found.uncompressed_size_hint();
         if len > most {
             return Err(ArchiveError::TooLarge(format!(
-                "{name} unpacks to {}; {most} are unpacked at most",
+                "{name} unpacks to {}; at most {most} are unpacked",
                 counted(len, "byte", "bytes")
             )));
         }
@@ -327,14 +329,14 @@ fn list<R: ReaderAt>(
     }
     if seen != listed {
         return Err(ArchiveError::Malformed(format!(
-            "it says that it lists {listed} entries, and lists {seen}"
+            "it declares {listed} entries but lists {seen}"
         )));
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(all)
 }
 
-/// The bytes of an entry, by how they are packed.
+/// A reader of an entry's bytes, by compression method.
 enum Unpacked<R: Read> {
     Stored(R),
     Deflated(DeflateDecoder<R>),

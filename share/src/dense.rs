@@ -1,15 +1,16 @@
-//! Bytes as text of a page, seven bits a character.
+//! Encodes bytes as text of an HTML page, seven bits per character.
 //!
-//! A page is served as UTF-8 by most hosts, whatever the page says, so a byte above 127 cannot stand for itself; base64 takes a third
-//! more. Here each group of seven bits is the ASCII character of that number. The three that a page's script element cannot hold (NUL,
-//! a carriage return, `<`) take the next group with them into one character of two bytes: a seventh more in all.
+//! Most hosts serve a page as UTF-8 whatever it declares, so a byte above 127 cannot be used directly, and base64 is
+//! longer by a third. This encoding writes each group of seven bits as the ASCII character with that number. A script
+//! element cannot contain three of these characters (NUL, carriage return, `<`); each is combined with the next group
+//! into one character of two bytes. The text is longer than the bytes by about a seventh.
 
-/// Groups that cannot stand for themselves.
+/// Groups whose characters cannot occur in a script element.
 const ODD: [u8; 3] = [0, b'\r', b'<'];
-/// The first character of two bytes.
+/// The first character with two bytes in UTF-8.
 const TWO: u32 = 0x80;
 
-/// Writes bytes as text.
+/// Encodes bytes as text.
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() / 7 * 8 + 16);
     let mut groups = Groups {
@@ -30,7 +31,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads what [`encode`] wrote of `len` bytes; `None` where the text is something else.
+/// Decodes `len` bytes from a text of [`encode`]; `None` if the text is something else.
 pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len.min(text.len()));
     let mut decoder = Decoder::new(len as u64);
@@ -39,21 +40,21 @@ pub fn decode(text: &str, len: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Reads such a text in pieces, which may end in the middle of a character.
+/// Decodes such a text in pieces, which may end in the middle of a character.
 #[derive(Debug)]
 pub struct Decoder {
-    /// Bytes that are still to come.
+    /// Bytes still to decode.
     left: u64,
     held: u32,
     bits: u32,
-    /// Bits beyond the last byte.
+    /// Bits after the last whole byte.
     spare: u32,
-    /// The first byte of a character whose second one is still to come.
+    /// The first byte of a character that a later piece completes.
     lead: Option<u8>,
 }
 
 impl Decoder {
-    /// A reader of a text of `len` bytes.
+    /// Creates a decoder of a text of `len` bytes.
     pub fn new(len: u64) -> Decoder {
         Decoder {
             left: len,
@@ -64,7 +65,7 @@ impl Decoder {
         }
     }
 
-    /// Reads a piece of the text; `None` where it is something else.
+    /// Decodes a piece of the text; `None` if it is something else.
     pub fn feed(&mut self, text: &[u8], bytes: &mut Vec<u8>) -> Option<()> {
         for byte in text {
             match (self.lead.take(), byte) {
@@ -82,9 +83,9 @@ impl Decoder {
         Some(())
     }
 
-    /// Ends the text; `None` where it is shorter or longer than it is said to be.
+    /// Ends the text; `None` if it is shorter or longer than `len` bytes need.
     pub fn end(self) -> Option<()> {
-        // The last group is filled up, and an odd one takes another with it.
+        // The last group is padded, and if its character cannot occur in a script element, another group follows it.
         let whole = self.left == 0 && self.lead.is_none();
         (whole && self.spare < 14).then_some(())
     }
@@ -105,7 +106,7 @@ impl Decoder {
     }
 }
 
-/// Bytes in groups of seven bits, the last one filled up with zeros.
+/// Bytes in groups of seven bits, the last padded with zeros.
 struct Groups<'a> {
     bytes: std::slice::Iter<'a, u8>,
     held: u32,
@@ -168,8 +169,8 @@ mod tests {
         #[test]
         fn another_length_is_refused(bytes: Vec<u8>, other in 0usize..200) {
             let text = encode(&bytes);
-            // One byte less may be the bits that fill up the last group; one more, the group that an odd last one takes with it. Length and
-            // checksums of the zip tell these.
+            // A length off by one can decode: one byte less is the padding of the last group, one more the group that
+            // follows it. The length and checksums of the zip detect these cases.
             prop_assume!(other.abs_diff(bytes.len()) > 1);
             prop_assert_eq!(decode(&text, other), None);
         }

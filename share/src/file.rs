@@ -1,4 +1,4 @@
-//! The file that is shared, where all of it fits into memory.
+//! Builds the shared file in memory, for a browser or JavaScript.
 
 use std::rc::Rc;
 
@@ -15,13 +15,13 @@ use crate::wishes::{Known, LONGEST, in_env};
 
 /// A source whose databases can be shared.
 pub trait Shareable: Source {
-    /// Its databases.
+    /// Returns a reader of the source's databases.
     ///
     /// # Errors
-    /// When there is no place for copies of them.
+    /// If there is no place for copies of them.
     fn databases(&self) -> Result<Box<dyn Databases + '_>, ShareError>;
 
-    /// Values that only this shell knows to be secret: of `.env` files among its own.
+    /// Returns secret values that only this shell can find: those of `.env` files in the source.
     fn known(&self) -> Vec<Known> {
         let files = self.files().iter().filter(|file| {
             let name = file.path.rsplit('/').next();
@@ -34,14 +34,14 @@ pub trait Shareable: Source {
         known.collect()
     }
 
-    /// Opens a zip that was packed, as whoever gets it does.
+    /// Opens a packed zip as its recipient does.
     ///
     /// # Errors
-    /// When it cannot be read again.
+    /// If the zip cannot be read back.
     fn unpacked(&self, zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError>;
 }
 
-/// What is written.
+/// The form of the shared file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -50,12 +50,12 @@ pub enum Form {
     Html,
     /// The runs' files.
     Zip,
-    /// The one database of a run.
+    /// A run's only database.
     Db,
 }
 
 impl Form {
-    /// Its word, and the ending of its file's name.
+    /// Returns the form's name, which is also the file's extension.
     pub fn word(self) -> &'static str {
         match self {
             Form::Html => "html",
@@ -65,10 +65,11 @@ impl Form {
     }
 }
 
-/// Packs runs of a source, looks through what was packed, and puts it into a form. `viewer` is the viewer's own page.
+/// Packs runs of a source, checks the packed copy, and returns it in the given form. `viewer` is the HTML page of the
+/// viewer.
 ///
 /// # Errors
-/// [`ShareError`]: then nothing is to be shared.
+/// [`ShareError`]; the caller must then not share anything.
 pub fn file(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
@@ -98,9 +99,9 @@ pub fn file(
     Ok((report, bytes))
 }
 
-/// A copy that was packed and looked through.
+/// A copy that was packed and checked.
 pub(crate) struct Checked {
-    /// What was replaced and left out.
+    /// The replacements and omissions.
     pub(crate) report: RunShared,
     /// The copy, packed.
     pub(crate) zip: Vec<u8>,
@@ -108,7 +109,7 @@ pub(crate) struct Checked {
     pub(crate) copy: Rc<dyn Shareable>,
 }
 
-/// Packs runs of a source, opens the copy as whoever gets it does, and looks through it.
+/// Packs runs of a source, opens the copy as its recipient does, and checks it.
 pub(crate) fn checked(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,

@@ -1,11 +1,11 @@
-//! A run in one file, for somebody else.
+//! Shares runs in one file, and opens such files.
 //!
 //! ```text
-//! run ──► copy, redacted ──► zip of its files ──► page: viewer, summary, zip as text     (share)
-//! page or zip ──► archive, doubted ──► files, as of a folder                             (open)
+//! run ──► redacted copy ──► zip of its files ──► page: viewer, summary, zip as text      (share)
+//! page or zip ──► archive, every entry checked ──► files, as in a folder                 (open)
 //! ```
 //!
-//! Without I/O, as the core: a shell gives the bytes, and takes them.
+//! Like the core, this crate has no I/O: a shell reads and writes the bytes.
 
 pub mod archive;
 pub mod copy;

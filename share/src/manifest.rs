@@ -1,4 +1,4 @@
-//! What a packed run says of itself.
+//! The manifest of a packed run: how it was made, and the checksums of its parts.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,45 +14,46 @@ use crate::ReaderAt;
 use crate::archive::{Archive, ArchiveError};
 use crate::signed::SIGNATURE;
 
-/// Where it lies in the zip.
+/// The manifest's path in the zip.
 pub const MANIFEST: &str = "prosescope-share.json";
-/// The form that this program writes.
+/// The format that this version writes.
 pub const FORMAT: &str = "prosescope-share-1";
-/// A longer manifest is not read.
+/// The longest manifest that is read, in bytes.
 pub(crate) const LONGEST: u64 = 64 << 20;
-/// Differences that are said one by one.
+/// The most differences listed.
 const SAID: usize = 20;
 
-/// What was shared, and what was changed for it. Holds no secret, and no hash of one: a short secret can be guessed from its hash.
+/// What was shared, and what was replaced and left out. Contains neither a secret nor the hash of one, from which a
+/// short secret could be guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: String,
-    /// The program that made it, and its version.
+    /// The program that made the copy, and its version.
     pub made_by: String,
-    /// When: RFC 3339, UTC.
+    /// The time of sharing: RFC 3339, UTC.
     pub made_at: String,
     /// Whether nothing was replaced.
     pub raw: bool,
     /// The runs, by id.
     pub runs: Vec<String>,
-    /// The files, in order of path.
+    /// The files, sorted by path.
     pub parts: Vec<Part>,
-    /// What was replaced.
+    /// The replacements.
     pub redactions: Vec<SecretsReplaced>,
-    /// What was left out.
+    /// The omissions.
     pub left_out: Vec<LeftOutOfShare>,
-    /// The audit logs that were sealed anew, because something in them was replaced.
+    /// The audit logs that were sealed again because a text in them was replaced.
     pub sealed_anew: Vec<LogSealedAnew>,
-    /// The row of the trace that it opens on, where whoever shared it chose one: `43`, `~7`.
+    /// The row of the trace to show first, if the sharer chose one: `43`, `~7`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opens: Option<String>,
-    /// Whether a signature lies beside it; it may be anybody's, or fit nothing.
+    /// Whether there is a signature beside the manifest. It is not verified: it can be anyone's, or invalid.
     #[serde(skip)]
     pub signed: bool,
 }
 
-/// Whether a text names a row of a trace: its number, or its place after `~`.
+/// Returns whether a text names a row of a trace: its number, or its position after `~`.
 pub(crate) fn is_row(text: &str) -> bool {
     let digits = text.strip_prefix('~').unwrap_or(text);
     (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -61,30 +62,30 @@ pub(crate) fn is_row(text: &str) -> bool {
 /// A file of the packed run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its path.
+    /// The file's path.
     pub path: String,
-    /// Bytes.
+    /// The file's size in bytes.
     pub bytes: u64,
     /// SHA-256, in hex.
     pub sha256: String,
 }
 
-/// Whether a packed run is what its manifest says.
+/// Whether a packed run matches its manifest.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verified {
-    /// A zip that nobody's `share` made.
+    /// The zip has no manifest, so `prosescope share` did not make it.
     NoManifest,
-    /// Every part is there, with the bytes that were shared.
+    /// Every part is present and unchanged.
     Unchanged(Box<Manifest>),
-    /// It is not: a sentence each.
+    /// Parts differ; one sentence for each.
     Changed(Vec<String>),
 }
 
 impl Manifest {
-    /// Reads the manifest of a zip; `None` where it has none.
+    /// Reads the manifest of a zip; `None` if it has none.
     ///
     /// # Errors
-    /// Why it cannot be read, in words.
+    /// The reason why the manifest cannot be read.
     pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Manifest, String>> {
         let entry = archive.entry(MANIFEST)?;
         if entry.len > LONGEST {
@@ -125,11 +126,12 @@ impl Manifest {
 }
 
 impl Verified {
-    /// When it was shared and whether it is still the same, in a sentence, and that it is signed; empty for what nobody's `share` made.
+    /// Returns a sentence with the time of sharing, whether the copy is unchanged, and whether it is signed; empty
+    /// without a manifest.
     pub fn words(&self) -> String {
         match self {
             Verified::Unchanged(manifest) if manifest.signed => format!(
-                "{} It is signed: `prosescope check FILE --allowed-signers SIGNERS` says by whom.",
+                "{} It is signed: `prosescope check FILE --allowed-signers SIGNERS` shows by whom.",
                 self.sentence()
             ),
             _ => self.sentence(),
@@ -154,7 +156,7 @@ impl Verified {
         }
     }
 
-    /// What differs from what was shared; nothing where that is not known.
+    /// Returns the differences from the shared copy; empty if they are unknown.
     pub fn changed(&self) -> &[String] {
         match self {
             Verified::Changed(what) => what,
@@ -162,7 +164,7 @@ impl Verified {
         }
     }
 
-    /// The heads of the audit logs that were sealed anew; nothing where the manifest is not the file's.
+    /// Returns the original heads of the audit logs that were sealed again; empty unless the manifest matches.
     pub fn sealed_anew(&self) -> &[LogSealedAnew] {
         match self {
             Verified::Unchanged(manifest) => &manifest.sealed_anew,
@@ -170,7 +172,7 @@ impl Verified {
         }
     }
 
-    /// The row that it opens on; nothing where the manifest is not the file's.
+    /// Returns the row to show first; `None` unless the manifest matches.
     pub fn opens(&self) -> Option<&str> {
         match self {
             Verified::Unchanged(manifest) => manifest.opens.as_deref().filter(|row| is_row(row)),
@@ -178,13 +180,12 @@ impl Verified {
         }
     }
 
-    /// What a check of the run says of it.
+    /// Returns the finding that `check` reports for the run.
     pub fn issue(&self) -> Option<Issue> {
         let issue = match self {
             Verified::NoManifest => return None,
-            Verified::Unchanged(_) => Issue::noted("shared-copy", self.sentence()).hint(
-                "What was replaced stands in brackets, and what was left out is named where it was. A manifest tells what happened on the way, not who made the copy.",
-            ),
+            Verified::Unchanged(_) => Issue::noted("shared-copy", self.sentence())
+                .hint("Replacements are in brackets, and a note marks each omission."),
             Verified::Changed(_) => Issue::error("share-changed", self.sentence())
                 .hint("Ask whoever shared it for the file again, and do not rely on this one."),
         };
@@ -192,28 +193,28 @@ impl Verified {
     }
 }
 
-/// Takes the files of a zip, one after the other.
+/// Receives the files of a zip, one after the other.
 pub trait Sink {
-    /// A file begins, of so many bytes.
+    /// Begins a file of `len` bytes.
     ///
     /// # Errors
-    /// When there is no place for it; unpacking then ends.
+    /// If there is no place for the file; unpacking then ends.
     fn begin(&mut self, path: &str, len: u64) -> io::Result<()>;
 
-    /// Its bytes, in pieces, never more than were told.
+    /// Receives the file's bytes in pieces, at most `len` in total.
     ///
     /// # Errors
-    /// As [`Sink::begin`].
+    /// As for [`Sink::begin`].
     fn bytes(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// All of them were handed out.
+    /// Ends the file; it is complete.
     ///
     /// # Errors
-    /// As [`Sink::begin`].
+    /// As for [`Sink::begin`].
     fn end(&mut self) -> io::Result<()>;
 }
 
-/// Files that are unpacked into memory, by path.
+/// Collects unpacked files in memory, by path.
 #[derive(Default)]
 pub struct InMemory(pub Vec<(String, Vec<u8>)>);
 
@@ -235,11 +236,12 @@ impl Sink for InMemory {
     }
 }
 
-/// Unpacks all files of a zip but its manifest and the signature of that, and compares each with the manifest. Who changes both goes
-/// unnoticed: a manifest tells what happened on the way, not who made it.
+/// Unpacks all files of a zip except its manifest and the manifest's signature, and compares each with the manifest.
+/// A change of both a file and the manifest stays unnoticed: without a signature, a manifest does not prove who made
+/// it.
 ///
 /// # Errors
-/// When a file is not what the zip says of it, or `sink` fails.
+/// If a file differs from the zip's directory, or if `sink` fails.
 pub fn unpack<R: ReaderAt>(
     archive: &Archive<R>,
     sink: &mut dyn Sink,
@@ -270,10 +272,10 @@ pub fn unpack<R: ReaderAt>(
     })
 }
 
-/// A manifest's time as a person reads it, and nothing else: it comes from whoever made the file.
+/// Formats a manifest's time, or says that it is missing. The untrusted text itself is never shown.
 fn when(at: &str) -> String {
     match Stamp::parse(at) {
         stamp @ Stamp::At(_) => format!("{} UTC", stamp.minute()),
-        _ => "a day that it does not say".to_owned(),
+        _ => "an unknown day".to_owned(),
     }
 }

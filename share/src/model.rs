@@ -1,10 +1,11 @@
-//! A run as text for a language model, without what must not leave.
+//! Returns a run as redacted text for a language model.
 //!
 //! ```text
-//! run ──► packed copy, redacted and looked through ──► the copy opened ──► text
+//! run ──► packed copy, redacted and checked ──► the copy opened ──► text
 //! ```
 //!
-//! The text is made of the copy and not redacted itself: it cuts what is long, and a secret that is cut in two is found by no rule.
+//! The text is made from a redacted copy instead of being redacted itself: it shortens long values, and no rule would
+//! find a secret that was cut in two.
 
 use std::rc::Rc;
 
@@ -18,22 +19,22 @@ use crate::file::{Shareable, checked};
 use crate::pack::{Made, ShareError};
 use crate::sharing::Sharing;
 
-/// What the text is about.
+/// What to describe.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
-    /// A row of the trace; `None` is what asks for somebody first.
+    /// A row of the trace; `None` for the row that needs attention first.
     pub node: Option<NodeId>,
-    /// The most that the text has.
+    /// The largest size of the text.
     pub size: ModelSize,
-    /// Milliseconds since 1970 UTC.
+    /// The current time in milliseconds since 1970 UTC.
     pub now: Option<i64>,
 }
 
-/// Returns a run as text for a model. `sharing` holds that run alone, and `source` is where it lies. A run that is shared raw
-/// is not copied.
+/// Returns a run as text for a model. `sharing` must hold only that run, and `source` contains it. A run that is
+/// shared raw is not copied.
 ///
 /// # Errors
-/// As [`crate::file::file`]: when the run cannot be copied, or something that was replaced would still be in the text.
+/// As for [`crate::file::file`]: if the run cannot be copied, or if a replaced text would still occur in the result.
 pub fn for_model(
     sharing: &mut Sharing<'_>,
     source: &dyn Shareable,
@@ -47,7 +48,7 @@ pub fn for_model(
         return Ok(text);
     }
     let called = original.map(|session| session.name());
-    // A row keeps its id in the copy, and the place that it has among the others.
+    // In the copy, a row keeps its id and its position.
     let row = asked.node.and_then(|node| original?.trace().node(node)?.id);
     let called = called.map(|name| sharing.masked(&name));
     let copy: Rc<dyn Source> = checked(sharing, source, made)?.copy;
@@ -78,7 +79,7 @@ pub fn for_model(
     Ok(text)
 }
 
-/// What the text has a name for in its place.
+/// Returns the replacements that occur in the text.
 fn replaced(sharing: &Sharing<'_>, text: &str) -> Vec<ReplacedInText> {
     let kinds = sharing.kinds();
     let kind = |name: &str| {

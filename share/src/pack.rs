@@ -1,4 +1,4 @@
-//! A zip of what leaves.
+//! Packs redacted runs into a zip, and searches the zip for what was replaced.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -20,16 +20,17 @@ use crate::manifest::{FORMAT, MANIFEST, Manifest, Part, is_row};
 use crate::page::PageError;
 use crate::signed::{SIGNATURE, Sign};
 
-/// Bytes that are copied at a time.
+/// Bytes copied at a time.
 const PIECE: usize = 64 << 10;
-/// Bytes that are searched at a time, and how many of them again with the next.
+/// Bytes searched at a time, and how many of them are searched again with the next ones, so that no secret is missed
+/// between two pieces.
 const SEARCHED: usize = 4 << 20;
 const OVERLAP: usize = 64 << 10;
 
-/// Why a run is not shared.
+/// The reason why a run is not shared.
 #[derive(Debug, thiserror::Error)]
 pub enum ShareError {
-    /// Two of the runs would get the same place in the copy.
+    /// Two runs would get the same path in the copy.
     #[error("two of the runs are called {0}")]
     Alike(String),
     /// A part of the run cannot be read.
@@ -37,41 +38,41 @@ pub enum ShareError {
     Read {
         /// The file.
         path: String,
-        /// Why.
+        /// The reason.
         cause: String,
     },
     /// The copy cannot be written.
     #[error("the copy cannot be written: {0}")]
     Write(String),
     /// The manifest cannot be signed.
-    #[error("it cannot be signed: {0}")]
+    #[error("the manifest cannot be signed: {0}")]
     Sign(String),
-    /// What was written cannot be read again.
-    #[error("what was written cannot be read again: {0}")]
+    /// The written file cannot be read back.
+    #[error("the written file cannot be read back: {0}")]
     Written(#[from] ArchiveError),
-    /// The runs are too much for a page.
+    /// The runs are too large for a page.
     #[error("{}", too_large(.0))]
     TooLarge(Box<RunShared>),
-    /// A database was asked for, and there is none, or several.
-    #[error("what is shared is not one database")]
+    /// A database was requested, but the copy has none or several.
+    #[error("the shared copy is not a single database")]
     NotOneDatabase,
-    /// The page cannot be made.
+    /// The page cannot be written.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// Something that was replaced is in what was written.
+    /// A replaced text still occurs in the written file.
     #[error("{name} is still in {path}, {form}")]
     Remains {
         /// The secret's name.
         name: String,
         /// The file.
         path: String,
-        /// How it stands there.
+        /// The form in which the file contains it.
         form: String,
     },
 }
 
 impl ShareError {
-    /// A part that cannot be read.
+    /// Creates an error for a part that cannot be read.
     pub fn unread(path: &str, cause: &dyn std::fmt::Display) -> ShareError {
         ShareError::Read {
             path: path.to_owned(),
@@ -79,7 +80,7 @@ impl ShareError {
         }
     }
 
-    /// A database that is not opened; its path is said once.
+    /// Creates an error for a database that cannot be opened; its path is named only once.
     pub fn not_opened(path: &str, error: &SourceError) -> ShareError {
         match error {
             SourceError::Database { cause, .. } => ShareError::unread(path, cause),
@@ -87,7 +88,7 @@ impl ShareError {
         }
     }
 
-    /// A database that is not built anew.
+    /// Creates an error for a database that cannot be rebuilt.
     pub fn not_rebuilt(path: &str, error: RebuildError) -> ShareError {
         match error {
             RebuildError::Read { .. } => ShareError::unread(path, &error),
@@ -95,17 +96,17 @@ impl ShareError {
         }
     }
 
-    /// What to do next.
+    /// Returns what the user can do.
     pub fn next_step(&self) -> String {
         let step = match self {
             ShareError::Alike(_) => {
-                "name each run once; share two different runs of one name in a file each"
+                "name each run once; share different runs of one name in separate files"
             }
             ShareError::Read { .. } => {
                 "`prosescope check RUN` shows what is wrong with it, `check --fix` makes a repaired copy"
             }
             ShareError::Write(_) | ShareError::Written(_) => {
-                "look at the free disk space and at the rights of the folder"
+                "check the free disk space and the folder's permissions"
             }
             ShareError::TooLarge(_) => {
                 "share a zip instead of a page, or leave out what is long: attachments, long values"
@@ -115,7 +116,7 @@ impl ShareError {
             ShareError::Page(error) => error.next_step(),
             ShareError::Remains { name, .. } => {
                 return format!(
-                    "leave out what holds it (--without, --max-value), or keep it knowingly: --keep '{name}'"
+                    "leave out the content with it (--without, --max-value), or keep it deliberately: --keep '{name}'"
                 );
             }
         };
@@ -135,45 +136,45 @@ fn too_large(report: &RunShared) -> String {
     )
 }
 
-/// Databases, as a shell opens and makes them.
+/// Opens and rebuilds databases, which only a shell can do.
 pub trait Databases {
-    /// Shows each row of a database of the source, as it would be built anew, and makes nothing.
+    /// Passes each row of a database, as it would be rebuilt, to `rows`, and writes nothing.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the database cannot be read.
     fn look(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<(), ShareError>;
 
-    /// Builds a database of the source anew ([`prosescope_core::sqlite::rebuild`]) and gives its bytes.
+    /// Rebuilds a database of the source ([`prosescope_core::sqlite::rebuild`]) and returns its bytes.
     ///
     /// # Errors
-    /// When it cannot be read, or the new one not be made.
+    /// If the database cannot be read, or the new one not be written.
     fn rebuilt(&mut self, path: &str, rows: &mut dyn Rebuild) -> Result<Box<dyn Read>, ShareError>;
 
-    /// Gives the bytes of a database as it is at one moment, with what its `-wal` holds.
+    /// Returns the bytes of a database at one moment, including its `-wal` file.
     ///
     /// # Errors
-    /// As [`Databases::rebuilt`].
+    /// As for [`Databases::rebuilt`].
     fn whole(&mut self, path: &str) -> Result<Box<dyn Read>, ShareError>;
 }
 
-/// Who makes a copy, and when.
+/// The maker of a copy, and the circumstances.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// The program and its version.
     pub by: String,
-    /// RFC 3339, UTC.
+    /// The time: RFC 3339, UTC.
     pub at: String,
-    /// Whether the parts are made smaller: not where the zip is only a way to something else.
+    /// Whether to compress the parts; false if the zip is only an intermediate step.
     pub deflated: bool,
-    /// The row of the trace that the copy opens on, as the viewer's address names it; what is none is left out.
+    /// The row of the trace to show first, as in the viewer's address; a text that does not name a row is ignored.
     pub opens: Option<String>,
 }
 
-/// Looks through the runs without writing anything: what would be replaced and left out is then known, and [`Redactor::again`] may
-/// follow. Returns the parts; a database counts as it is.
+/// Scans the runs without writing anything, so that the hits and omissions are known and [`Redactor::again`] can
+/// follow. Returns the parts, with a database at its present size.
 ///
 /// # Errors
-/// When a part cannot be read.
+/// If a part cannot be read.
 pub fn look<'a>(
     runs: &[Shared<'_>],
     redactor: &mut Redactor,
@@ -198,11 +199,11 @@ pub fn look<'a>(
     Ok(parts)
 }
 
-/// Writes a zip of the runs of these ids, as they leave, with its manifest and, where somebody signs that, its signature; returns the
-/// manifest.
+/// Writes a zip of the redacted runs with these ids, with its manifest and, if `sign` is given, the manifest's
+/// signature; returns the manifest.
 ///
 /// # Errors
-/// When a part cannot be read, or the zip not be signed or written: it is then not to be used.
+/// If a part cannot be read, or the zip not be signed or written; the caller must then discard the zip.
 pub fn pack<'a, W: Write>(
     runs: &[Shared<'_>],
     ids: Vec<String>,
@@ -252,7 +253,7 @@ pub fn pack<'a, W: Write>(
         raw: is_raw,
         runs: ids,
         parts,
-        // What a raw copy holds was not replaced.
+        // A raw copy contains every hit unchanged, so it lists no replacements.
         redactions: if is_raw {
             Vec::new()
         } else {
@@ -279,7 +280,7 @@ pub fn pack<'a, W: Write>(
     Ok((manifest, out))
 }
 
-/// A file that is no database, as it leaves; `None` where it is left out.
+/// Returns the redacted bytes of a file that is not a database; `None` if it is left out.
 fn redacted(
     shared: &Shared<'_>,
     file: &File,
@@ -330,11 +331,11 @@ fn add<W: Write>(
     })
 }
 
-/// Searches what was written for everything that was replaced, in each form. `copy` is what it was unpacked to: what that does not have,
-/// such as the manifest, is unpacked here.
+/// Searches the written zip for every replaced text, in each form. `copy` is the unpacked zip; files that it lacks,
+/// such as the manifest, are unpacked here.
 ///
 /// # Errors
-/// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
+/// [`ShareError::Remains`] for the first text found; the caller must then remove the file.
 pub fn remains<R: ReaderAt>(
     archive: &Archive<R>,
     copy: &dyn Source,
@@ -401,7 +402,7 @@ mod tests {
         let mut redactor = Redactor::new(Rules::new(), What::default());
         let place = Place { of: "", at: "" };
         assert!(redactor.text(place, &secret).is_some());
-        // It stands where two pieces meet.
+        // The secret lies across the boundary of two pieces.
         let long = format!("{}{secret}", " ".repeat(SEARCHED - 20));
         for held in ["r/a.md", MANIFEST, ""] {
             let files = ["r/a.md", MANIFEST].map(|path| {

@@ -1,4 +1,5 @@
-//! A page that holds a packed run: the viewer, a summary that needs no script, and the run as text of an element.
+//! Reads and writes a page with a packed run: the viewer, a summary that needs no script, and the run as the text of
+//! an element.
 
 use std::io;
 
@@ -7,55 +8,56 @@ use prosescope_core::text::escape;
 use crate::ReaderAt;
 use crate::dense::{self, Decoder};
 
-/// What stands before the run's text in a page; its length in bytes and `">` follow. `<` is in no such text, nor in a summary.
+/// The beginning of the element with the run; the length in bytes and `">` follow. Neither the encoded run nor a
+/// summary contains `<`, so the first match is this element.
 const RUN: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes=""#;
-/// What is in the head of each page that holds a viewer: its run comes behind it.
+/// A tag in the head of each page with a viewer; the run always follows it.
 const VIEWER: &[u8] = br#"<meta name="prosescope-served""#;
-/// Where the viewer takes a run, a summary and a title: each is in its page exactly once.
+/// The places of the run, the summary and the title in the viewer's page; each must occur exactly once.
 const RUN_SLOT: &str = r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#;
 const SUMMARY_SLOT: &str = r#"<div id="prosescope-summary"></div>"#;
 const TITLE_SLOT: &str = "<title>Prosescope</title>";
 
-/// Bytes of a packed run that a page may hold: a browser opens one of several times as many, but slowly.
+/// The most bytes of a packed run in a page: a browser opens several times as many, but slowly.
 pub const MOST: u64 = 150 << 20;
-/// Bytes of a page that are read at a time.
+/// Bytes of a page read at a time.
 const PIECE: usize = 256 << 10;
 
-/// Why a page is not made, or the run in it not read.
+/// The reason why a page is not written, or its run not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// The viewer is not the one that belongs to this program.
+    /// The viewer does not belong to this version of the program.
     #[error("the viewer has no place for a run: {0}")]
     Viewer(&'static str),
-    /// The page was changed, or cut off on its way.
+    /// The page was changed or truncated.
     #[error("the run in this page cannot be read: {0}")]
     Damaged(&'static str),
-    /// It is the viewer as it is built.
-    #[error("this page is the viewer alone: there is no run in it")]
+    /// The page is the viewer as built, without a run.
+    #[error("this page is the viewer without a run")]
     Empty,
-    /// The page itself, or the place that the pieces go to, failed.
+    /// Reading the page failed, or the receiver of the pieces did.
     #[error("{0}")]
     Failed(String),
 }
 
 impl PageError {
-    /// What to do next.
+    /// Returns what the user can do.
     pub fn next_step(&self) -> &'static str {
         match self {
             PageError::Viewer(_) => "Use the viewer that belongs to this program.",
             PageError::Damaged(_) => {
-                "Ask for the file again: it was changed or cut off on its way."
+                "Ask for the file again: it was changed or truncated in transit."
             }
             PageError::Empty => "Name a page that `prosescope share` wrote, or a run.",
-            PageError::Failed(_) => "Try again; look at the file and at the free disk space.",
+            PageError::Failed(_) => "Check the file and the free disk space, then try again.",
         }
     }
 }
 
-/// Makes a page of the viewer, a title, a summary (plain text) and a packed run.
+/// Returns the viewer's page with a title, a summary (plain text) and a packed run.
 ///
 /// # Errors
-/// When the viewer is none of ours.
+/// If `viewer` is not a page of this program's viewer.
 pub fn write(viewer: &str, title: &str, summary: &str, packed: &[u8]) -> Result<String, PageError> {
     let run = format!(
         r#"{RUN}{}">{}</script>"#,
@@ -83,10 +85,11 @@ pub fn write(viewer: &str, title: &str, summary: &str, packed: &[u8]) -> Result<
     Ok(page)
 }
 
-/// Hands out the packed run of a page in pieces, and returns its length; `None` where the page holds none. No more than a piece is held.
+/// Passes the packed run of a page to `each` in pieces, and returns its length; `None` if the page has none. Holds at
+/// most one piece in memory.
 ///
 /// # Errors
-/// When there is one, and it cannot be read, or `each` fails.
+/// If the page's run cannot be read, or if `each` fails.
 pub fn unpack<R: ReaderAt>(
     page: &R,
     each: &mut dyn FnMut(&[u8]) -> io::Result<()>,
@@ -98,10 +101,10 @@ pub fn unpack<R: ReaderAt>(
     found.transpose()
 }
 
-/// The packed run in a page that is in memory; as [`unpack`].
+/// Returns the packed run of a page in memory, like [`unpack`].
 ///
 /// # Errors
-/// As [`unpack`].
+/// As for [`unpack`].
 pub fn packed(page: &[u8]) -> Option<Result<Vec<u8>, PageError>> {
     let mut whole = Vec::new();
     let unpacked = unpack(&page, &mut |bytes| {
@@ -111,14 +114,14 @@ pub fn packed(page: &[u8]) -> Option<Result<Vec<u8>, PageError>> {
     Some(unpacked?.map(|_| whole))
 }
 
-/// Whether what begins so may be a page.
+/// Returns whether a file with this beginning may be a page.
 pub fn is_page(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
     head.get(..15)
         .is_some_and(|head| head.eq_ignore_ascii_case(b"<!doctype html>"))
 }
 
-/// Where the length of the run stands.
+/// Returns the position of the run's length.
 fn begin<R: ReaderAt>(page: &R) -> Result<Option<u64>, PageError> {
     let mut piece = vec![0; PIECE];
     let mut at = 0;
@@ -153,7 +156,7 @@ fn run<R: ReaderAt>(
         .and_then(|len| std::str::from_utf8(len).ok());
     let len: u64 = len
         .and_then(|len| len.parse().ok())
-        .ok_or(damaged("its length is no number"))?;
+        .ok_or(damaged("its length is not a number"))?;
     if len == 0 {
         return Err(PageError::Empty);
     }
@@ -163,7 +166,7 @@ fn run<R: ReaderAt>(
         let text = memchr::memchr(b'<', read).map_or(read, |end| read.get(..end).unwrap_or(read));
         decoder
             .feed(text, &mut bytes)
-            .ok_or(damaged("it is not what a page holds"))?;
+            .ok_or(damaged("its encoding is invalid"))?;
         each(&bytes).map_err(|error| PageError::Failed(error.to_string()))?;
         bytes.clear();
         at += text.len() as u64;
@@ -181,7 +184,7 @@ fn run<R: ReaderAt>(
     Ok(len)
 }
 
-/// Fills a piece from a place on, as far as the page goes.
+/// Reads a piece from a position, up to the end of the page.
 fn fill<'a, R: ReaderAt>(page: &R, piece: &'a mut [u8], at: u64) -> Result<&'a [u8], PageError> {
     let mut read = 0;
     while let Some(rest) = piece.get_mut(read..).filter(|rest| !rest.is_empty()) {
@@ -199,7 +202,7 @@ fn find(bytes: &[u8], sought: &[u8]) -> Option<usize> {
     memchr::memmem::find(bytes, sought)
 }
 
-/// Text as HTML shows it: nothing in it acts on the page or on whoever reads it.
+/// Escapes text for HTML, so that it can neither run code nor reorder the page's text.
 fn html(text: &str) -> String {
     let text = escape(text, true);
     let mut html = String::with_capacity(text.len());

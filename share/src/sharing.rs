@@ -1,4 +1,4 @@
-//! Runs on their way out: looked through, packed, and what was packed looked through again.
+//! The steps of sharing runs: scan them, pack them, check the packed copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -14,18 +14,18 @@ use crate::copy::{Redactor, Shared};
 use crate::pack::{Databases, Made, ShareError, look, pack, remains};
 use crate::signed::Sign;
 
-/// A run, and its databases.
+/// A run and its databases.
 pub type Each<'a> = (Shared<'a>, Box<dyn Databases + 'a>);
 
-/// Runs that are shared together.
+/// Runs to share together.
 pub struct Sharing<'a> {
     runs: Vec<Shared<'a>>,
     databases: Vec<Box<dyn Databases + 'a>>,
     redactor: Redactor,
     sign: Option<Box<Sign<'a>>>,
-    /// What a raw copy holds is known from looking alone.
+    /// The result of the scan: a raw copy itself records no hits.
     looked: Option<RunShared>,
-    /// The kind of what is replaced, by the rule.
+    /// Whether each rule's hits are secret or personal data.
     kinds: BTreeMap<String, String>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Sharing<'a> {
     /// Shares these runs, each with its databases.
     ///
     /// # Errors
-    /// [`ShareError::Alike`] when two of them would get the same place in the copy.
+    /// [`ShareError::Alike`] if two of them would get the same path in the copy.
     pub fn new(runs: Vec<Each<'a>>, mut redactor: Redactor) -> Result<Sharing<'a>, ShareError> {
         let (runs, databases): (Vec<Shared<'_>>, Vec<_>) = runs.into_iter().unzip();
         no_two_alike(&runs)?;
@@ -50,12 +50,13 @@ impl<'a> Sharing<'a> {
         })
     }
 
-    /// Has the manifest signed.
+    /// Sets the function that signs the manifest.
     pub fn signed_by(&mut self, sign: Box<Sign<'a>>) {
         self.sign = Some(sign);
     }
 
-    /// Tells `watch` how many bytes were looked through, and of how many about: they are looked through up to four times.
+    /// Calls `watch` with the number of bytes scanned and an estimate of the total: runs are scanned up to four
+    /// times.
     pub fn watch(&mut self, mut watch: Box<dyn FnMut(u64, u64)>) {
         let files = self.runs.iter().flat_map(|run| run.files());
         let all = 4 * files.map(|file| file.len).sum::<u64>();
@@ -63,15 +64,16 @@ impl<'a> Sharing<'a> {
             .watch(Box::new(move |seen| watch(seen.min(all), all)));
     }
 
-    /// Looks through the runs, writes nothing, and tells what would be replaced and left out.
+    /// Scans the runs, writes nothing, and returns what would be replaced and left out.
     ///
     /// # Errors
-    /// When a part cannot be read.
+    /// If a part cannot be read.
     pub fn look(&mut self) -> Result<RunShared, ShareError> {
         self.redactor.again();
         let mut parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         if !self.redactor.found().is_empty() {
-            // What is now known stands elsewhere in another form, too: it is told as it will be replaced.
+            // The secrets found by the first pass may also occur in other forms: this pass reports them as they will
+            // be replaced.
             self.redactor.again();
             parts = look(&self.runs, &mut self.redactor, &mut self.databases)?;
         }
@@ -80,11 +82,12 @@ impl<'a> Sharing<'a> {
         Ok(looked)
     }
 
-    /// Writes a zip of the runs to what `out` gives, which it empties. What was found by its form is then known, and replaced in every
-    /// other form, too: where nobody looked before, and something is found, it is written once more.
+    /// Writes a zip of the runs to the writer that `out` returns; each call of `out` must empty it. Secrets found
+    /// during the first writing may also occur in other forms, so unless [`Sharing::look`] ran before, the zip is
+    /// written a second time.
     ///
     /// # Errors
-    /// When a part cannot be read, or the zip not be written: it is then not to be used.
+    /// If a part cannot be read, or the zip not be written; the caller must then discard the zip.
     pub fn pack<W: Write>(
         &mut self,
         made: &Made,
@@ -141,10 +144,10 @@ impl<'a> Sharing<'a> {
         Ok((self.report(parts), out))
     }
 
-    /// Searches a zip that was written, and its unpacked copy, for everything that was replaced, in each form.
+    /// Searches the written zip and its unpacked copy for every replaced text, in each form.
     ///
     /// # Errors
-    /// [`ShareError::Remains`] names the first that is found; the file is then to be removed.
+    /// [`ShareError::Remains`] for the first text found; the caller must then remove the file.
     pub fn check<R: ReaderAt>(
         &self,
         archive: &Archive<R>,
@@ -156,10 +159,10 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Looks through a copy by every rule, as whoever gets it opens it; comes last.
+    /// Scans a copy with all rules, opened as its recipient opens it. Must be the last step.
     ///
     /// # Errors
-    /// As [`Sharing::check`].
+    /// As for [`Sharing::check`].
     pub fn look_through(
         &mut self,
         copy: &dyn Source,
@@ -181,43 +184,43 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// Each text that is replaced, with its name: for whoever shares, who has the run anyway.
+    /// Returns each replaced text with its name, to show only to the sharer, who has the run anyway.
     pub fn replaced(&self) -> impl Iterator<Item = (&str, String)> {
         self.redactor.names().replacements()
     }
 
-    /// The first of the runs that is a run.
+    /// Returns the first run; databases of workflows do not count.
     pub(crate) fn session(&self) -> Option<&'a Session> {
         self.runs.iter().find_map(|run| run.session)
     }
 
-    /// Whether nothing is replaced.
+    /// Returns whether nothing is replaced.
     pub(crate) fn is_raw(&self) -> bool {
         self.redactor.is_raw()
     }
 
-    /// A text as the copy would have it, of which nothing is counted.
+    /// Returns a text as the copy would contain it, without counting the hits.
     pub(crate) fn masked(&mut self, text: &str) -> String {
         self.redactor.masked(text)
     }
 
-    /// The names of what is replaced.
+    /// Returns the names of the replaced texts.
     pub(crate) fn names(&self) -> &Names {
         self.redactor.names()
     }
 
-    /// Whether what a rule replaces is `secret` or `personal`, by the rule; of what was known before, by its name.
+    /// Returns `secret` or `personal` for each rule with replacements, and for each exact value by its name.
     pub(crate) fn kinds(&self) -> &BTreeMap<String, String> {
         &self.kinds
     }
 
-    /// Notes the kinds of what was replaced until now: looking through a copy forgets them.
+    /// Records the kinds of the replacements so far, because scanning a copy discards them.
     fn note_kinds(&mut self) {
         let replaced = self.redactor.redactions().into_iter();
         self.kinds.extend(replaced.map(|of| (of.rule, of.kind)));
     }
 
-    /// The runs' ids as the copy has them: an id may hold a secret.
+    /// Returns the runs' ids as in the copy: an id can contain a secret.
     fn ids(&mut self) -> Vec<String> {
         let ids = self.runs.iter().map(|run| match run.session {
             Some(session) => session.run().id.to_string(),
@@ -246,7 +249,7 @@ impl<'a> Sharing<'a> {
     }
 }
 
-/// Refuses runs that would get the same place in the copy: the same folder, or two lone databases of one name.
+/// Refuses runs that would get the same path in the copy: the same folder, or two lone databases of one name.
 fn no_two_alike(runs: &[Shared<'_>]) -> Result<(), ShareError> {
     let mut places = BTreeSet::new();
     for run in runs {

@@ -1,21 +1,22 @@
-//! A signature beside the manifest: only its place and its length are known here. Who signs and who verifies holds keys, and that
-//! is a shell: the viewer does not pay for it.
+//! The signature beside a manifest: its path and its length. Signing and verifying need keys, so shells do that, and
+//! the viewer does not contain code for it.
 
 use crate::ReaderAt;
 use crate::archive::Archive;
 use crate::manifest::MANIFEST;
 
-/// Where it lies in the zip. It is an armored SSH signature, as `ssh-keygen -Y sign` writes it, over the bytes of the manifest.
+/// The signature's path in the zip. It is an armored SSH signature over the bytes of the manifest, as `ssh-keygen -Y
+/// sign` writes it.
 pub const SIGNATURE: &str = "prosescope-share.json.sig";
-/// What the signature says that it is for: one that was made for something else is none of a shared run.
+/// The namespace of the signature: one made for another purpose is not valid for a shared run.
 pub const NAMESPACE: &str = "prosescope-share";
-/// Bytes of the longest signature that is read: one of the longest keys has about 3000.
+/// The longest signature that is read, in bytes: with the longest keys a signature has about 3000.
 const LONGEST: u64 = 64 << 10;
 
-/// Signs the bytes of a manifest; gives the bytes of [`SIGNATURE`], or why there are none.
+/// Signs the bytes of a manifest; returns the bytes of [`SIGNATURE`], or the reason why it cannot.
 pub type Sign<'a> = dyn FnMut(&[u8]) -> Result<Vec<u8>, String> + 'a;
 
-/// A manifest, byte for byte, and the signature beside it. Whether they fit is not known yet.
+/// A manifest, byte for byte, and the signature beside it, not yet verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     /// The bytes of the manifest.
@@ -25,15 +26,15 @@ pub struct Signed {
 }
 
 impl Signed {
-    /// Reads both from a zip; `None` where it has no signature.
+    /// Reads both from a zip; `None` if it has no signature.
     ///
     /// # Errors
-    /// Why one of them cannot be read, in words.
+    /// The reason why one of them cannot be read.
     pub fn of<R: ReaderAt>(archive: &Archive<R>) -> Option<Result<Signed, String>> {
         let len = archive.entry(SIGNATURE)?.len;
         Some(match len > LONGEST {
             true => Err(format!(
-                "{SIGNATURE} has {len} bytes: no signature is so long"
+                "{SIGNATURE} has {len} bytes: longer than any signature"
             )),
             false => Signed::read(archive),
         })

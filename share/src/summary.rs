@@ -1,4 +1,4 @@
-//! Runs in plain text, for whoever opens a shared page without scripts.
+//! Summarizes runs in plain text, for readers of a shared page without scripts.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up the runs of a copy, opened as whoever gets it opens it.
+    /// Summarizes the runs of a copy, opened as its recipient opens it.
     pub fn of(source: &Rc<dyn Source>) -> Summary {
         let mut text = String::new();
         let mut title = None;
@@ -37,11 +37,11 @@ impl Summary {
     }
 }
 
-/// The title and the text of a run.
+/// Returns the title and the text of a run.
 fn one(session: &Session) -> (String, String) {
     let view = pages::overview(session, None);
     let mut out = String::new();
-    // Writing into a text cannot fail.
+    // Writing to a `String` cannot fail.
     let _ = writeln!(out, "{}\n", view.headline);
     let program = view.program.as_deref().unwrap_or("no program");
     let _ = writeln!(out, "{program} · {}", view.run);

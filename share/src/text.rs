@@ -1,4 +1,4 @@
-//! A bare text, redacted as the texts of a run are.
+//! Redacts a single text as the texts of a run are redacted.
 
 use prosescope_core::view::SecretFound;
 use prosescope_redact::Remains;
@@ -6,21 +6,21 @@ use prosescope_redact::Remains;
 use crate::copy::{Place, Redactor};
 use crate::pack::ShareError;
 
-/// Where it stands, as [`SecretFound`] says it.
+/// The place of the text in a [`SecretFound`].
 const TEXT: Place<'_> = Place {
     of: "text",
     at: "text",
 };
 
-/// Returns the text without what must not leave, and what was replaced in it.
+/// Returns the redacted text and its replacements.
 ///
 /// # Errors
-/// [`ShareError::Remains`] where something that was replaced would still stand in it.
+/// [`ShareError::Remains`] if a replaced text would still occur in the result.
 pub fn redacted(
     text: &str,
     redactor: &mut Redactor,
 ) -> Result<(String, Vec<SecretFound>), ShareError> {
-    // Twice, as a run is: what the first time finds by its form, the second finds in every other form.
+    // Scanned twice, like a run: the second pass also finds the secrets of the first in their other forms.
     redactor.text(TEXT, text);
     redactor.again();
     let redacted = redactor.text(TEXT, text);

@@ -1,29 +1,29 @@
-//! What of a run leaves, where the user says so.
+//! The user's choice of contents to share.
 
 use std::collections::BTreeSet;
 
-/// A kind of content that is left out as a whole, or put in.
+/// A kind of content that is shared or left out as a whole.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
-    /// Values of bindings, and what agents answered.
+    /// Values of bindings, and answers of agents.
     Values,
     /// Prompts of agents and of gates.
     Prompts,
     /// Memories of agents.
     Memories,
-    /// The program's text; the statements that ran stay.
+    /// The program's text; the statements that ran are always shared.
     Program,
-    /// Files that bindings name.
+    /// Files that bindings refer to.
     Attachments,
-    /// Values and memories that were replaced.
+    /// Earlier values and memories, which later ones replaced.
     History,
 }
 
 impl Content {
-    /// Its word.
+    /// Returns the kind's name on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Content::Values => "values",
@@ -36,19 +36,19 @@ impl Content {
     }
 }
 
-/// What leaves.
+/// What to share.
 #[derive(Debug, Clone)]
 pub struct What {
-    /// What is left out as a whole.
+    /// The kinds of content left out as a whole.
     pub without: BTreeSet<Content>,
-    /// Bytes of the longest value that leaves.
+    /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
-    /// Whether names of people stay: who decided, who may.
+    /// Whether to keep names of people: deciders and those who may decide.
     pub people: bool,
 }
 
 impl Default for What {
-    /// All but what was replaced; without the names of people.
+    /// Shares everything except earlier values and names of people.
     fn default() -> What {
         What {
             without: BTreeSet::from([Content::History]),
@@ -59,7 +59,7 @@ impl Default for What {
 }
 
 impl What {
-    /// Whether a content leaves.
+    /// Returns whether a kind of content is shared.
     pub fn has(&self, content: Content) -> bool {
         !self.without.contains(&content)
     }

@@ -1,4 +1,4 @@
-//! What whoever shares wishes, and what they know to be secret.
+//! The sharer's choices, and the values that a shell knows to be secret.
 
 use std::collections::BTreeSet;
 
@@ -8,43 +8,43 @@ use serde::{Deserialize, Serialize};
 use crate::copy::Redactor;
 use crate::what::{Content, What};
 
-/// What is to leave, as a person chose it; the default leaves out secrets, personal data and what was replaced in the run.
+/// A person's choices; by default secrets, personal data and earlier values are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Wishes {
-    /// What is left out as a whole.
+    /// The kinds of content left out as a whole.
     pub without: BTreeSet<Content>,
-    /// Whether names of people, home directories and the like stay.
+    /// Whether to keep names of people, home directories and other personal data.
     pub personal: bool,
-    /// Whether values and memories that were replaced in the run leave, too.
+    /// Whether to share values and memories that later ones replaced.
     pub history: bool,
-    /// Names of secrets that stay (`github-token #1`), and rules whose hits do (`github-token`).
+    /// Names of secrets to keep (`github-token #1`), and rules whose hits to keep (`github-token`).
     pub keep: Vec<String>,
-    /// Texts that are replaced as well; between slashes, regular expressions.
+    /// Texts to replace in addition; between slashes, regular expressions.
     pub redact: Vec<String>,
-    /// Bytes of the longest value that leaves.
+    /// The longest value to share, in bytes.
     pub max_value: Option<u64>,
-    /// Whether nothing is replaced, and nothing left out.
+    /// Whether to share everything unchanged.
     pub raw: bool,
-    /// The row of the trace that the copy opens on ([`Made::opens`](crate::pack::Made::opens)).
+    /// The row of the trace to show first ([`Made::opens`](crate::pack::Made::opens)).
     pub opens: Option<String>,
 }
 
-/// A value that only a shell knows of: of `.env`, of the environment, of this machine. It is never shown.
+/// A value that only a shell can find: in `.env`, in the environment, on this machine. It is never shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Known {
-    /// What it is called there.
+    /// The value's name at its source.
     pub name: String,
     /// The value.
     pub value: String,
-    /// Whether it is a secret, or only personal.
+    /// Whether the value is a secret or personal data.
     pub kind: Kind,
 }
 
-/// Bytes of an `.env` file; a longer one is none.
+/// The longest `.env` file that is read, in bytes.
 pub const LONGEST: u64 = 1 << 20;
 
-/// The secrets of an `.env` file.
+/// Returns the secrets of an `.env` file.
 pub fn in_env(text: &str) -> impl Iterator<Item = Known> + use<> {
     let variables = variables(text).into_iter();
     let secrets = variables.filter(Variable::is_secret);
@@ -56,10 +56,10 @@ pub fn in_env(text: &str) -> impl Iterator<Item = Known> + use<> {
 }
 
 impl Wishes {
-    /// A redactor that does so.
+    /// Creates a redactor that follows these choices.
     ///
     /// # Errors
-    /// The text of [`Wishes::redact`] that is no pattern, and why.
+    /// A text of [`Wishes::redact`] that is not a valid pattern, and the reason.
     pub fn redactor(
         &self,
         known: impl IntoIterator<Item = Known>,
@@ -82,7 +82,7 @@ impl Wishes {
                 Kind::Personal if self.personal => continue,
                 Kind::Personal => Exact::personal(&name, &value),
             };
-            // One that is too short would be replaced where it only happens to stand.
+            // A value that is too short is skipped, because it would also be replaced where it occurs by chance.
             let _ = table.exact(exact);
         }
         for text in &self.redact {

@@ -103,8 +103,8 @@ fn no_path_leads_out() {
     ];
     for name in names {
         let why = match name {
-            b"\xff\xfe.db" => "its name is no text",
-            name if name == deep.as_bytes() => "lies too deep",
+            b"\xff\xfe.db" => "its name is not valid UTF-8",
+            name if name == deep.as_bytes() => "is nested too deeply",
             _ => "no plain path",
         };
         refused(&String::from_utf8_lossy(name), &named(name), why);
@@ -120,7 +120,7 @@ fn what_is_no_file_is_refused() {
     refused("encrypted", &one(|entry| entry.flags = 1), "is encrypted");
     for method in [1, 6, 9, 12, 14, 93, 95, 99, 1000] {
         let zip = one(|entry| entry.method = method);
-        let why = "is packed by a method that is not read";
+        let why = "uses an unsupported compression method";
         refused(&format!("method {method}"), &zip, why);
     }
 }
@@ -129,7 +129,7 @@ fn what_is_no_file_is_refused() {
 fn no_two_files_claim_one_place_or_one_stretch_of_bytes() {
     let stored = |name| Entry::stored(name, b"some bytes");
     let twice = zip(&[stored("a"), stored("b"), stored("a")]);
-    refused("a duplicate", &twice, "is there twice");
+    refused("a duplicate", &twice, "occurs twice");
     let both = zip(&[stored("a/b"), stored("a"), stored("a-")]);
     refused("a file and a folder", &both, "is a file and a folder");
     // What lies in the first entry's bytes is a whole entry.
@@ -138,21 +138,21 @@ fn no_two_files_claim_one_place_or_one_stretch_of_bytes() {
     let mut within = Entry::stored("b", b"within");
     within.at = Some(30 + 1);
     let shared = zip(&[outer, within]);
-    refused("bytes of another", &shared, "shares its bytes with another");
+    refused("bytes of another", &shared, "overlaps another entry");
     let mut same = stored("b");
     same.at = Some(0);
     let same = zip(&[stored("a"), same]);
     refused(
         "the bytes of another",
         &same,
-        "has another name beside its bytes",
+        "has different names in its header",
     );
 }
 
 #[test]
 fn the_list_and_the_bytes_agree() {
     let name = |entry: &mut Entry| entry.local = b"other.db".to_vec();
-    refused("a name", &one(name), "has another name beside its bytes");
+    refused("a name", &one(name), "has different names in its header");
     let shorter = |entry: &mut Entry| entry.len = 20;
     refused("too short", &one(shorter), "is damaged");
     let longer = |entry: &mut Entry| entry.len = 3;
@@ -181,7 +181,7 @@ fn what_would_not_end_is_not_begun() {
         "200000 are read at most",
     );
     let bomb = one(|entry| entry.len = 900 << 20);
-    refused("a ratio", &bomb, "no run packs so well");
+    refused("a ratio", &bomb, "that ratio is not plausible for a run");
     let zip = zip(&[Entry::stored("a", &[0; 600]), Entry::stored("b", &[0; 600])]);
     let error = unpacked(&zip, 1000).unwrap_err().to_string();
     assert!(error.contains("unpacks to 1200 bytes"), "{error}");
@@ -282,7 +282,7 @@ fn a_signature_is_read_beside_its_manifest_and_is_no_part_of_the_run() {
     );
     assert_eq!(read(&shared().0), None);
     let long = read(&signed_by(&vec![b'A'; 10 << 20])).unwrap();
-    assert!(long.unwrap_err().contains("no signature is so long"));
+    assert!(long.unwrap_err().contains("longer than any signature"));
     let bare = read(&zip(&[Entry::stored(SIGNATURE, b"a signature")])).unwrap();
     assert!(
         bare.unwrap_err()

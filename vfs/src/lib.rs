@@ -1,11 +1,12 @@
-//! Databases read in place where there is no disk: a read-only SQLite file system over the files of a source.
+//! Opens SQLite databases where there is no disk: a read-only SQLite file system over the files of a source.
 //!
 //! ```text
-//! SQLite ──► Mount ──► Files: a browser's files, a server's ranges, a JavaScript host's bytes
+//! SQLite ──► Mount ──► Files: a browser's files, ranges from a server, bytes from a JavaScript host
 //! ```
 //!
-//! SQLite asks for pages, `Files` gives them; nothing is held whole, and nothing is written. A database in WAL mode
-//! is read with its `-wal`, or with an empty one; its `-journal` is never shown: a hot one is refused.
+//! SQLite asks for pages and `Files` reads them; nothing is written, and no file is kept whole in memory. A database
+//! in WAL mode is read with its `-wal` file, or with an empty one. SQLite is never shown a `-journal` file, because
+//! it could not roll the database back; a database with a hot journal is refused.
 
 #![cfg(all(target_family = "wasm", target_os = "unknown"))]
 
@@ -20,15 +21,15 @@ use prosescope_core::source::{FileEntry, SourceError};
 use prosescope_core::sqlite::{HEAD, Header, limit, probe, wal_missing};
 use rusqlite::{Connection, OpenFlags};
 
-/// A `-wal` of fewer bytes holds nothing.
+/// A `-wal` file shorter than its header contains no pages.
 const WAL_HEADER: u64 = 32;
 
-/// Files that can be read in parts, each with a number.
+/// Files that can be read in parts, each identified by a number.
 pub trait Files {
-    /// The files, in order of path: a file's number is its place here.
+    /// Returns the files, sorted by path; a file's number is its index in this list.
     fn entries(&self) -> &[FileEntry];
 
-    /// The number of a path.
+    /// Returns the number of a path.
     fn index(&self, path: &str) -> Option<usize> {
         let files = self.entries();
         files
@@ -36,33 +37,33 @@ pub trait Files {
             .ok()
     }
 
-    /// The path of a number; empty where there is none.
+    /// Returns the path of a number; empty if there is no such file.
     fn path(&self, index: usize) -> &str {
         self.entries()
             .get(index)
             .map_or("", |file| file.path.as_str())
     }
 
-    /// Bytes of a file; 0 where there is none.
+    /// Returns the size of a file in bytes; 0 if there is no such file.
     fn size(&self, index: usize) -> u64 {
         self.entries().get(index).map_or(0, |file| file.len)
     }
 
-    /// Fills `buf` from `offset` of a file; returns how much there was.
+    /// Fills `buf` from `offset` of a file and returns how many bytes were read.
     ///
     /// # Errors
-    /// When the file changed, or cannot be read.
+    /// If the file changed or cannot be read.
     fn read(&self, index: usize, offset: u64, buf: &mut [u8]) -> Result<usize, SourceError>;
 }
 
-/// Files whose databases SQLite can open while this lives; connections that are open go on after it.
+/// Registers files with SQLite for as long as this value lives; connections opened before it is dropped stay usable.
 pub struct Mount {
     number: u32,
     files: Rc<dyn Files>,
 }
 
 impl Mount {
-    /// Makes the databases among these files openable.
+    /// Registers these files, so that SQLite can open the databases among them.
     pub fn new(files: Rc<dyn Files>) -> Mount {
         Mount {
             number: sqlite::add(Rc::clone(&files)),
@@ -70,10 +71,11 @@ impl Mount {
         }
     }
 
-    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] promises; it is not yet guarded.
+    /// Opens a database read-only, as [`prosescope_core::source::Source::database`] requires. The caller still has to
+    /// set the authorizer.
     ///
     /// # Errors
-    /// When there is no such file, its last write was cut off, or SQLite refuses it.
+    /// If there is no such file, if its last write was interrupted, or if SQLite refuses it.
     pub fn open(&self, path: &str) -> Result<Connection, SourceError> {
         let index = self
             .files
@@ -82,16 +84,16 @@ impl Mount {
         if self.has_hot_journal(path) {
             return Err(refused(
                 path,
-                "a write to it was cut off, and the way back lies in the -journal beside it; here it is only read"
+                "its last write was interrupted; rolling it back needs the -journal beside it, and here files are only read"
                     .to_owned(),
-                "Run `prosescope show` on it, which rolls a copy back, or let `sqlite3 FILE .tables` do that to a copy of both files.",
+                "Run `prosescope show` on it, which rolls back a copy, or run `sqlite3 FILE .tables` on a copy of both files.",
             ));
         }
-        // Says what a file is instead of a database; SQLite does not.
+        // SQLite's own error does not say which kind of file was opened instead of a database.
         let undecodable = |e: DecodeError| refused(path, e.to_string(), e.next_step());
         let header = self.header(index)?.map_err(undecodable)?;
         if self.wal_len(path) < WAL_HEADER {
-            // With a -wal the missing pages may be there.
+            // A `-wal` file can contain the pages that the main file lacks.
             header.whole().map_err(undecodable)?;
         }
         let failed = |e: rusqlite::Error| undecodable(DecodeError::from(e));
@@ -100,11 +102,11 @@ impl Mount {
         let connection =
             Connection::open_with_flags_and_vfs(name, flags, sqlite::NAME).map_err(failed)?;
         limit(&connection).map_err(undecodable)?;
-        // Before anything is read: without shared memory this is the one mode in which a WAL can be read.
+        // Must come before the first read: without shared memory, SQLite reads a WAL only in exclusive mode.
         connection
             .pragma_update(None, "locking_mode", "exclusive")
             .map_err(failed)?;
-        // What lies below keeps what it read; SQLite's own 16 MB a connection would hold it twice.
+        // `Files` caches what it read; SQLite's own cache of 16 MB per connection would hold the same pages twice.
         connection
             .pragma_update(None, "cache_size", -2048)
             .map_err(failed)?;
@@ -112,7 +114,7 @@ impl Mount {
         Ok(connection)
     }
 
-    /// What to know of a database; what [`prosescope_core::source::Source::notes`] promises.
+    /// Returns the remarks about a database that [`prosescope_core::source::Source::notes`] promises.
     pub fn notes(&self, path: &str) -> Vec<Issue> {
         let header = self.files.index(path).map(|index| self.header(index));
         match header {
@@ -133,19 +135,19 @@ impl Mount {
         Ok(Header::read(&head, self.files.size(index)))
     }
 
-    /// Bytes of the `-wal` beside a database; 0 without one.
+    /// Returns the size of a database's `-wal` file in bytes; 0 without one.
     fn wal_len(&self, path: &str) -> u64 {
         let wal = self.files.index(&format!("{path}-wal"));
         wal.map_or(0, |index| self.files.size(index))
     }
 
-    /// A journal that holds the way back from a write that did not finish.
+    /// Returns whether the database has a journal that would roll back an interrupted write.
     fn has_hot_journal(&self, path: &str) -> bool {
         const MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         self.part(&format!("{path}-journal"), 0, [0; 8]) == Some(MAGIC)
     }
 
-    /// Some bytes of a file, where it has that many.
+    /// Returns `N` bytes of a file from `offset`, or `None` if the file is shorter.
     fn part<const N: usize>(&self, path: &str, offset: u64, mut buf: [u8; N]) -> Option<[u8; N]> {
         let index = self.files.index(path)?;
         let read = self.files.read(index, offset, &mut buf).ok()?;

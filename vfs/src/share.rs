@@ -8,7 +8,7 @@ use rusqlite::{Connection, MAIN_DB};
 
 use crate::Mount;
 
-/// The bytes of a database's head that say whether it is written by a log; 1 where it is not.
+/// The header bytes of a database with the write and read versions: 2 for WAL mode, 1 otherwise.
 const VERSIONS: std::ops::Range<usize> = 18..20;
 
 impl Databases for &Mount {
@@ -34,7 +34,7 @@ impl Databases for &Mount {
             .serialize(MAIN_DB)
             .map_err(|e| ShareError::unread(path, &e))?;
         let mut bytes = bytes.to_vec();
-        // What its log held is in it now.
+        // The WAL is merged into the copied bytes, so the copy no longer needs WAL mode.
         if let Some(versions) = bytes.get_mut(VERSIONS) {
             versions.fill(1);
         }

@@ -1,5 +1,5 @@
-//! The callbacks that SQLite reads through. It never sees a path: a database is called `{mount}.{number}`, so that no
-//! name from a run is parsed as one, and none is too long.
+//! The callbacks through which SQLite reads. SQLite sees `{mount}.{number}` instead of a path, so a run's file name
+//! is never parsed as an SQLite URI and is never too long.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use sqlite_wasm_rs::vfs::{
 
 use crate::Files;
 
-/// The name that SQLite knows it by.
+/// The name under which this file system is registered with SQLite.
 pub(crate) const NAME: &str = "prosescope";
 
 thread_local! {
@@ -22,7 +22,7 @@ thread_local! {
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Makes files findable under a number, until [`remove`].
+/// Registers files under a new number, until [`remove`].
 pub(crate) fn add(files: Rc<dyn Files>) -> u32 {
     register();
     let number = NEXT.replace(NEXT.get().wrapping_add(1));
@@ -30,12 +30,13 @@ pub(crate) fn add(files: Rc<dyn Files>) -> u32 {
     number
 }
 
-/// Forgets files; connections that are open go on.
+/// Removes registered files; open connections keep their own reference.
 pub(crate) fn remove(number: u32) {
     MOUNTS.with_borrow_mut(|mounts| mounts.remove(&number));
 }
 
-/// Finds what SQLite asks for: the files, and which of them; `None` for one that is not there.
+/// Returns the files that a name of SQLite's refers to and the index of the file; `None` for the index if there is no
+/// such file.
 fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     let (mount, rest) = name.split_once('.')?;
     let (number, suffix) = match rest.split_once('-') {
@@ -52,7 +53,7 @@ fn find(name: &str) -> Option<(Rc<dyn Files>, Option<usize>)> {
     Some((files, index))
 }
 
-/// An open file; without an index an empty one.
+/// An open file; an empty one if it has no index.
 struct Handle {
     files: Rc<dyn Files>,
     index: Option<usize>,
@@ -61,7 +62,7 @@ struct Handle {
 fn read_only<T>() -> VfsResult<T> {
     Err(VfsError::new(
         VfsErrorCode::ReadOnly,
-        "runs are only read".into(),
+        "runs are opened read-only".into(),
     ))
 }
 
@@ -191,8 +192,8 @@ fn register() {
         os: WasmOsCallback,
         error: RefCell::default(),
     };
-    // SAFETY: the default callbacks and layouts of the crate, one thread, and it is never unregistered.
+    // SAFETY: the crate's default callbacks and layouts are used on one thread, and the file system stays registered.
     let registered = unsafe { register_vfs::<Io, Vfs>(NAME, state, false) };
-    // When it failed, every opening fails with SQLite's own words: no such vfs.
+    // If this failed, each later opening fails with SQLite's message "no such vfs".
     drop(registered);
 }

@@ -148,7 +148,7 @@ fn what_does_not_fit_or_is_not_allowed_is_an_error() {
             *sig = garbage.to_vec();
         });
         let why = if n == 3 {
-            "no signature is so long"
+            "longer than any signature"
         } else {
             "no SSH signature"
         };

@@ -1,5 +1,5 @@
-//! Values that are assigned to a name that says secret, in any notation: `TOKEN=…`, `"password": "…"`, `api_key: …`,
-//! `<password>…</password>`, `--token …`, also in JSON in JSON.
+//! Values assigned to a name for secrets, in any notation: `TOKEN=…`, `"password": "…"`, `api_key: …`,
+//! `<password>…</password>`, `--token …`, also in JSON inside a JSON string.
 
 use std::ops::Range;
 
@@ -28,13 +28,13 @@ pub(super) const RULES: &[Rule] = &[
     .check(told),
 ];
 
-/// How long each side of a name may be around its keyword, in bytes.
+/// The longest part of a name on each side of its keyword, in bytes.
 const NAME: usize = 64;
 
-/// A rejected value that is longer than this is not looked into.
+/// A rejected value longer than this is skipped without a search for secrets inside it.
 const LONG: usize = 512;
 
-/// Finds the value of the name that the keyword is a part of.
+/// Returns the value of the name that contains the keyword.
 fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, usize> {
     let Some((name, says)) = named(text, keyword) else {
         return Ok(None);
@@ -57,7 +57,7 @@ fn assigned(text: &str, keyword: Range<usize>) -> Result<Option<Range<usize>>, u
     }
 }
 
-/// The whole name around a keyword, if it says that its value is a secret.
+/// Returns the whole name around a keyword, if it is a name for secrets.
 fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
     let bytes = text.as_bytes();
     let in_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
@@ -71,7 +71,7 @@ fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
     if left > NAME || right > NAME {
         return None;
     }
-    // In JSON in JSON, the n of an escaped line break is no part of the name.
+    // In JSON inside a JSON string, the n of an escaped line break is not part of the name.
     if start > 0
         && bytes[start - 1] == b'\\'
         && matches!(bytes[start], b'n' | b't' | b'r')
@@ -82,7 +82,7 @@ fn named(text: &str, keyword: Range<usize>) -> Option<(Range<usize>, Says)> {
     Some((start..end, says(&text[start..end])?))
 }
 
-/// Whether a value can be a password.
+/// Returns whether a value can be a password.
 fn password(name: &str, value: &str, place: &Place) -> bool {
     if plausible::placeholder(value)
         || value.len() < 4
@@ -98,7 +98,8 @@ fn password(name: &str, value: &str, place: &Place) -> bool {
     let phrase = name.to_ascii_lowercase().contains("passphrase");
     match place.quote {
         _ if value.bytes().any(|b| matches!(b, b' ' | b'\t')) && !phrase => false,
-        // A quoted word of eight letters can be a password; an identifier, a key of a form or of a translation is none.
+        // A quoted word of eight letters can be a password; an identifier or a key of a form or a translation is not
+        // one.
         Some(_) => {
             let word = value
                 .bytes()
@@ -115,7 +116,7 @@ fn password(name: &str, value: &str, place: &Place) -> bool {
     }
 }
 
-/// Whether a value can be a token, a key, a secret.
+/// Returns whether a value can be a token, a key or another random secret.
 fn token(name: &str, value: &str, place: &Place) -> bool {
     let long = if place.quote.is_some() || place.tight {
         8
@@ -129,7 +130,7 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
     {
         return false;
     }
-    // `auth` alone is a secret only where it is base64, as in Docker's config.json.
+    // A value named `auth` is a secret only in base64, as in Docker's config.json.
     if name.trim_matches(['-', '_']).eq_ignore_ascii_case("auth") {
         return place.quote.is_some() && value.len() >= 16 && plausible::random(value);
     }
@@ -152,7 +153,7 @@ fn token(name: &str, value: &str, place: &Place) -> bool {
         && (!identifier || value.len() >= 16 && two_capitals(value))
 }
 
-/// Whether a value has what no word has: a digit and a letter, or signs, or capitals inside.
+/// Returns whether a value contains something that words lack: a digit and a letter, signs, or capitals inside.
 fn signs(value: &str) -> bool {
     let letter = value.bytes().any(|b| b.is_ascii_alphabetic());
     let digit = value.bytes().any(|b| b.is_ascii_digit());
@@ -162,19 +163,19 @@ fn signs(value: &str) -> bool {
     letter && (digit || sign) || plausible::random(value)
 }
 
-/// Whether a value without quotes is a type, a constant or a pointer of a program.
+/// Returns whether an unquoted value is a type, a constant or a pointer in a program.
 fn code(value: &str) -> bool {
     value.contains("::") || value.starts_with(['*', '&']) || shouted(value) && value.contains('_')
 }
 
-/// Whether a value is written as a constant is.
+/// Returns whether a value is written like a constant, in capitals.
 fn shouted(value: &str) -> bool {
     value
         .bytes()
         .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Whether two capitals stand side by side beside small letters, as in no name of a type.
+/// Returns whether a value has two adjacent capitals and small letters, unlike the name of a type.
 fn two_capitals(value: &str) -> bool {
     let lower = value.bytes().any(|b| b.is_ascii_lowercase());
     lower
@@ -184,7 +185,7 @@ fn two_capitals(value: &str) -> bool {
             .any(|two| two.iter().all(u8::is_ascii_uppercase))
 }
 
-/// Whether capitals and small letters stand as in no identifier: three capitals in a row beside small letters.
+/// Returns whether a value has three adjacent capitals and small letters, unlike an identifier.
 fn jumbled(value: &str) -> bool {
     let lower = value.bytes().any(|b| b.is_ascii_lowercase());
     lower
@@ -195,7 +196,7 @@ fn jumbled(value: &str) -> bool {
             .any(|three| three.iter().all(u8::is_ascii_uppercase))
 }
 
-/// Whether a value is a path or a URL without a secret of its own.
+/// Returns whether a value is a path or a URL without a secret of its own.
 fn path(value: &str) -> bool {
     value.contains("://")
         || value.starts_with(['/', '~', '.'])
@@ -205,7 +206,7 @@ fn path(value: &str) -> bool {
                 .all(|part| part.len() < 16 && !part.bytes().any(|b| b.is_ascii_uppercase()))
 }
 
-/// Whether a word is one that describes a secret instead of being one.
+/// Returns whether a word describes a secret instead of being one.
 fn said(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     [
@@ -227,7 +228,7 @@ fn said(value: &str) -> bool {
     .any(|word| lower.contains(word))
 }
 
-/// What a sentence tells is a secret only where it is no word.
+/// Returns whether a value in a sentence can be a secret: it must not be a word.
 fn told(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     !plausible::placeholder(value)

@@ -1,4 +1,5 @@
-//! Keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and JWT (RFC 7519).
+//! Keys in blocks of several lines: PEM (RFC 7468), OpenSSH, SSH2 (RFC 4716), OpenPGP (RFC 9580), PuTTY; and JWT (RFC
+//! 7519).
 
 use std::ops::Range;
 
@@ -58,10 +59,11 @@ pub(super) const RULES: &[Rule] = &[
     .begin(),
 ];
 
-/// The longest block that is looked for, in bytes: an RSA key of 16384 bits has 13 KB.
+/// The longest block to search for, in bytes: an RSA key of 16384 bits has 13 KB.
 const LONGEST: usize = 64 << 10;
 
-/// From `-----BEGIN …` to `-----END …-----`; where the end is missing, as far as the text could belong to a key.
+/// Returns the range from `-----BEGIN …` to `-----END …-----`; without an end, as far as the text can belong to a
+/// key.
 fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let line = floor(text, keyword.start.saturating_sub(60));
     let before = &text[line..keyword.start];
@@ -86,7 +88,7 @@ fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let body = head.trim_start_matches(' ').trim_start_matches('-');
     let from = text.len() - body.len();
     let window = &text[from..floor(text, from + LONGEST)];
-    // A body has no four dashes, so that the first ones are its end's, or another block's beginning.
+    // The body of a key does not contain four dashes, so the first ones begin this block's end or another block.
     let (length, end) = match window.find("----") {
         Some(at)
             if window[at..]
@@ -114,7 +116,8 @@ fn block(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     real.then_some(line + dashes..from + end)
 }
 
-/// How far a text without an end can belong to a block: characters of base64, headers, blanks and escaped line breaks.
+/// Returns how much of a text without an end can belong to a block: base64 characters, headers, blanks and escaped
+/// line breaks.
 fn cut(text: &str) -> usize {
     let mut end = 0;
     let mut at = 0;
@@ -127,7 +130,7 @@ fn cut(text: &str) -> usize {
             ["Proc-Type", "DEK-Info", "Comment", "Version"].contains(&name)
         });
         if !(body || header) {
-            // The last line of a text that is cut, or one that goes on with something else.
+            // The last line of a truncated text, or one that continues with something else.
             let run = line.len() - line.trim_start().len();
             let run = run
                 + line[run..]
@@ -144,7 +147,7 @@ fn cut(text: &str) -> usize {
     end
 }
 
-/// From `Private-Lines: n` to the line of `Private-MAC`, or over the n lines.
+/// Returns the range from `Private-Lines: n` to the line of `Private-MAC`, or over the n lines.
 fn putty(text: &str, keyword: Range<usize>) -> Option<Range<usize>> {
     let window = &text[keyword.start..floor(text, keyword.start + LONGEST)];
     let mut lines = window.split_inclusive('\n');

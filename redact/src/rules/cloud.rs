@@ -1,5 +1,5 @@
-//! Clouds, hosts, networks, databases as a service, vaults. Sources: each vendor's page on keys and their prefixes; the
-//! MIT-licensed set of Gitleaks 8.30 where a vendor publishes no length.
+//! Rules for clouds, hosting, networks, hosted databases and vaults. Sources: each vendor's page on keys and their
+//! prefixes; the MIT-licensed set of Gitleaks 8.30 if a vendor publishes no length.
 
 use crate::rule::Rule;
 
@@ -255,7 +255,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// A run of hexadecimal digits is an id of something.
+/// Rejects hexadecimal digits, which are usually an id.
 fn not_hex(value: &str) -> bool {
     crate::plausible::token(value) && !value.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -1,5 +1,5 @@
-//! Hosts of code, registries of packages, builds and tools of developers. Sources: each vendor's page on tokens; the MIT-licensed
-//! set of Gitleaks 8.30 where a vendor publishes no length.
+//! Rules for code hosting, package registries, builds and developer tools. Sources: each vendor's page on tokens; the
+//! MIT-licensed set of Gitleaks 8.30 if a vendor publishes no length.
 
 use crate::rule::Rule;
 

@@ -1,5 +1,5 @@
-//! Heads of HTTP, cookies, and what stands in URLs and connection strings. Sources: RFC 6750, 7617, 9110, 6265, 3986; the pages of
-//! libpq, MongoDB, Redis, RabbitMQ, SqlClient and JDBC on connection strings; the key URI of one-time passwords.
+//! Rules for HTTP headers, cookies, URLs and connection strings. Sources: RFC 6750, 7617, 9110, 6265, 3986; the pages
+//! of libpq, MongoDB, Redis, RabbitMQ, SqlClient and JDBC on connection strings; the key URI of one-time passwords.
 
 use std::ops::Range;
 
@@ -105,7 +105,7 @@ pub(super) const RULES: &[Rule] = &[
     .check(plausible::any),
 ];
 
-/// A scheme's credentials: of any length if they do not read as words.
+/// Accepts the credentials of an HTTP scheme, of any length unless they read as words.
 fn credential(value: &str) -> bool {
     !plausible::placeholder(value)
         && value
@@ -114,7 +114,7 @@ fn credential(value: &str) -> bool {
         && plausible::random(value)
 }
 
-/// A cookie that holds more than a setting.
+/// Accepts a cookie that is longer than a setting.
 fn cookie(value: &str) -> bool {
     !plausible::placeholder(value) && value.len() >= 16 && value.bytes().any(|b| b.is_ascii_digit())
 }
@@ -122,11 +122,11 @@ fn cookie(value: &str) -> bool {
 /// The longest user and password of a URL.
 const LONGEST_USER: usize = 1024;
 
-/// The password before the host of a URL, or the user's name where it is a token.
+/// Returns the password before the host of a URL, or the user name if it is a token.
 fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     let window = &text[start..floor(text, start + LONGEST_USER)];
     let end = window.find(|c: char| c.is_whitespace() || "/\"'`<>\\".contains(c));
-    // A password can hold an `@` of its own.
+    // A password can itself contain an `@`.
     let user = &window[..window[..end.unwrap_or(window.len())].rfind('@')?];
     let (at, secret) = match user.split_once(':') {
         Some((token, "" | "x-oauth-basic" | "x-token-auth")) => (0, token),
@@ -141,12 +141,12 @@ fn user_of_url(text: &str, start: usize) -> Option<Range<usize>> {
     real.then(|| start + at..start + at + secret.len())
 }
 
-/// What people write in examples, and ports, are no passwords.
+/// Rejects example passwords and ports.
 fn url_password(value: &str) -> bool {
     !plausible::placeholder(value) && !value.starts_with(':') && !value.contains("//")
 }
 
-/// As in a URL; two numbers are a user and a group.
+/// Decides as [`url_password`], but also rejects two numbers, which are a user and a group.
 fn user_password(value: &str) -> bool {
     url_password(value) && !value.bytes().all(|b| b.is_ascii_digit())
 }

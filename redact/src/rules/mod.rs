@@ -1,5 +1,6 @@
-//! The table of rules. A row is data: what it finds, its keywords, its pattern, two texts in which it finds something and two in
-//! which it does not. These texts are the tests of the row (`tests/secrets/table.rs`) and its documentation ([`rules`]).
+//! The table of rules. A row is data: a description, keywords, a pattern, two texts in which the rule finds something
+//! and two in which it does not. The texts serve as the row's tests (`tests/secrets/table.rs`) and its documentation
+//! ([`rules`]).
 
 mod assignments;
 mod blocks;

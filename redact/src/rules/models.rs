@@ -1,4 +1,4 @@
-//! Providers of models and of vectors. Sources: each vendor's page on API keys.
+//! Rules for providers of models and of vector databases. Sources: each vendor's page on API keys.
 
 use crate::rule::Rule;
 

@@ -1,4 +1,5 @@
-//! Personal data: home directories and e-mail addresses. User and host names are exact values that a caller gives.
+//! Rules for personal data: home directories and e-mail addresses. The caller passes user and host names as exact
+//! values.
 
 use std::ops::Range;
 
@@ -32,7 +33,7 @@ pub(super) const RULES: &[Rule] = &[
     .personal(),
 ];
 
-/// Accounts that are nobody's: of images, of services, of examples.
+/// Accounts that do not belong to a person: of images, of services, of examples.
 const NOBODY: [&str; 40] = [
     "user",
     "users",
@@ -76,7 +77,7 @@ const NOBODY: [&str; 40] = [
     "containeradministrator",
 ];
 
-/// A home directory whose account is a person's.
+/// Returns whether a home directory belongs to a person's account.
 fn person(value: &str) -> bool {
     let name = value.rsplit(['/', '\\', '-']).next().unwrap_or_default();
     let name = name
@@ -93,7 +94,7 @@ fn person(value: &str) -> bool {
         && !lower.chars().all(|c| c == 'x' || c == '.')
 }
 
-/// The address around an `@`, if it can be a person's.
+/// Returns the address around an `@`, if it can be a person's.
 fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     let letter = |c: char| c.is_ascii_alphanumeric() || ('\u{C0}'..='\u{24F}').contains(&c);
     let before = &text[floor(text, at.start.saturating_sub(64))..at.start];
@@ -103,7 +104,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
             let width = before[end..].chars().next().map_or(1, char::len_utf8);
             &before[end + width..]
         });
-    // In JSON, the n of an escaped line break is no part of the name.
+    // In JSON, the n of an escaped line break is not part of the name.
     let escaped =
         text[..at.start - local.len()].ends_with('\\') && local.starts_with(['n', 't', 'r']);
     let local = if escaped { &local[1..] } else { local };
@@ -114,7 +115,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
         .find(|c: char| !(letter(c) || c == '.' || c == '-'))
         .map_or(ahead, |end| &ahead[..end]);
     let domain = domain.trim_end_matches(['.', '-']);
-    // Before a host in a URL stands a user, and maybe a password: other rules look at these.
+    // In a URL, a user name and possibly a password precede the `@`; other rules find these.
     let token = text[floor(text, start.saturating_sub(128))..start]
         .rsplit(char::is_whitespace)
         .next()?;
@@ -124,7 +125,7 @@ fn address(text: &str, at: Range<usize>) -> Option<Range<usize>> {
     (!url && person_at(local, domain)).then(|| start..at.end + domain.len())
 }
 
-/// Whether an address can be a person's: no example, no host of code, no file's name.
+/// Returns whether an address can be a person's: not an example, not at a code host, not a file name.
 fn person_at(local: &str, domain: &str) -> bool {
     let (local, domain) = (local.to_lowercase(), domain.to_lowercase());
     let labels: Vec<&str> = domain.split('.').collect();

@@ -1,5 +1,5 @@
-//! Chat, mail, payment, shops and other services. Sources: each vendor's page on tokens; the MIT-licensed set of Gitleaks 8.30
-//! where a vendor publishes no length.
+//! Rules for chat, mail, payment, shops and other services. Sources: each vendor's page on tokens; the MIT-licensed
+//! set of Gitleaks 8.30 if a vendor publishes no length.
 
 use crate::rule::Rule;
 

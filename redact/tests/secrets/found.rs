@@ -1,4 +1,4 @@
-//! The planted list, bare and in the places where people write secrets.
+//! Tests that each planted secret is found, bare and in the notations in which people write secrets.
 
 use prosescope_redact::{Names, Rules, replace};
 
@@ -26,7 +26,7 @@ fn at_least_a_hundred_kinds_each_with_its_source_and_another_secret_by_seed() {
     }
 }
 
-/// Where a planted text stands.
+/// The text before and after a planted secret.
 const PLACES: [(&str, &str); 7] = [
     ("", ""),
     ("The agent used ", " to log in.\n"),
@@ -45,7 +45,7 @@ fn missed(kind: &Kind) -> Vec<String> {
         for (before, behind) in PLACES {
             let text = format!("{before}{}{behind}", planted.text);
             let redacted = replace(&text, &rules.scan(&text, &mut Names::new()));
-            // The last line of a block is the same in each; what counts is what is secret of it.
+            // The last line of a block is the same in each key, so only its secret part counts.
             let left = planted
                 .secret
                 .lines()
@@ -79,7 +79,7 @@ fn of_the_planted_kinds_at_least_98_in_100_are_found() {
     );
 }
 
-/// What people write around the same value, and what is left of it.
+/// Notations around one value, and the text that remains after redaction.
 #[test]
 fn a_value_is_found_in_every_notation() {
     let value = prosescope_redact::shape::fill("{A:30}", 5);
@@ -101,7 +101,7 @@ fn a_value_is_found_in_every_notation() {
         let written = text.replace('@', &value);
         let redacted = replace(&written, &Rules::new().scan(&written, &mut Names::new()));
         assert!(!redacted.contains(&value), "{redacted}");
-        // What stands around the value stays.
+        // The text around the value stays.
         let (before, behind) = text.split_once('@').expect("a place");
         assert!(
             redacted.starts_with(before) && redacted.ends_with(behind),
@@ -128,11 +128,11 @@ fn what_no_secret_is_stays() {
     }
 }
 
-/// Kinds of which more is not found, as docs/reference/sharing.md says: three groups of digits as ids have them, and a password that reads like a
-/// word; and how many of a hundred are.
+/// Kinds of which fewer than 95 of 100 are found, and how many are, as docs/reference/sharing.md says: three groups
+/// of digits look like ids, and a password in a sentence can read like a word.
 const OFTEN_NOT: [(&str, usize); 2] = [("mailgun-signed", 0), ("said-in-prose", 75)];
 
-/// Chance makes some secrets look like a word or a placeholder. Of every kind at least 95 of 100 are found.
+/// By chance a secret can look like a word or a placeholder; of every kind at least 95 of 100 must be found.
 #[test]
 fn a_kind_is_found_whatever_its_secret_is() {
     let rules = Rules::new();

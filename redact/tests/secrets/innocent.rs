@@ -1,4 +1,4 @@
-//! Texts without secrets stay as they are.
+//! Tests that texts without secrets stay unchanged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use prosescope_redact::{Kind, Names, Rules, surroundings};
 use prosescope_test_support::needs;
 
-/// Every file below a folder that is text, but for what is built.
+/// Returns every text file below a folder, except build output.
 fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open = vec![folder.to_owned()];
@@ -29,7 +29,7 @@ fn texts(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// At most one false hit a megabyte; each hit is shown.
+/// Allows at most one false hit per megabyte; prints each hit.
 fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     let mut rules = Rules::new();
     if kind == Some(Kind::Secret) {
@@ -40,7 +40,7 @@ fn check(what: &str, texts: &[(PathBuf, String)], kind: Option<Kind>) {
     for (path, text) in texts {
         let hits = rules.scan(text, &mut Names::new());
         for (index, hit) in hits.iter().enumerate() {
-            // Tests of connections hold passwords: these are found, and rightly.
+            // Tests of database connections contain passwords, which the rule finds rightly.
             if what == "sources" && hit.rule == "url-password" {
                 continue;
             }
@@ -75,7 +75,7 @@ fn the_documents_of_this_repository() {
     let mut all = texts(&root.join("docs"));
     all.extend(texts(&root.join("examples")));
     check("docs", &all, None);
-    // Fixtures are runs of people: their home directories are what is to be found.
+    // Fixtures are runs of people, so their home directories are true hits.
     check(
         "fixtures",
         &texts(&root.join("tests/fixtures")),

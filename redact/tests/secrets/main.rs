@@ -1,4 +1,4 @@
-//! What is found, and what is not: the table's own examples, the planted list, texts that hold no secret.
+//! Tests what the rules find and what they leave: the table's own examples, the planted list, texts without secrets.
 
 mod found;
 mod innocent;

@@ -1,4 +1,4 @@
-//! What holds of every text: lines stay, a second scan finds nothing, no byte of a secret remains.
+//! Property tests over arbitrary texts: lines stay, a second scan finds nothing, no byte of a secret remains.
 
 use proptest::prelude::*;
 use prosescope_redact::{
@@ -42,7 +42,7 @@ fn split(text: &str, by: &str) -> String {
     format!("{}{by}{}", &text[..at], &text[at..])
 }
 
-/// Base64 written anew, so that the crate's own is not measured by itself.
+/// Encodes base64 independently of the crate, so that a fault of the crate's encoder cannot hide.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     const OF: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
@@ -132,7 +132,7 @@ proptest! {
             prop_assert!(!once.contains(value.trim()) || value.trim().len() < value.len());
         }
         let _ = hints(&text, &hits, 10);
-        // As a file is redacted: what the first scan found is found in every form.
+        // Scans again as when a file is redacted, now with the values from the first scan in every form.
         rules.learn(&names);
         let learned = replace(&text, &rules.scan(&text, &mut names));
         prop_assert_eq!(text.matches('\n').count(), learned.matches('\n').count());

@@ -1,4 +1,4 @@
-//! Names, what is kept, exact values, patterns, hints.
+//! Tests of names, exceptions, exact values, patterns and hints.
 
 use prosescope_redact::{Exact, Names, Remains, Rules, hints, replace, shape, variables};
 

@@ -1,11 +1,11 @@
-//! The time grows with the length of a text, whatever it repeats.
+//! Tests that time grows in proportion to a text's length, whatever the text repeats.
 
 use std::time::Duration;
 
 use prosescope_redact::{Exact, Names, Rules, rules, shape};
 use prosescope_test_support::work::{pace, spent};
 
-/// Scans a text; the limit is for a build of tests on a machine at its usual pace.
+/// Scans a text and checks the processor time; the limits suit a test build.
 fn check(what: &str, rules: &Rules, text: &str, limit: Duration) {
     let (hits, spent) = spent(|| rules.scan(text, &mut Names::new()));
     let limit = limit.mul_f64(pace());

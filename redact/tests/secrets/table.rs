@@ -1,4 +1,4 @@
-//! Each rule's examples are its tests.
+//! Tests each rule by its own examples.
 
 use std::collections::BTreeSet;
 

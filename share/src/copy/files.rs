@@ -1,4 +1,4 @@
-//! Which file of a run is what.
+//! Decides for each file of a run whether it is shared, and how it is redacted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,27 +10,28 @@ use super::sealed::LogRow;
 use super::{Place, Redactor};
 use crate::what::Content;
 
-/// Bytes of the longest file that is read as text; a longer one is left out.
+/// The longest file that is read as text, in bytes; a longer one is left out.
 const LONGEST: u64 = 64 << 20;
 
-/// A run that is shared.
+/// A run to share.
 pub struct Shared<'a> {
     /// The run; `None` for a database of workflows.
     pub session: Option<&'a Session>,
-    /// Its files.
+    /// The source with the run's files.
     pub source: &'a dyn Source,
-    /// Where the run lies in them: its folder, ending in `/`, or empty.
+    /// The run's folder in the source, ending in `/`, or empty.
     pub root: String,
-    /// The database in it.
+    /// The run's database.
     pub database: Option<String>,
-    /// Whether only the database is the run's, and what lies beside it is not.
+    /// Whether the run consists of its database alone, without the files beside it.
     pub alone: bool,
-    /// Where it lies in what is shared: a folder, ending in `/`, or empty.
+    /// The run's folder in the shared copy, ending in `/`, or empty.
     pub to: String,
 }
 
 impl<'a> Shared<'a> {
-    /// A run at this place of a source. A folder keeps its name; a database that lies alone goes without what lies beside it.
+    /// Shares the run at this place of a source. A folder keeps its name; a lone database is shared without the files
+    /// beside it.
     pub fn run(session: &'a Session, source: &'a dyn Source, place: &str) -> Shared<'a> {
         let at = DatabaseAt::of(source, session, place);
         let root = session.run().root.to_string();
@@ -50,7 +51,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// A database of workflows.
+    /// Shares a database of workflows.
     pub fn workflows(source: &'a dyn Source, database: &str) -> Shared<'a> {
         Shared {
             database: Some(database.to_owned()),
@@ -59,13 +60,13 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Its files, those that never leave among them.
+    /// Returns the run's files, including those that are never shared.
     pub(crate) fn files(&self) -> impl Iterator<Item = &FileEntry> {
         let files = self.source.below(&self.root).iter();
         files.filter(|file| !self.alone || self.database.as_ref() == Some(&file.path))
     }
 
-    /// All of a source, whatever it is.
+    /// Shares a whole source, whatever it contains.
     pub fn whole(source: &'a dyn Source) -> Shared<'a> {
         Shared {
             session: None,
@@ -78,38 +79,39 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// A file of a run, and what it is.
+/// A file of a run, and its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its path in the source.
+    /// The file's path in the source.
     pub path: String,
-    /// Its path in the shared copy.
+    /// The file's path in the shared copy.
     pub to: String,
-    /// The same inside of its run's folder there.
+    /// The file's path within its run's folder in the copy.
     pub inside: String,
-    /// What it is.
+    /// The file's kind.
     pub kind: FileKind,
-    /// Bytes.
+    /// The file's size in bytes.
     pub len: u64,
 }
 
-/// What a file is.
+/// The kind of a file, which decides how it is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
     /// A database.
     Database,
-    /// A text, or JSON.
+    /// Text or JSON.
     Text,
-    /// A text of a content.
+    /// Text of a kind that the user can leave out.
     Content(Content),
-    /// The audit log: last, since it records hashes of what the others say.
+    /// The audit log. It sorts last, because it records hashes of texts in the other files.
     Log,
 }
 
-/// Paths in a shared copy that are in use.
+/// The paths already used in a shared copy.
 pub type Taken = BTreeSet<String>;
 
-/// The files that leave, and where they go; those that never do are counted by the redactor. `taken` is of all runs of the copy.
+/// Returns the files to share with their new paths; the redactor counts those that are never shared. `taken` covers
+/// all runs of the copy.
 pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor) -> Vec<File> {
     let folder = match shared.to.trim_end_matches('/') {
         "" => String::new(),
@@ -152,7 +154,8 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
     files
 }
 
-/// A path that a zip can hold on every system, and that no other file has: without secrets two may be called alike.
+/// Returns a path that is valid in a zip on every system and not yet used: after redaction, two files can have the
+/// same name.
 fn free(path: &str, taken: &mut Taken) -> String {
     let plain = path.replace('\\', "_");
     let mut free = plain.clone();
@@ -168,9 +171,9 @@ fn free(path: &str, taken: &mut Taken) -> String {
     free
 }
 
-/// What a file is, by its path inside of the run; `None` for one that never leaves.
+/// Returns the kind of a file from its path within the run; `None` if the file is never shared.
 fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
-    // What lies in an import's folder is a run of its own.
+    // The folder of an import contains a run of its own.
     let mut inside = path;
     while let Some((_, rest)) = inside
         .strip_prefix("imports/")
@@ -204,7 +207,7 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
     })
 }
 
-/// Where the value begins in each file that holds one.
+/// Returns the byte offset at which the value begins, for each file with a value.
 pub fn values_of(session: Option<&Session>) -> BTreeMap<String, u64> {
     let bindings = session.map(|session| session.run().bindings.iter());
     let bindings = bindings.into_iter().flatten();
@@ -216,10 +219,10 @@ pub fn values_of(session: Option<&Session>) -> BTreeMap<String, u64> {
 }
 
 impl Redactor {
-    /// The bytes of a file that is no database, as they leave; `None` where it is left out.
+    /// Returns the redacted bytes of a file that is not a database; `None` if it is left out.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the file cannot be read.
     pub fn file(
         &mut self,
         shared: &Shared<'_>,
@@ -257,7 +260,7 @@ impl Redactor {
             Ok(text) if self.raw || !self.is_wide(&text) => text,
             Err(error) if self.raw => return Ok(Some(error.into_bytes())),
             _ => {
-                self.leave("files that are no text", file.len);
+                self.leave("files that are not text", file.len);
                 return Ok(None);
             }
         };
@@ -282,7 +285,7 @@ impl Redactor {
         Ok(Some(now.unwrap_or(text).into_bytes()))
     }
 
-    /// Notes which long texts of a gate are others now.
+    /// Records which long texts of a gate changed, so that the audit log can be given their new hashes.
     fn gate_changed(&mut self, before: &str, now: &str) {
         let read = |text: &str| serde_json::from_str::<LogRow>(text).unwrap_or_default();
         let (before, now) = (read(before), read(now));
@@ -298,7 +301,7 @@ impl Redactor {
         }
     }
 
-    /// The file of a binding: a head, and from `start` on its value.
+    /// Redacts the file of a binding: a header and, from byte `start`, its value.
     fn binding(&mut self, place: Place<'_>, text: &str, start: u64) -> Option<String> {
         let start = usize::try_from(start).unwrap_or(usize::MAX);
         let (Some(head), Some(value)) = (text.get(..start), text.get(start..)) else {
@@ -323,7 +326,7 @@ impl Redactor {
         Some([head, said, rest.unwrap_or_default()].concat())
     }
 
-    /// JSON, one object a line.
+    /// Redacts JSON Lines.
     fn lines(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         let mut changed = false;
         let mut out = String::with_capacity(text.len());
@@ -335,7 +338,7 @@ impl Redactor {
         changed.then_some(out)
     }
 
-    /// The audit log of a folder.
+    /// Redacts the audit log of a folder.
     fn log(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         let mut out = String::with_capacity(text.len());
         for line in text.split_inclusive('\n') {

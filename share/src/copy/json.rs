@@ -1,10 +1,10 @@
-//! Texts in JSON: each string is looked at as what it says, not as it is escaped.
+//! Redacts texts in JSON: each string is scanned unescaped.
 
 use serde::de::IgnoredAny;
 
 use super::{Place, Redactor};
 
-/// Keys whose strings are names of people, in what the documents and we write.
+/// Keys whose strings are names of people, in the formats of OpenProse and Prosescope.
 const PEOPLE: [&str; 7] = [
     "allow",
     "on_behalf_of",
@@ -16,7 +16,7 @@ const PEOPLE: [&str; 7] = [
 ];
 
 impl Redactor {
-    /// A text of any kind: of JSON, each string is looked at as what it says.
+    /// Redacts a text of any kind; in JSON, each string is scanned unescaped.
     pub(crate) fn said(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         match text.trim_start().starts_with(['{', '[']) {
             true => self.parsed(place, text, None),
@@ -24,23 +24,23 @@ impl Redactor {
         }
     }
 
-    /// A text that may be JSON, without what must not leave; `None` where nothing is replaced. Numbers and blanks stay.
+    /// Redacts a text that may be JSON; `None` if nothing is replaced. Numbers and blanks stay the same.
     pub(crate) fn json(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         self.json_under("", place, text)
     }
 
-    /// The same of a text that stands under a key itself.
+    /// Redacts a text that is itself the value of a key.
     pub(crate) fn json_under(&mut self, key: &str, place: Place<'_>, text: &str) -> Option<String> {
         self.parsed(place, text, Some(key))
     }
 
-    /// JSON, in which some keys hold names of people where `key` says what it stands under.
+    /// Redacts JSON; with a `key`, also the names of people under the keys that hold them.
     fn parsed(&mut self, place: Place<'_>, text: &str, key: Option<&str>) -> Option<String> {
         if serde_json::from_str::<IgnoredAny>(text).is_err() {
             return self.text(place, text);
         }
         let strings = self.strings(place, text, key);
-        // Of a key and its value some rules make sense only together.
+        // Scanned as a whole too: some rules need a key together with its value.
         let whole = self.text(place, strings.as_deref().unwrap_or(text));
         whole.or(strings)
     }
@@ -54,14 +54,14 @@ impl Redactor {
             let end = start + end_of(text.get(start..)?)?;
             at = end;
             let token = text.get(start..end)?;
-            // Half of a pair of surrogates is no text: it stays as it is written.
+            // A lone surrogate is not valid text and stays as written.
             let Ok(said) = serde_json::from_str::<String>(token) else {
                 continue;
             };
             let now = match text.get(end..)?.trim_start().starts_with(':') {
                 true => {
                     key.clone_from(&said);
-                    // A key that is written as what it says is looked at with the whole.
+                    // A key without escapes is scanned with the whole text.
                     match token.contains('\\') {
                         true => self.text(place, &said),
                         false => None,
@@ -83,7 +83,7 @@ impl Redactor {
     }
 }
 
-/// The length of a string that begins a text, its quotes included.
+/// Returns the length of the string at the beginning of a text, including its quotes.
 fn end_of(text: &str) -> Option<usize> {
     let mut escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {
@@ -120,12 +120,12 @@ mod tests {
                 r#"{"a" : "x hunter2 y", "n": 1e2}"#.to_owned(),
                 Some(r#"{"a" : "x [asked #1] y", "n": 1e2}"#),
             ),
-            // Escaped letters are letters.
+            // Escaped letters are scanned as letters.
             (
                 r#"["h\u0075nter2", "\"hunter2\""]"#.to_owned(),
                 Some(r#"["[asked #1]", "\"[asked #1]\""]"#),
             ),
-            // Half of a pair of surrogates is kept as it is written.
+            // A lone surrogate stays as written.
             (
                 r#"["\ud800", "hunter2"]"#.to_owned(),
                 Some(r#"["\ud800", "[asked #1]"]"#),
@@ -138,12 +138,12 @@ mod tests {
                 format!(r#"{{"{token}": 1}}"#),
                 Some(r#"{"[github-token #1]": 1}"#),
             ),
-            // A key that is not written as what it says.
+            // A key with escapes.
             (
                 r#"{"h\u0075nter2": {"\u0061": 1}}"#.to_owned(),
                 Some(r#"{"[asked #1]": {"\u0061": 1}}"#),
             ),
-            // No JSON at all.
+            // Not JSON at all.
             (r#"{"a": hunter2"#.to_owned(), Some(r#"{"a": [asked #1]"#)),
         ] {
             assert_eq!(redacted(&before).as_deref(), now, "{before}");

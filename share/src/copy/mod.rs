@@ -1,8 +1,8 @@
-//! A copy of a run's files and rows in which what must not leave is replaced.
+//! Copies a run's files and rows with secrets and personal data replaced.
 //!
-//! [`Redactor`] decides over single texts, and remembers what it did; `rows.rs` and `files.rs` know which text is what; `sealed.rs` keeps
-//! the audit log consistent. A copy is made twice: once to find the secrets, and once more to replace each of them in every form in which it
-//! stands ([`Redactor::again`]).
+//! [`Redactor`] redacts single texts and records its replacements; `rows.rs` and `files.rs` decide how each text is
+//! treated; `sealed.rs` keeps the audit log consistent. A run is copied twice: first to find the secrets, then to
+//! replace each of them in all its forms ([`Redactor::again`]).
 
 mod files;
 mod json;
@@ -22,30 +22,30 @@ use crate::what::{Content, What};
 pub use files::{File, FileKind, Shared, Taken, files_of, values_of};
 pub use rows::Rows;
 
-/// Hits that are listed; the rest is counted.
+/// The most hits listed; further ones are only counted.
 const LISTED: usize = 10_000;
-/// A text of more bytes is held to the longest that leaves, wherever it stands.
+/// A longer text, in bytes, must respect the user's limit on values, wherever it occurs.
 const LONG: u64 = 4096;
-/// Characters that are shown on each side of a hit.
+/// Characters shown on each side of a hit.
 const AROUND: usize = 30;
 
-/// Where a text stands.
+/// The place of a text in the run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     /// The kind of place.
     pub(crate) of: &'a str,
-    /// The row or file.
+    /// The row or file with the text.
     pub(crate) at: &'a str,
 }
 
-/// Replaces what must not leave, and counts it.
+/// Replaces secrets and personal data, and counts the replacements.
 pub struct Redactor {
     rules: Rules,
     names: Names,
     what: What,
-    /// Nothing is replaced.
+    /// Whether nothing is replaced.
     raw: bool,
-    /// Names of people that stay wherever they stand.
+    /// Names of people that are kept everywhere.
     stay: BTreeSet<String>,
     found: Vec<SecretFound>,
     replaced: BTreeMap<(String, &'static str, String), u64>,
@@ -54,7 +54,7 @@ pub struct Redactor {
     progress: Progress,
 }
 
-/// How far the looking is.
+/// The progress of a scan.
 #[derive(Default)]
 struct Progress {
     seen: u64,
@@ -62,14 +62,14 @@ struct Progress {
     watch: Option<Box<dyn FnMut(u64)>>,
 }
 
-/// Bytes after which it is told again.
+/// Bytes between two progress reports.
 const STEP: u64 = 256 << 10;
 
-/// Words for an approver that name nobody.
+/// Names of an approver that do not identify a person.
 const NOBODY: [&str; 6] = ["user", "any", "anyone", "system", "cli", "owner"];
 
 impl Redactor {
-    /// A redactor by these rules.
+    /// Creates a redactor with these rules.
     pub fn new(rules: Rules, what: What) -> Redactor {
         Redactor {
             rules,
@@ -85,12 +85,12 @@ impl Redactor {
         }
     }
 
-    /// Tells `watch` now and then how many bytes were looked through, over all times.
+    /// Calls `watch` from time to time with the number of bytes scanned, over all passes.
     pub fn watch(&mut self, watch: Box<dyn FnMut(u64)>) {
         self.progress.watch = Some(watch);
     }
 
-    /// Notes that so many bytes were looked through.
+    /// Records that so many bytes were scanned.
     fn saw(&mut self, bytes: u64) {
         let Progress { seen, told, watch } = &mut self.progress;
         *seen += bytes;
@@ -102,7 +102,7 @@ impl Redactor {
         }
     }
 
-    /// One that replaces nothing, and says what it would have replaced.
+    /// Creates a redactor that replaces nothing and only reports its hits.
     pub fn raw(rules: Rules) -> Redactor {
         let what = What {
             without: BTreeSet::new(),
@@ -115,7 +115,8 @@ impl Redactor {
         }
     }
 
-    /// Learns who is named in a run's gates. Whoever may decide a gate that waits stays named, so that it can be judged.
+    /// Collects the names in a run's gates. Those who may decide a waiting gate stay named, so that a reader can see
+    /// who they are.
     pub fn meet(&mut self, session: &Session) {
         let run = session.run();
         for gate in &run.gates {
@@ -140,7 +141,7 @@ impl Redactor {
         self.met(by.map(|by| by.to_string()));
     }
 
-    /// Notes names; those that are long enough are replaced in every text.
+    /// Adds names; those that are long enough are replaced in every text.
     fn met(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
             if !self.what.people && !self.is_nobody(&name) {
@@ -149,7 +150,7 @@ impl Redactor {
         }
     }
 
-    /// Notes names that stay, wherever they stand.
+    /// Adds names to keep everywhere.
     fn stay(&mut self, names: Vec<String>) {
         for name in names {
             self.rules.keep_secret(&name);
@@ -157,7 +158,7 @@ impl Redactor {
         }
     }
 
-    /// Begins anew with what was learned: each secret is then found in its other forms, too.
+    /// Starts a new pass that also finds each known secret in its other forms.
     pub fn again(&mut self) {
         self.rules.learn(&self.names);
         self.found.clear();
@@ -166,22 +167,22 @@ impl Redactor {
         self.sealed.again();
     }
 
-    /// Whether nothing is replaced.
+    /// Returns whether nothing is replaced.
     pub fn is_raw(&self) -> bool {
         self.raw
     }
 
-    /// What is replaced, in order of place (the first 10,000).
+    /// Returns the hits, in order of place (the first 10,000).
     pub fn found(&self) -> &[SecretFound] {
         &self.found
     }
 
-    /// The names of the secrets, and the secrets.
+    /// Returns the secrets with their names.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// How often each rule replaced something, by place.
+    /// Returns how often each rule replaced something, by place.
     pub fn redactions(&self) -> Vec<SecretsReplaced> {
         let all = self.replaced.iter();
         let all = all.map(|((rule, kind, place), count)| SecretsReplaced {
@@ -193,7 +194,7 @@ impl Redactor {
         all.collect()
     }
 
-    /// What was left out.
+    /// Returns what was left out.
     pub fn left_out(&self) -> Vec<LeftOutOfShare> {
         let all = self.left.iter();
         let all = all.map(|(what, (count, bytes))| LeftOutOfShare {
@@ -204,19 +205,19 @@ impl Redactor {
         all.collect()
     }
 
-    /// The logs that were sealed anew.
+    /// Returns the logs that were sealed again.
     pub fn sealed_anew(&self) -> Vec<LogSealedAnew> {
         self.sealed.heads()
     }
 
-    /// Notes that something is left out.
+    /// Records an omission.
     fn leave(&mut self, what: &str, bytes: u64) {
         let left = self.left.entry(what.to_owned()).or_default();
         left.0 += 1;
         left.1 = left.1.saturating_add(bytes);
     }
 
-    /// Whether a text of this content and length stays; else the note in its place.
+    /// Returns whether a text of this kind and length may be shared, or else the note that replaces it.
     fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
         if !self.what.has(content) {
             self.leave(content.word(), bytes);
@@ -227,19 +228,19 @@ impl Redactor {
         if self.what.max_value.is_some_and(|most| bytes > most) {
             self.leave("long values", bytes);
             return Err(format!(
-                "[left out when this run was shared, as it is long: {bytes} bytes]"
+                "[left out when this run was shared, because it is long:  {bytes} bytes]"
             ));
         }
         Ok(())
     }
 
-    /// The text without what must not leave; `None` where nothing is replaced.
+    /// Returns the redacted text; `None` if nothing is replaced.
     pub(crate) fn text(&mut self, place: Place<'_>, text: &str) -> Option<String> {
         let hits = self.rules.scan(text, &mut self.names);
         self.replaced(place, text, &hits)
     }
 
-    /// The same of a value that has a name, which may say that it is secret.
+    /// Redacts a value with a name, which can mark it as a secret.
     fn named(&mut self, place: Place<'_>, name: &str, text: &str) -> Option<String> {
         if !prosescope_redact::names_secret(name) || text.len() as u64 > LONG || text.contains('\n')
         {
@@ -257,7 +258,7 @@ impl Redactor {
 
     fn replaced(&mut self, place: Place<'_>, text: &str, hits: &[Hit]) -> Option<String> {
         for (index, hit) in hits.iter().enumerate() {
-            // A secret that was learned is told by the rule that found it first.
+            // A hit of a learned secret is reported under the rule that first found it.
             let rule = match hit.rule {
                 "exact" => hit.name.split(" #").next().unwrap_or(hit.rule),
                 rule => rule,
@@ -283,18 +284,19 @@ impl Redactor {
         (!self.raw && !hits.is_empty()).then(|| replace(text, hits))
     }
 
-    /// A text of a report: the same without what must not leave, of which nothing is counted.
+    /// Redacts a text of a report, without counting the hits.
     pub(crate) fn masked(&mut self, text: &str) -> String {
         replace(text, &self.rules.scan(text, &mut self.names))
     }
 
-    /// Whether a text holds a secret in characters of two bytes each, as UTF-16 does: then it is no text that can be replaced in.
+    /// Returns whether a text contains a secret in characters of two bytes, as in UTF-16; such a text cannot be
+    /// redacted.
     fn is_wide(&mut self, text: &str) -> bool {
         let narrow = text.contains('\0').then(|| text.replace('\0', ""));
         narrow.is_some_and(|narrow| self.masked(&narrow) != narrow)
     }
 
-    /// A name of a person, in a place that holds nothing else.
+    /// Redacts a text that is only the name of a person.
     pub(crate) fn person(&mut self, place: Place<'_>, name: &str) -> Option<String> {
         let stays = self.what.people || self.is_nobody(name);
         if stays || self.raw {

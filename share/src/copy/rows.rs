@@ -1,4 +1,4 @@
-//! Which column of which table is what.
+//! Decides for each column of a database how its texts are redacted.
 
 use prosescope_core::database::{Found, Value};
 use prosescope_core::gate::chain;
@@ -8,36 +8,36 @@ use serde_json::Map;
 use super::{Place, Redactor};
 use crate::what::Content;
 
-/// Rows of a database, redacted one by one.
+/// Redacts the rows of a database one by one.
 pub struct Rows<'a> {
     redactor: &'a mut Redactor,
-    /// Which row of its table it is, from 1.
+    /// The row's number in its table, from 1.
     nth: u64,
     table: String,
-    /// The columns of its rows, once one was seen.
+    /// The columns of the table, known from its first row.
     columns: Vec<Known>,
 }
 
-/// A column of the table that is copied.
+/// A column of the table.
 struct Known {
     name: String,
-    /// The kind of place.
+    /// The kind of place, for reports.
     of: String,
     column: Column,
 }
 
-/// What the text of a column is.
+/// How the text of a column is redacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
-    /// A text, or JSON.
+    /// As text or JSON.
     Text,
-    /// A content that is left out as a whole where the user says so.
+    /// As content that the user can leave out.
     Content(Content),
-    /// Names of people.
+    /// As names of people.
     People,
-    /// A list of names.
+    /// As a list of approvers.
     Allow,
-    /// A gate's text, of which its log records a hash.
+    /// As a gate's text, of which the log records a hash.
     Hashed,
 }
 
@@ -56,7 +56,7 @@ fn column(table: &str, column: &str) -> Column {
 }
 
 impl<'a> Rows<'a> {
-    /// Redacts rows.
+    /// Creates a redactor of rows.
     pub fn new(redactor: &'a mut Redactor) -> Rows<'a> {
         Rows {
             redactor,
@@ -66,12 +66,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The audit log's row, as what its seal is taken over.
+    /// Redacts a row of the audit log in the form that its seal covers.
     fn log(&mut self, at: &str, cells: &mut Cells) {
         let mut row = Map::new();
         let mut changed = false;
         for ((name, value), at_column) in cells.iter_mut().zip(0..) {
-            // What a seal holds as hexadecimal digits cannot be looked through there.
+            // Bytes in hexadecimal digits, as the sealed form has them, cannot be scanned.
             if value.as_text().is_none()
                 && let Some(now) = self.cell(at_column, None, at, value)
             {
@@ -90,7 +90,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A cell of a column; `None` where it stays as it is.
+    /// Redacts a cell; `None` if it stays the same.
     fn cell(
         &mut self,
         column: usize,
@@ -116,9 +116,9 @@ impl<'a> Rows<'a> {
             if self.redactor.raw {
                 return None;
             }
-            self.redactor.leave("bytes that are no text", len);
+            self.redactor.leave("bytes that are not text", len);
             return Some(Value::text(&format!(
-                "[left out when this run was shared: {len} bytes that are no text]"
+                "[left out when this run was shared: {len} bytes that are not text]"
             )));
         };
         let now = match known.column {
@@ -150,7 +150,7 @@ impl Rebuild for Rows<'_> {
         self.nth = 0;
         self.columns.clear();
         self.table = table.info.name.to_ascii_lowercase();
-        // A name cannot be replaced: somebody's queries name it.
+        // A table or column name cannot be replaced, because queries use it.
         let columns = table.info.columns.iter();
         let mut names = columns.flat_map(|column| [&*column.name, &*column.declared]);
         let mut is_secret = |name: &str| !self.redactor.raw && self.redactor.masked(name) != name;

@@ -1,4 +1,4 @@
-//! Audit logs whose rows changed: sealed anew, so that the copy is consistent, with the old head named.
+//! Seals changed audit logs again, so that the copy is consistent, and reports the original head.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,31 +9,31 @@ use serde_json::{Map, Value};
 
 use super::{Place, Redactor};
 
-/// What is known of the logs while they are copied.
+/// The audit logs of a copy in progress.
 #[derive(Default)]
 pub(super) struct Seals {
     logs: BTreeMap<String, Log>,
-    /// Hashes of long texts that changed, and what they are now.
+    /// The hash of each changed long text, mapped to its new hash.
     hashes: BTreeMap<String, String>,
-    /// Runs whose logs keep the links that they have.
+    /// Runs whose logs keep their original links.
     broken: BTreeSet<String>,
 }
 
 /// The log of a run.
 #[derive(Default)]
 struct Log {
-    /// The run's id as the copy has it.
+    /// The run's id in the copy.
     run: String,
     /// The last link of the copy.
     last: Option<Chain>,
     /// The last link of the original.
     head: Option<Chain>,
-    /// Whether the copy is another from some row on.
+    /// Whether the copy differs from some row on.
     changed: bool,
 }
 
 impl Seals {
-    /// The logs that are others now, and the heads that they had.
+    /// Returns the logs that changed, with their original heads.
     pub(super) fn heads(&self) -> Vec<LogSealedAnew> {
         let changed = self.logs.values().filter(|log| log.changed);
         let heads = changed.filter_map(|log| {
@@ -47,12 +47,12 @@ impl Seals {
         heads.collect()
     }
 
-    /// Notes that a gate's long text is another now: the log records its hash.
+    /// Records that a gate's long text changed, because the log contains its hash.
     pub(super) fn hashed(&mut self, before: &str, now: &str) {
         self.hashes.insert(prompt_hash(before), prompt_hash(now));
     }
 
-    /// Begins anew; what is broken stays so.
+    /// Starts a new pass; broken logs stay marked.
     pub(super) fn again(&mut self) {
         *self = Seals {
             broken: std::mem::take(&mut self.broken),
@@ -60,12 +60,12 @@ impl Seals {
         };
     }
 
-    /// Notes that a run's log contradicts itself: sealing it anew would hide that.
+    /// Marks a run's log as inconsistent: sealing it again would hide the fault.
     pub(super) fn broken(&mut self, run: &str) {
         self.broken.insert(run.to_owned());
     }
 
-    /// Puts the hash of a text that changed in place of the one before; returns whether it did.
+    /// Replaces the hash of a changed text; returns whether it did.
     fn rehash(&self, value: Option<&mut Value>) -> bool {
         let Some(Value::String(hash)) = value else {
             return false;
@@ -80,11 +80,12 @@ impl Seals {
     }
 }
 
-/// A row of an audit log: its columns, with its metadata as an object.
+/// A row of an audit log by column, with its metadata as an object.
 pub(super) type LogRow = Map<String, Value>;
 
 impl Redactor {
-    /// Changes a row of the log as it must be, and seals it behind the one before where it was sealed. `changed`: it is another already.
+    /// Redacts a row of the log, and links it to the previous one if it was sealed. `changed`: whether the row has
+    /// already been changed.
     pub(super) fn log_row(&mut self, place: Place<'_>, row: &mut LogRow, mut changed: bool) {
         let run = row.get("run_id").and_then(Value::as_str);
         let run = run.unwrap_or_default().to_owned();
@@ -121,7 +122,7 @@ impl Redactor {
             run.clone_into(&mut log.run);
         }
         log.head = Some(chain.clone());
-        // As long as nothing changed, the rows keep their links.
+        // Until the first change, the rows keep their links.
         if !changed && !log.changed {
             log.last = Some(chain);
             return;
@@ -140,7 +141,7 @@ impl Redactor {
         log.last = Some(link);
     }
 
-    /// Changes all columns but the metadata; returns whether one is another now.
+    /// Redacts all columns except the metadata; returns whether one changed.
     fn columns(&mut self, place: Place<'_>, row: &mut LogRow) -> bool {
         let mut changed = false;
         for (column, mut value) in std::mem::take(row) {
@@ -180,13 +181,13 @@ impl Redactor {
     }
 }
 
-/// A row's metadata without its link, as it leaves.
+/// A row's metadata without its link, after redaction.
 struct Rest {
     text: String,
     changed: bool,
 }
 
-/// The link of a row that is another now.
+/// Returns the link of a changed row.
 fn anew(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
     let mut hashed = row.clone();
     if let Some(id) = chain.id {
@@ -201,7 +202,7 @@ fn anew(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
     }
 }
 
-/// The object that metadata is, as text or itself.
+/// Returns metadata as an object, parsed if it is text.
 fn object(metadata: Option<&Value>) -> Option<LogRow> {
     match metadata? {
         Value::String(text) => serde_json::from_str(text).ok(),

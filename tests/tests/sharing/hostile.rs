@@ -115,14 +115,14 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     add(
         "a ratio",
         with(repeated("r/x", "\0", 100 * MB)),
-        Refused("no run packs so well"),
+        Refused("that ratio is not plausible for a run"),
     );
     let mut bomb = packed("r/x", &[0; 1000]);
     bomb.len = 1000 << 20;
     add(
         "a ratio that is declared",
         with(bomb.clone()),
-        Refused("no run packs so well"),
+        Refused("that ratio is not plausible for a run"),
     );
     bomb.bytes = repeated("r/x", "\0", 100 * MB).bytes;
     bomb.len = 1000;
@@ -190,7 +190,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     add(
         "a duplicate",
         with(Entry::stored("r/state.md", b"x")),
-        Refused("is there twice"),
+        Refused("occurs twice"),
     );
     add(
         "a file and a folder",
@@ -211,7 +211,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         zip_listing(&sound(), 40_000),
         Refused("no zip that can be read"),
     );
-    add("nothing", zip(&[]), Refused("the zip has no files in it"));
+    add("nothing", zip(&[]), Refused("the zip contains no files"));
     // What lies in a shared file is not opened as one.
     let inner = zip(&sound());
     add(
@@ -296,7 +296,7 @@ fn pages() -> Vec<(String, Vec<u8>, Comes)> {
         (
             "a bomb in it",
             page_of(&with(repeated("r/x", "\0", 100 * MB))),
-            Refused("no run packs so well"),
+            Refused("that ratio is not plausible for a run"),
         ),
         (
             "a path in it",

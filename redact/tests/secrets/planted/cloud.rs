@@ -1,4 +1,4 @@
-//! Clouds, hosts, networks, databases as a service, vaults.
+//! Planted secrets of clouds, hosting, networks, hosted databases and vaults.
 
 use super::Kind;
 

@@ -1,4 +1,4 @@
-//! Hosts of code, registries of packages, builds and tools of developers.
+//! Planted secrets of code hosting, package registries, builds and developer tools.
 
 use super::Kind;
 

@@ -1,4 +1,4 @@
-//! What many programs share: headers, keys in blocks, URLs, assignments.
+//! Planted secrets in notations that many programs share: headers, keys in blocks, URLs, assignments.
 
 use super::Kind;
 

@@ -1,10 +1,11 @@
-//! Secrets to plant: at least 100 kinds, each a shape from which a secret is made when the test runs.
+//! Secrets to plant in test texts: at least 100 kinds, each a shape from which the running test makes a secret.
 //!
-//! The list was written before the rules, from what vendors publish about their formats, so that it measures the rules instead of
-//! repeating them. Where a vendor publishes no format, the source is another project's rule set, by name. Shapes instead of
-//! secrets: no file of this repository contains a text that a scanner takes for a secret.
+//! The list was written before the rules, from the formats that vendors publish, so that it measures the rules
+//! instead of repeating them. If a vendor publishes no format, the source names another project's rule set. Shapes
+//! keep every text that a secret scanner would report out of this repository.
 //!
-//! Shapes are those of `prosescope_redact::shape`; what is between `⟦` and `⟧` is the secret, the rest is where people write it.
+//! The syntax of shapes is that of `prosescope_redact::shape`; the part between `⟦` and `⟧` is the secret, the rest
+//! is typical context.
 
 mod cloud;
 mod code;
@@ -12,7 +13,7 @@ mod forms;
 mod models;
 mod services;
 
-/// A kind of secret: its name, where its format is published, its shape.
+/// A kind of secret: its name, the source of its format, its shape.
 pub(crate) type Kind = (&'static str, &'static str, &'static str);
 
 /// Every kind, in a fixed order.
@@ -32,7 +33,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static Kind> {
 pub(crate) struct Planted {
     /// The text, without the marks.
     pub(crate) text: String,
-    /// What may not remain.
+    /// The secret, which must not remain.
     pub(crate) secret: String,
 }
 

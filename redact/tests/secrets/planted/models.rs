@@ -1,4 +1,4 @@
-//! Providers of models, of vectors and of what is around them.
+//! Planted secrets of providers of models, vector databases and their tools.
 
 use super::Kind;
 

@@ -1,4 +1,4 @@
-//! Chat, mail, payment, shops, and other services.
+//! Planted secrets of chat, mail, payment, shops and other services.
 
 use super::Kind;
 

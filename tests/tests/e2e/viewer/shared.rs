@@ -117,7 +117,7 @@ fn shared_files_are_dropped_as_folders_are() {
     viewer.wait("document.querySelector('main .rows')");
     assert_eq!(viewer.rows(), 3);
     viewer.wait_main("not every file was opened");
-    viewer.wait_main("cut.zip: it is no zip that can be read");
+    viewer.wait_main("cut.zip: not a readable zip");
     viewer.wait_main("two.html: as shared on");
     viewer.assert_quiet();
 }
@@ -158,7 +158,7 @@ fn what_was_altered_or_does_harm_is_said() {
         (
             "twice.zip",
             zip(&[Entry::stored("a", b""), Entry::stored("a", b"")]),
-            "is there twice",
+            "occurs twice",
         ),
         (
             "bomb.zip",
@@ -166,7 +166,7 @@ fn what_was_altered_or_does_harm_is_said() {
                 len: 500 << 20,
                 ..Entry::stored("a", b"b")
             }]),
-            "no run packs so well",
+            "that ratio is not plausible for a run",
         ),
         (
             "large.zip",
@@ -174,7 +174,7 @@ fn what_was_altered_or_does_harm_is_said() {
                 len: 600 << 20,
                 ..Entry::stored("a", b"b")
             }]),
-            "536870912 are unpacked at most",
+            "at most 536870912 are unpacked",
         ),
     ];
     let made = zips.map(|(name, bytes, why)| {
