@@ -1,4 +1,4 @@
-//! One answer a question: a page of the core, and nothing else.
+//! Answers each request of the page with one view of the core.
 
 use std::rc::Rc;
 
@@ -17,15 +17,15 @@ use crate::protocol::{Request, Revealed, ShownLines, Stats, Traced, Trouble};
 use crate::source::was_being_written;
 use crate::{Desk, DeskSource};
 
-/// Lists the files that a question is to open or to follow.
+/// Lists the files that a request opens or follows.
 type List<'a> = &'a mut dyn FnMut(&Request) -> Result<Rc<dyn DeskSource>, Trouble>;
 
 impl Desk {
-    /// Answers a question with JSON. A question that opens something calls `list` for its files; one that follows
-    /// calls it with [`Request::OpenServed`].
+    /// Answers a request with JSON. A request that opens something calls `list` to get its files; a request that
+    /// follows changes calls it with [`Request::OpenServed`].
     ///
     /// # Errors
-    /// What cannot be answered, for a person.
+    /// A message for the user if the request cannot be answered.
     pub fn answer(&mut self, request: Request, list: List<'_>) -> Result<String, Trouble> {
         self.clock().begin();
         let answer = self.reply(request, list);
@@ -33,10 +33,10 @@ impl Desk {
         self.judged(answer)
     }
 
-    /// Gives a whole value to `each`, piece by piece; `each` stops it by returning `false`.
+    /// Passes a whole value to `each`, in pieces; `each` stops the download by returning `false`.
     ///
     /// # Errors
-    /// When there is no such value, or it cannot be read.
+    /// If there is no such value, or it cannot be read.
     pub fn download(
         &mut self,
         place: &str,
@@ -50,9 +50,9 @@ impl Desk {
         self.judged(read)
     }
 
-    /// Refuses an answer that was read from a file which changed meanwhile, and says of a trouble whether it may pass.
+    /// Refuses an answer read from a file that has changed since, and marks errors that may be temporary.
     pub(crate) fn judged<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
-        // Lists leave out what cannot be read; a file that is no longer what was opened must not look like that.
+        // A list skips unreadable entries; a file that changed since it was opened must not be skipped like one.
         if let Some(fault @ SourceError::Changed(_)) = self.take_fault() {
             return Err(fault.into());
         }
@@ -62,7 +62,7 @@ impl Desk {
         })
     }
 
-    /// Whether a trouble may come of a write that was under way when the files were listed.
+    /// Returns whether an error may come from a write that was in progress when the files were listed.
     fn is_being_written(&self, trouble: &Trouble) -> bool {
         let file = trouble.file.as_deref();
         file.zip(self.source())

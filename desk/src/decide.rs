@@ -5,14 +5,14 @@ use crate::Desk;
 use crate::protocol::{DecisionMade, Trouble};
 
 impl Desk {
-    /// Makes the file of a decision, and the commands that record the same.
+    /// Returns the file of a decision, and the commands that record the same decision.
     pub(crate) fn decide(
         &mut self,
         place: &str,
         gate: &str,
         choice: Choice,
     ) -> Result<DecisionMade, Trouble> {
-        // The import would refuse such a name.
+        // The import would refuse such a name, so it is refused here first.
         for name in [Some(&choice.by), choice.on_behalf_of.as_ref()] {
             let name = name.map(|name| principal(name)).transpose();
             name.map_err(|error: WriteError| Trouble::new(error.to_string(), error.hint()))?;
@@ -31,10 +31,11 @@ impl Desk {
         let mut file = made.map_err(|why| {
             Trouble::new(
                 format!("The decision cannot be made: {why}."),
-                "Ask whoever has the run for its present state.",
+                "Ask the run's owner for its present state.",
             )
         })?;
-        // What was replaced in a shared copy is sealed anew: the run has the head that the copy names.
+        // A shared copy with replaced texts has a log that was sealed again; the run itself has the head recorded in
+        // the copy.
         let heads = shared.iter().flat_map(|shared| &shared.heads);
         if let Some(head) = heads.into_iter().find(|head| head.run == file.run) {
             file.seen.head = Some(SeenHead {

@@ -1,4 +1,4 @@
-//! What is open: one source, and the runs of it that were looked at last.
+//! The state of one page: an opened source, and its most recently used runs.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -20,52 +20,54 @@ use crate::search::OpenSearch;
 use crate::value::OpenValue;
 use crate::workflows::{self, OpenWorkflows};
 
-/// For how long runs are listed before what was listed is answered, in milliseconds: the first rows are seen early, and
-/// questions of the page come between.
+/// How long runs are listed before the first answer, in milliseconds: the page shows the first rows early, and its
+/// other requests can be answered in between.
 const SLICE: i64 = 100;
 
-/// The same of those that follow: the page draws its list anew after each.
+/// How long runs are listed before each later answer, in milliseconds; longer, because the page redraws its list
+/// after each.
 const NEXT_SLICE: i64 = 300;
 
-/// Opened runs that are kept: going to a nested run and back does not read twice.
+/// The most runs kept open, so that going to a nested run and back does not read the run twice.
 const KEPT: usize = 3;
 
-/// What one page has open. It answers one question after the other (`answers.rs`).
+/// The state of one page. It answers one request after the other (`answers.rs`).
 pub struct Desk {
     clock: Clock,
     source: Option<Rc<dyn DeskSource>>,
-    /// Its runs, as they were listed.
+    /// The source's runs, as listed.
     list: RunList,
-    /// Those that were not read yet.
+    /// The runs not yet read.
     left: Vec<Found>,
-    /// Its databases of workflows.
+    /// The source's databases of workflows.
     workflows: Vec<WorkflowsIn>,
-    /// The one that was asked last comes last.
+    /// The open runs, the most recently used last.
     runs: Vec<OpenRun>,
-    /// The database of workflows that was asked last.
+    /// The most recently used database of workflows.
     pub(crate) open_workflows: Option<OpenWorkflows>,
-    /// The search that was asked last.
+    /// The most recent search.
     pub(crate) open_search: Option<OpenSearch>,
-    /// The long value that was asked for last.
+    /// The most recent long value.
     pub(crate) open_value: Option<OpenValue>,
-    /// How many readings of runs there were.
+    /// The number of times a run was read.
     readings: u64,
 }
 
-/// A run that was opened.
+/// An open run.
 pub(crate) struct OpenRun {
     place: String,
-    /// What it is read from: the desk's, or an earlier one of which this run's files did not change.
+    /// The source of the run: the desk's current one, or an earlier one in which this run's files were the same.
     source: Rc<dyn DeskSource>,
-    /// Tells this reading from an earlier one of the same run.
+    /// Distinguishes this reading of the run from earlier ones.
     number: u64,
     /// The run.
     pub(crate) session: Session,
-    /// When its rows were worked on, once that was asked: every window of the timeline has the same axis.
+    /// The times of the run's rows, computed at the first request, so that every window of the timeline has the same
+    /// axis.
     timeline: OnceCell<Timeline>,
 }
 
-/// The shell's clock, and when the question came that is being answered.
+/// The shell's clock, and the time of the current request.
 #[derive(Clone)]
 pub(crate) struct Clock {
     now: fn() -> i64,
@@ -73,7 +75,7 @@ pub(crate) struct Clock {
 }
 
 impl Desk {
-    /// A desk with nothing open; `now` gives milliseconds since 1970 UTC.
+    /// Creates a desk without a source; `now` returns milliseconds since 1970 UTC.
     pub fn new(now: fn() -> i64) -> Desk {
         Desk {
             clock: Clock {
@@ -92,7 +94,7 @@ impl Desk {
         }
     }
 
-    /// Whether something is open.
+    /// Returns whether a source is open.
     pub fn is_open(&self) -> bool {
         self.source.is_some()
     }
@@ -104,10 +106,11 @@ impl Desk {
             .map_or_else(Counters::default, |source| source.counters())
     }
 
-    /// Opens a source in place of the one before, and lists its runs.
+    /// Opens a source instead of the previous one, and lists its runs.
     ///
     /// # Errors
-    /// When it contains no run and no workflows, or changes while it is read. What was open then stays open.
+    /// If the source contains neither a run nor workflows, or changes while it is read. The previous source then
+    /// stays open.
     pub fn open(&mut self, source: Rc<dyn DeskSource>) -> Result<Opened, Trouble> {
         let options = self.clock.options();
         let dynamic: Rc<dyn Source> = source.clone();
@@ -122,7 +125,7 @@ impl Desk {
         }
         match list.runs.as_slice() {
             [] if workflows.is_empty() => {
-                // A shared file that is damaged is the reason, before what lies beside it.
+                // A damaged shared file is a better explanation than the files beside it.
                 let unopened = source
                     .shared()
                     .and_then(|shared| shared.unopened.into_iter().next());
@@ -134,7 +137,7 @@ impl Desk {
                 {
                     return Err(trouble);
                 }
-                // One thing was opened and it is no run: the reason, not a list of one broken run.
+                // A single opened file that is not a run: report the reason instead of a list with one broken run.
                 Session::open(dynamic.clone(), &only.place, &options)?;
             }
             _ => {}
@@ -169,10 +172,10 @@ impl Desk {
         })
     }
 
-    /// Lists more of the runs of what is open: those that were not listed yet, for a moment.
+    /// Lists further runs of the open source, for [`NEXT_SLICE`].
     ///
     /// # Errors
-    /// When nothing is open, or it changes while it is read.
+    /// If nothing is open, or the source changes while it is read.
     pub(crate) fn more_runs(&mut self) -> Result<Opened, Trouble> {
         let source = Rc::clone(self.source.as_ref().ok_or_else(nothing_open)?);
         let dynamic: Rc<dyn Source> = source.clone();
@@ -196,7 +199,7 @@ impl Desk {
         })
     }
 
-    /// Keeps no database open between questions, where it may be in a writer's way.
+    /// Closes databases that an open connection could keep from being written.
     pub(crate) fn let_go(&mut self) {
         let runs = self.runs.iter().map(|run| &run.source);
         for source in self.source.iter().chain(runs) {
@@ -208,7 +211,7 @@ impl Desk {
         }
     }
 
-    /// Why the last read of something that is open failed, once.
+    /// Returns why the last read of an open source failed, and clears it.
     pub(crate) fn take_fault(&self) -> Option<SourceError> {
         let runs = self.runs.iter().map(|run| &run.source);
         let faults: Vec<SourceError> = self
@@ -220,23 +223,23 @@ impl Desk {
         faults.into_iter().next()
     }
 
-    /// The runs that were looked at last, the last one last.
+    /// Returns the open runs, the most recently used last.
     pub(crate) fn runs(&self) -> &[OpenRun] {
         &self.runs
     }
 
-    /// The runs that are open, as they were listed.
+    /// Returns the source's runs, as listed.
     pub(crate) fn list(&self) -> &RunList {
         &self.list
     }
 
-    /// The databases of workflows that are open.
+    /// Returns the source's databases of workflows.
     pub(crate) fn workflows(&self) -> &[WorkflowsIn] {
         &self.workflows
     }
 
-    /// Puts another reading in place of what is open: of the runs that were looked at those that are named, by their
-    /// place in [`Desk::runs`], as they are or opened anew.
+    /// Replaces the open source by a later reading of it. `runs` lists the open runs to keep, by their index in
+    /// [`Desk::runs`], unchanged or read again.
     pub(crate) fn replace(
         &mut self,
         source: Rc<dyn DeskSource>,
@@ -267,26 +270,26 @@ impl Desk {
         self.workflows = opened.workflows;
     }
 
-    /// The clock.
+    /// Returns the clock.
     pub(crate) fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The source, if one is open.
+    /// Returns the source, if one is open.
     pub(crate) fn source(&self) -> Option<&Rc<dyn DeskSource>> {
         self.source.as_ref()
     }
 
-    /// The run in a place, opened when it is not.
+    /// Returns the run at a place, and opens it if necessary.
     pub(crate) fn run(&mut self, place: &str) -> Result<&Session, Trouble> {
         self.reading(place).map(|(session, _)| session)
     }
 
-    /// The runs in two places, which may be one.
+    /// Returns the runs at two places, which may be the same.
     pub(crate) fn both(&mut self, a: &str, b: &str) -> Result<(&Session, &Session), Trouble> {
         self.opened(a)?;
         self.opened(b)?;
-        // More runs than two are kept open.
+        // Both stay open, because more than two runs are kept.
         let of = |place: &str| {
             let run = self.runs.iter().find(|run| run.place == place);
             let run = run.ok_or_else(|| Trouble::defect("an opened run got lost"))?;
@@ -295,12 +298,12 @@ impl Desk {
         Ok((of(a)?, of(b)?))
     }
 
-    /// The run in a place, with the number of its reading.
+    /// Returns the run at a place, with the number of its reading.
     pub(crate) fn reading(&mut self, place: &str) -> Result<(&Session, u64), Trouble> {
         self.opened(place).map(|run| (&run.session, run.number))
     }
 
-    /// The run in a place, with what was found out about it.
+    /// Returns the run at a place, with its cached results.
     pub(crate) fn opened(&mut self, place: &str) -> Result<&OpenRun, Trouble> {
         let source = self.source.as_ref().ok_or_else(nothing_open)?;
         let open = match self.runs.iter().position(|run| run.place == place) {
@@ -326,34 +329,34 @@ impl Desk {
 }
 
 impl OpenRun {
-    /// Where it lies.
+    /// Returns the run's place in the source.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
 
-    /// When its rows were worked on.
+    /// Returns the times of the run's rows.
     pub(crate) fn timeline(&self) -> &Timeline {
         self.timeline.get_or_init(|| pages::timeline(&self.session))
     }
 }
 
-/// A question came, and nothing is open.
+/// Returns the error for a request without an open source.
 pub(crate) fn nothing_open() -> Trouble {
     Trouble::new("Nothing is open.", "Open the file or folder again.")
 }
 
 impl Clock {
-    /// Milliseconds since 1970 UTC.
+    /// Returns the current time in milliseconds since 1970 UTC.
     pub(crate) fn now(&self) -> i64 {
         (self.now)()
     }
 
-    /// A question came: reading databases for it stops after [`DEADLINE`].
+    /// Starts the deadline of a request: reading databases for it stops after [`DEADLINE`].
     pub(crate) fn begin(&self) {
         self.asked.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether the question that is being answered came less than so many milliseconds ago.
+    /// Returns a test for whether the current request began less than this many milliseconds ago.
     fn in_slice(&self, millis: i64) -> impl Fn() -> bool + use<> {
         let clock = self.clone();
         move || {
@@ -364,7 +367,7 @@ impl Clock {
         }
     }
 
-    /// How the core is to read now.
+    /// Returns the core's options, with the current time.
     pub(crate) fn options(&self) -> Options {
         Options {
             now: Some(self.now()),
@@ -373,7 +376,7 @@ impl Clock {
         }
     }
 
-    /// Limits that end a question so long after it came.
+    /// Returns limits that end a request this long after it began.
     pub(crate) fn limits(&self, within: Duration) -> Limits {
         let is_early = self.in_slice(within.as_millis() as i64 + 1);
         Limits {
@@ -383,7 +386,7 @@ impl Clock {
     }
 }
 
-/// Says what was opened instead of a run: of one file its size and first bytes, of many how many.
+/// Describes what was opened instead of a run: the size and first bytes of one file, or the number of files.
 pub(crate) fn nothing_found(source: &Rc<dyn Source>, options: &Options) -> Trouble {
     if let [file] = source.files() {
         return match Session::open(source.clone(), &file.path, options) {

@@ -1,4 +1,4 @@
-//! What is open, read anew after something was written: only what changed, and all or nothing.
+//! Rereads the open source after a write: only the changed runs, and either all of them or none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -12,26 +12,26 @@ use crate::desk::{OpenRun, nothing_found};
 use crate::protocol::{Folds, Followed, Opened, Trouble};
 use crate::{Desk, DeskSource, source, workflows};
 
-/// New nodes and bindings that are named: more than a screen holds is no news of single rows.
+/// The most new nodes and bindings named one by one; more than this would not fit on a screen.
 const NAMED: usize = 200;
 
-/// What the page shows of a run, and asks after.
+/// The part of a run that the page shows and wants to follow.
 pub(crate) struct Shown {
-    /// Where the run lies.
+    /// The run's place.
     pub(crate) place: Option<String>,
-    /// Nodes.
+    /// The nodes to find again.
     pub(crate) nodes: Vec<u32>,
-    /// Bindings.
+    /// The bindings to find again.
     pub(crate) bindings: Vec<u32>,
-    /// What is folded, by the run's place.
+    /// The folded nodes, by the run's place.
     pub(crate) folded: BTreeMap<String, Folds>,
 }
 
 impl Desk {
-    /// Puts a later listing of the same files in place of what is open; `None` when nothing changed.
+    /// Replaces the open source by a later listing of the same files; returns `None` if nothing changed.
     ///
     /// # Errors
-    /// When it cannot be read, for the moment or for good: what was open then stays open.
+    /// If the listing cannot be read now or ever; the previous source then stays open.
     pub(crate) fn follow(
         &mut self,
         later: Rc<dyn DeskSource>,
@@ -50,7 +50,7 @@ impl Desk {
             return Ok(None);
         }
         let options = self.clock().options();
-        // No run reads a database of workflows: a run's folder stays as it was when one beside it is written to.
+        // Runs do not read databases of workflows, so a write to one does not change the runs beside it.
         let (of_workflows, changed): (Vec<String>, Vec<String>) = changed
             .into_iter()
             .partition(|path| workflows::is_part(path, self.workflows()));
@@ -95,7 +95,7 @@ impl Desk {
                 runs.push((at, None));
                 continue;
             }
-            // What nobody looks at, and nothing is folded in, is opened when it is looked at.
+            // A run that is neither shown nor has folded nodes is reread when it is next shown.
             let folded = shown.folded.get(run.place());
             if !is_shown && folded.is_none_or(Folds::names_none) {
                 continue;
@@ -107,7 +107,7 @@ impl Desk {
             let session = match opened {
                 Ok(session) => session,
                 Err(_) if !is_shown => continue,
-                // A run that is gone is no longer in the list, and the page says so.
+                // A removed run is no longer in the list, and the page reports that.
                 Err(_)
                     if !followed
                         .opened
@@ -132,11 +132,11 @@ impl Desk {
             followed.folded.extend(folded.map(|folded| (place, folded)));
             runs.push((at, Some(session)));
         }
-        // Lists leave out what cannot be read; a file that changed meanwhile must not look like that.
+        // A list skips unreadable entries; a file that changed since it was listed must not be skipped like one.
         if let Some(fault) = fault(later.as_ref()) {
             return Err(fault);
         }
-        // The run that is shown was not open, or is not any more: whatever is shown is asked for again.
+        // The shown run was not open, so the page must request everything that it shows again.
         let shows_kept = |(at, new): &(usize, Option<_>)| {
             let is_shown = |run: &OpenRun| shown.place.as_deref() == Some(run.place());
             new.is_none() && self.runs().get(*at).is_some_and(is_shown)
@@ -148,7 +148,7 @@ impl Desk {
     }
 }
 
-/// Says where what was asked after is now, and what is new.
+/// Reports the new positions of the requested nodes and bindings, and the new ones.
 fn tell(
     followed: &mut Followed,
     shown: &Shown,
@@ -178,11 +178,11 @@ fn fault(source: &dyn DeskSource) -> Option<Trouble> {
     }
 }
 
-/// Which runs have files that changed.
+/// The runs whose files changed.
 struct Touched {
-    /// Their folders, each ending in `/` or empty.
+    /// The folders of the changed files, each ending in `/` or empty.
     folders: BTreeSet<String>,
-    /// Something changed that is no run's own: the project's agents, a file beside.
+    /// Whether a file outside of the runs changed: the project's agents, or a file beside them.
     all: bool,
 }
 
@@ -211,20 +211,20 @@ impl Touched {
         touched
     }
 
-    /// Whether a run may read otherwise now; `place` is its own, or that of a run nested in it.
+    /// Returns whether a run may have changed; `place` is its own, or that of a run nested in it.
     fn is(&self, place: &str) -> bool {
         let inside = format!("{place}/");
         self.all || above(&inside).any(|folder| self.folders.contains(folder))
     }
 }
 
-/// The folders that a path lies in, each ending in `/`, the outermost last: empty.
+/// Returns the folders that contain a path, from the innermost to the outermost; each ends in `/` or is empty.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
     ends.filter_map(|end| path.get(..end))
 }
 
-/// The folder that a run's files lie in.
+/// Returns the folder of a run's files.
 fn folder(place: &str, is_file: bool) -> String {
     match (is_file, place.rsplit_once('/')) {
         (false, _) if place.is_empty() => String::new(),

@@ -1,13 +1,14 @@
-//! The viewer's page asks questions ([`protocol::Request`]); a [`Desk`] answers them from an opened source.
+//! Answers the requests of the viewer's page ([`protocol::Request`]) from an opened source; a [`Desk`] is one page's
+//! state.
 //!
 //! ```text
 //! page ──► Request (JSON) ──► Desk ──► core's Session and pages ──► view structs (JSON)
 //!                              └──► DeskSource: files dropped into a browser, folders on a disk
 //! ```
 //!
-//! This crate depends on neither a browser nor a system: the viewer's worker runs a desk for dropped files, and
-//! `prosescope view` runs one for each page that it serves. What is folded, selected or scrolled belongs to the page, which
-//! sends it with the questions that need it.
+//! This crate depends on neither a browser nor an operating system: the viewer's worker runs a desk for dropped
+//! files, and `prosescope view` runs one for each page that it serves. The page itself keeps what is folded, selected
+//! or scrolled, and sends it with the requests that need it.
 
 mod answers;
 mod decide;

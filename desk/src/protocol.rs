@@ -1,8 +1,8 @@
-//! What the page asks, and how a desk refuses.
+//! The protocol between the page and a desk: requests, answers and errors.
 //!
-//! A question is a [`Request`] as JSON. The answer is JSON of the view struct that the request names, or of a
-//! [`Trouble`]. Between page and worker both travel in messages (`web/src/worker.rs`), between page and `prosescope view`
-//! over HTTP (`cli/src/serve`).
+//! A [`Request`] travels as JSON. The answer is the JSON of the view struct named at the request, or of a
+//! [`Trouble`]. Page and worker exchange messages (`web/src/worker.rs`); page and `prosescope view` use HTTP
+//! (`cli/src/serve`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,248 +21,249 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::LineOf;
 
-/// A question. `place` is where a run lies inside what is open (see
+/// A request of the page. `place` is the place of a run in the open source (see
 /// [`prosescope_core::view::RunSummary::place`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Opens the files that come with it: an [`Opened`].
+    /// Opens the files sent with the request: an [`Opened`].
     OpenFiles {
-        /// What to call them to a person.
+        /// The name to show for them.
         label: String,
-        /// What is not among them.
+        /// The files that could not be sent.
         #[serde(default)]
         missing: Missing,
     },
-    /// Opens what the local server offers: an [`Opened`].
+    /// Opens the files of the local server: an [`Opened`].
     OpenServed,
-    /// Reads what the local server offers anew, where something of it changed: an `Option` of [`Followed`]. On an
-    /// error all stays open as it was.
+    /// Rereads the files of the local server that changed: an `Option` of [`Followed`]. After an error, the earlier
+    /// state stays open.
     Follow {
-        /// The run that is shown.
+        /// The place of the run on the page.
         place: Option<String>,
-        /// Nodes of it whose new numbers are asked for.
+        /// The run's nodes whose new numbers are requested.
         nodes: Vec<u32>,
-        /// Bindings of it whose new numbers are asked for.
+        /// The run's bindings whose new numbers are requested.
         bindings: Vec<u32>,
-        /// What the page folded, by the run's place.
+        /// The folded nodes, by the run's place.
         folded: BTreeMap<String, Folds>,
     },
-    /// Opens the run that the viewer carries: an [`Opened`].
+    /// Opens the example run contained in the viewer: an [`Opened`].
     OpenExample,
-    /// A page of a run: its struct of [`prosescope_core::view`].
+    /// Returns a page of a run: a struct of [`prosescope_core::view`].
     Page {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The page.
         page: Page,
     },
-    /// A window of a `ProgramView`.
+    /// Returns a window of the program: a `ProgramView`.
     Program {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// The first line, from 0.
+        /// The index of the first line, from 0.
         from: u32,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// `NodeRef`s of these nodes.
+    /// Returns references to nodes: `NodeRef`s.
     Nodes {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The nodes.
         nodes: Vec<u32>,
     },
-    /// A window of the trace, with what is folded left out: [`Traced`].
+    /// Returns a window of the trace, without the children of folded nodes: [`Traced`].
     Trace {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// What is folded.
+        /// The folded nodes.
         folded: Folds,
-        /// Which rows, in which order. Unless it is all of them, nothing is folded.
+        /// The rows to show, and their order. Folding applies only if these are all rows.
         #[serde(default)]
         choice: TraceChoice,
-        /// Whether the rows' bars on the axis of the timeline are asked for too.
+        /// Whether to return the rows' bars on the timeline's axis too.
         #[serde(default)]
         timed: bool,
-        /// The first visible row, from 0.
+        /// The index of the first visible row, from 0.
         from: u32,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// The axis of the timeline: a `Timeline` without its bars.
+    /// Returns the axis of the timeline: a `Timeline` without bars.
     Timeline {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
     },
-    /// The place of a node among the visible rows, after unfolding what hides it: [`Revealed`].
+    /// Returns the position of a node among the visible rows, after unfolding its ancestors: [`Revealed`].
     Reveal {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// What is folded.
+        /// The folded nodes.
         folded: Folds,
-        /// Which rows are shown.
+        /// The rows to show.
         #[serde(default)]
         choice: TraceChoice,
         /// The node.
         node: u32,
     },
-    /// The node that one lies in: `Option<u32>`.
+    /// Returns the parent of a node: `Option<u32>`.
     Parent {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The node.
         node: u32,
     },
-    /// The next or previous cause of a failure: `Option<NodeRef>`.
+    /// Returns the next or previous cause of a failure: `Option<NodeRef>`.
     NextFailure {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// Where to begin.
+        /// The node from which to search.
         node: Option<u32>,
-        /// Whether downward.
+        /// Whether to search downward.
         forward: bool,
     },
-    /// The node that an execution row belongs to: `Option<u32>`.
+    /// Returns the node of an execution row: `Option<u32>`.
     NodeOfRow {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The row's id.
         row: i64,
     },
-    /// Everything known of a node: `Option<NodeDetail>`.
+    /// Returns all details of a node: `Option<NodeDetail>`.
     Node {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The node.
         node: u32,
     },
-    /// A window of a `BindingsPage`.
+    /// Returns a window of the bindings: a `BindingsPage`.
     Bindings {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// The first one, from 0.
+        /// The index of the first one, from 0.
         from: u32,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// One binding: `Option<BindingRow>`.
+    /// Returns one binding: `Option<BindingRow>`.
     Binding {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// Its index.
+        /// The binding's index.
         binding: u32,
     },
-    /// The place of a binding in the list: `Option<u32>`.
+    /// Returns the position of a binding in the list: `Option<u32>`.
     BindingPlace {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// Its index.
+        /// The binding's index.
         binding: u32,
     },
-    /// What a name means in a frame, and why: a `ResolutionView`.
+    /// Resolves a name in a frame, with the reason: a `ResolutionView`.
     Resolve {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The name.
         name: String,
-        /// The frame; `None` is the root.
+        /// The frame; `None` for the root.
         from: Option<i64>,
     },
-    /// A value: an [`OpenedValue`].
+    /// Returns a value: an [`OpenedValue`].
     Value {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// Whose.
+        /// The part of the run with the value.
         of: ValueOf,
-        /// At most so many bytes of it.
+        /// The most bytes to return.
         most: u64,
     },
-    /// A stretch of the lines of a long value: [`ShownLines`].
+    /// Returns a range of lines of a long value: [`ShownLines`].
     Lines {
-        /// Whose.
+        /// The text with the lines.
         of: LinesOf,
-        /// The first one, from 0.
+        /// The index of the first one, from 0.
         from: u64,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// The first of these lines that has a text: its place among them, or nothing.
+    /// Returns the index of the first line that contains a text, or null.
     FindLine {
-        /// Whose.
+        /// The text with the lines.
         of: LinesOf,
-        /// The text, as the finder looks for it.
+        /// The text to find.
         text: String,
-        /// The number of a line that is tried before the others, from 1.
+        /// The number of a line to search before the others, from 1.
         number: u64,
     },
-    /// A whole value: its bytes, which come beside the answer or in place of it.
+    /// Returns a whole value: its bytes, beside the answer or instead of it.
     Download {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// Whose.
+        /// The part of the run with the value.
         of: ValueOf,
     },
-    /// A `StateMdView`.
+    /// Returns the run's `state.md`: a `StateMdView`.
     State {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// All of the program rather than what ran and a few lines ahead.
+        /// Whether to show the whole program rather than what ran and a few lines ahead.
         whole: bool,
     },
-    /// A window of a table: `TableRows`.
+    /// Returns a window of a table: `TableRows`.
     Table {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The table.
         table: String,
-        /// The first row, from 0.
+        /// The index of the first row, from 0.
         from: u64,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// The answer to one statement of SQL: a `QueryView`.
+    /// Runs one SQL statement: a `QueryView`.
     Query {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The statement.
         sql: String,
-        /// The most rows.
+        /// The most rows to return.
         limit: u32,
     },
-    /// What a run can be asked in SQL: a `QueryTables`.
+    /// Returns the tables and columns available to SQL: a `QueryTables`.
     QueryTables {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
     },
-    /// A stretch of the workflows of a database, the newest first: a [`Window`].
+    /// Returns a window of a database's workflows, the newest first: a [`Window`].
     Workflows {
         /// The database.
         place: String,
-        /// Only those of this status; empty for any.
+        /// Only workflows with this status; empty for any.
         status: String,
-        /// Only those of which a run waits for input.
+        /// Whether to return only workflows with a run that waits for input.
         waiting: bool,
-        /// The first one, from 0.
+        /// The index of the first one, from 0.
         from: u64,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// A workflow: `Option<WorkflowPage>`.
+    /// Returns a workflow: `Option<WorkflowPage>`.
     Workflow {
         /// The database.
         place: String,
-        /// Its id.
+        /// The workflow's id.
         id: String,
     },
-    /// How many events a workflow has: [`EventCounts`].
+    /// Returns the number of a workflow's events: [`EventCounts`].
     EventCounts {
         /// The database.
         place: String,
         /// The workflow.
         id: String,
     },
-    /// Looks for a text in a workflow, for a moment; asked again, it goes on: a [`Found`](prosescope_workflow::search::Found).
+    /// Searches a workflow for a text for a short time; a repeated request continues: a
+    /// [`Found`](prosescope_workflow::search::Found).
     SearchWorkflow {
         /// The database.
         place: String,
@@ -271,20 +272,20 @@ pub enum Request {
         /// The text.
         text: String,
     },
-    /// A stretch of a workflow's events, in order: a [`Window`].
+    /// Returns a window of a workflow's events, in order: a [`Window`].
     Events {
         /// The database.
         place: String,
         /// The workflow.
         id: String,
-        /// Those of this run; `None` for all.
+        /// Only events of this run; `None` for all.
         run: Option<String>,
-        /// The first one, from 0.
+        /// The index of the first one, from 0.
         from: u64,
-        /// How many.
+        /// The length of the window.
         len: u32,
     },
-    /// One event: `Option<EventShown>`.
+    /// Returns one event: `Option<EventShown>`.
     Event {
         /// The database.
         place: String,
@@ -293,85 +294,85 @@ pub enum Request {
         /// The event's id.
         event: i64,
     },
-    /// Looks for a text in a run, for a moment; asked again, it goes on: a `SearchedRun`.
+    /// Searches a run for a text for a short time; a repeated request continues: a `SearchedRun`.
     Search {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The text.
         text: String,
     },
-    /// Compares two runs of what is open: a `CompareView`.
+    /// Compares two runs of the open source: a `CompareView`.
     Compare {
-        /// Where the first one lies.
+        /// The place of the first run.
         a: String,
-        /// Where the second one lies.
+        /// The place of the second run.
         b: String,
-        /// Lists every row, not only those that differ with the rows around them.
+        /// Whether to list every row, not only differing rows and those around them.
         #[serde(default)]
         all: bool,
-        /// Compares runs of different programs, too.
+        /// Whether to compare runs of different programs too.
         #[serde(default)]
         anyway: bool,
     },
-    /// Looks through runs, and writes nothing: a [`LookedThrough`].
+    /// Scans runs and writes nothing: a [`LookedThrough`].
     LookToShare {
-        /// Where they lie: runs, or databases of workflows.
+        /// The places of the runs or databases of workflows.
         places: Vec<String>,
-        /// What is to leave.
+        /// What to share, and what to replace.
         wishes: Wishes,
     },
-    /// The file that is shared: its bytes, which come beside the answer or in place of it.
+    /// Returns the shared file: its bytes, beside the answer or instead of it.
     Share {
-        /// Where they lie: runs, or databases of workflows.
+        /// The places of the runs or databases of workflows.
         places: Vec<String>,
-        /// What is to leave.
+        /// What to share, and what to replace.
         wishes: Wishes,
-        /// What is written.
+        /// The form of the file.
         form: Form,
     },
-    /// A run, its failure or a row of its trace as text for a language model, redacted as a shared run is: a
+    /// Returns a run, its failure or a row of its trace as text for a language model, redacted as for sharing: a
     /// [`ForModel`](prosescope_core::view::ForModel).
     ForModel {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
-        /// The row; without one, what asks for somebody first.
+        /// The row; `None` for the row that needs attention first.
         node: Option<u32>,
-        /// The most that the text has.
+        /// The largest size of the text.
         #[serde(default)]
         size: ModelSize,
-        /// What is to leave.
+        /// What to share, and what to replace.
         #[serde(default)]
         wishes: Wishes,
     },
-    /// A decision on a gate that waits, as a file and as commands: a [`DecisionMade`]. Nothing is recorded.
+    /// Returns a decision on a waiting gate, as a file and as commands: a [`DecisionMade`]. Records nothing.
     Decide {
-        /// Where the run lies.
+        /// The run's place.
         place: String,
         /// The gate's id.
         gate: String,
-        /// Yes or no.
+        /// The decision.
         decision: Verdict,
-        /// The comment; of a rejection its reason.
+        /// The comment, or the reason for a rejection.
         #[serde(default)]
         comment: Option<String>,
-        /// Who decides: a claim.
+        /// The name of the decider; not verified.
         by: String,
-        /// For whom they act: a claim.
+        /// The name of the person for whom they decide; not verified.
         #[serde(default)]
         on_behalf_of: Option<String>,
     },
-    /// The shared run that is open, as a file of its own ([`Shared::save`]): its bytes, which come beside the answer.
+    /// Returns the open shared run as a file of its own ([`Shared::save`]): its bytes, beside the answer.
     SaveShared,
-    /// Goes on with the list of runs, where the answer before left some of them unread: an [`Opened`] that holds those
-    /// that were read now.
+    /// Lists further runs if the previous answer left some unread: an [`Opened`] with only those.
     MoreRuns,
-    /// What was read so far: [`Stats`].
+    /// Returns how much was read so far: [`Stats`].
     Stats,
 }
 
-/// Which nodes of a trace hide what is below them: those of a kind, and others that somebody folded or unfolded.
+/// The nodes of a trace whose children are hidden: a rule for all nodes, and the nodes that the user folded or
+/// unfolded.
 ///
-/// The kind names no node, so that a question about a long trace stays short.
+/// The rule needs no list of nodes, so a request about a long trace stays short.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folds {
     kind: Folded,
@@ -379,21 +380,21 @@ pub struct Folds {
     unfolded: BTreeSet<u32>,
 }
 
-/// Which nodes are folded, unless somebody did otherwise.
+/// The rule that decides which nodes are folded, except those that the user folded or unfolded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Folded {
     /// None.
     #[default]
     Nothing,
-    /// What went well ([`pages::went_well`]).
+    /// Nodes that succeeded ([`pages::went_well`]).
     Well,
     /// All.
     All,
 }
 
 impl Folds {
-    /// What is of a kind is folded.
+    /// Folds the nodes of a rule.
     pub fn of(kind: Folded) -> Folds {
         Folds {
             kind,
@@ -401,12 +402,12 @@ impl Folds {
         }
     }
 
-    /// What is folded, unless somebody did otherwise.
+    /// Returns the rule.
     pub fn kind(&self) -> Folded {
         self.kind
     }
 
-    /// Whether it names no node.
+    /// Returns whether the user folded or unfolded no node.
     pub(crate) fn names_none(&self) -> bool {
         self.folded.is_empty() && self.unfolded.is_empty()
     }
@@ -421,7 +422,7 @@ impl Folds {
         from.remove(&node);
     }
 
-    /// The same with other numbers for the nodes; a node without one is forgotten.
+    /// Returns the same folds with new node numbers; nodes without a new number are dropped.
     pub(crate) fn renumbered(&self, now: impl Fn(u32) -> Option<u32>) -> Folds {
         let all = |nodes: &BTreeSet<u32>| nodes.iter().filter_map(|node| now(*node)).collect();
         Folds {
@@ -431,7 +432,7 @@ impl Folds {
         }
     }
 
-    /// The nodes that are folded, among those of a run.
+    /// Returns the folded nodes of a run.
     pub(crate) fn nodes(&self, session: &Session) -> BTreeSet<NodeId> {
         let mut nodes = match self.kind {
             Folded::Nothing => BTreeSet::new(),
@@ -454,31 +455,31 @@ impl Folds {
 /// The lines of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesOf {
-    /// Where the run lies.
+    /// The run's place.
     pub place: String,
-    /// Whose.
+    /// The part of the run with the value.
     pub of: ValueOf,
-    /// At most so many bytes of it.
+    /// The most bytes to read.
     pub most: u64,
-    /// Of the value laid out as JSON.
+    /// Whether the value is formatted as JSON first.
     pub laid_out: bool,
 }
 
-/// A value that was opened.
+/// A value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenedValue {
-    /// The value; where it is long, with the beginning of what can be looked at.
+    /// The value; of a long one, only the beginning.
     pub view: ValueView,
-    /// Whether it is long: it is looked at line by line.
+    /// Whether the value is long, so that the page requests its lines.
     pub is_long: bool,
 }
 
 /// Some lines of a long text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ShownLines<T = String> {
-    /// Their numbers, and their texts.
+    /// The lines' numbers and texts.
     pub rows: Vec<LineOf<T>>,
-    /// Shown lines in all.
+    /// The number of all lines.
     pub total: u64,
 }
 
@@ -487,101 +488,104 @@ pub struct ShownLines<T = String> {
 pub struct Traced {
     /// The rows.
     pub page: TracePage,
-    /// Those of their bars that were asked for, in no order. A row without times has none.
+    /// The requested bars, in no order. A row without times has none.
     pub bars: Vec<Bar>,
 }
 
-/// Where a node is after what hid it was unfolded.
+/// The position of a node after unfolding its ancestors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
-    /// Its place among the visible rows; `None`: it is not among those that were chosen.
+    /// The node's position among the visible rows; `None` if it is not among the chosen rows.
     pub row: Option<u32>,
-    /// The nodes that were folded around it.
+    /// The ancestors that were unfolded.
     pub unfolded: Vec<u32>,
 }
 
-/// What was opened.
+/// An opened source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
-    /// Its runs.
+    /// The source's runs.
     pub list: RunList,
-    /// Its databases of workflows.
+    /// The source's databases of workflows.
     pub workflows: Vec<WorkflowsIn>,
-    /// Runs that were not read yet ([`Request::MoreRuns`]).
+    /// The number of runs not yet read ([`Request::MoreRuns`]).
     #[serde(default)]
     pub left: u32,
-    /// Of a single run that was read already, the answer to [`Page::Overview`], which is asked next.
+    /// The answer to [`Page::Overview`], the next request, if the source is a single run.
     pub overview: Option<String>,
-    /// What is to be said where it comes of shared files.
+    /// The remarks about shared files, if the source contains some.
     #[serde(default)]
     pub shared: Option<Shared>,
 }
 
-/// What is to be said of shared files that are open.
+/// Remarks about the open shared files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shared {
-    /// When they were shared, and whether they are still the same; empty where nothing says so.
+    /// A sentence with the time of sharing and whether the files are unchanged; empty without a manifest.
     pub words: String,
-    /// Whether one of them is not what was shared.
+    /// Whether one of the files differs from what was shared.
     pub changed: bool,
-    /// What the run is called when it is saved ([`Request::SaveShared`]); `None` where it cannot be.
+    /// The name under which to save the run ([`Request::SaveShared`]); `None` if it cannot be saved.
     pub save: Option<String>,
-    /// The row of the trace that the one shared run opens on ([`Manifest::opens`](prosescope_share::manifest::Manifest::opens)).
+    /// The row of the trace to show first, if a single run was shared
+    /// ([`Manifest::opens`](prosescope_share::manifest::Manifest::opens)).
     #[serde(default)]
     pub opens: Option<String>,
-    /// The heads of audit logs that were sealed anew because something in them was replaced, as the runs have them.
+    /// The original heads of audit logs that were sealed again because a text in them was replaced.
     #[serde(default)]
     pub heads: Vec<LogSealedAnew>,
-    /// Shared files that were given as well and are damaged or refused: each with the reason.
+    /// The shared files that were not opened because they are damaged or refused, each with the reason.
     pub unopened: Vec<Trouble>,
 }
 
-/// A decision that was made where the run cannot be written.
+/// A decision made on a page that cannot write to the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionMade {
-    /// What the decision file is called: `deploy.decision.json`.
+    /// The name of the decision file: `deploy.decision.json`.
     pub name: String,
-    /// Its text, to be saved.
+    /// The text of the decision file.
     pub text: String,
-    /// The command that records it, given the file.
+    /// The command that records the decision from the file.
     pub import_command: String,
-    /// The command that decides the same in the run itself, without the file.
+    /// The command that makes the same decision in the run itself, without the file.
     pub command: String,
 }
 
-/// What would be replaced and left out of runs that are shared.
+/// What sharing would replace and leave out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LookedThrough {
-    /// What `prosescope share --report` says.
+    /// The report, as of `prosescope share --report`.
     pub report: RunShared,
-    /// The texts that would be replaced, for the page to mark: whoever shares has the run.
+    /// The texts that would be replaced, for the page to mark; only the sharer sees them.
     pub texts: Vec<String>,
 }
 
 /// A database of workflows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowsIn {
-    /// Where it lies inside of what is open.
+    /// The database's place in the open source.
     pub place: String,
-    /// What is to be known of it, such as that its newest rows may be absent.
+    /// Remarks about the database, such as that its newest rows may be missing.
     pub notes: Vec<String>,
 }
 
-/// How many events a workflow has; of more than [`MOST_EVENTS`](prosescope_workflow::MOST_EVENTS) the newest are counted.
+/// The number of a workflow's events; of more than [`MOST_EVENTS`](prosescope_workflow::MOST_EVENTS), the newest are
+/// counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
-    /// All of them.
+    /// The number of all events.
     pub all: u64,
-    /// Those that name a run, by the run.
+    /// The number of events of each run.
     pub by_run: BTreeMap<String, u64>,
 }
 
-/// A stretch of a list of workflows, or of events. One type for both: each costs the page its own code of a long list.
+/// A window of a list of workflows or of events. One type for both, because each type of long list adds code to the
+/// page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
     /// The rows.
     pub rows: Vec<Line>,
-    /// Rows in all.
+    /// The number of all rows.
     pub total: u64,
 }
 
@@ -594,80 +598,80 @@ pub enum Line {
     Event(EventLine),
 }
 
-/// What is not among the files that a person gave.
+/// Files and folders that are missing from what a person gave.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
-    /// Folders that were not looked into.
+    /// Folders that were skipped.
     pub skipped: Vec<String>,
-    /// Files that the browser names but does not give.
+    /// Files that the browser listed but did not give.
     pub not_given: Vec<String>,
-    /// Dropped folders of which the browser may hide files.
+    /// Dropped folders in which the browser may hide files.
     pub hidden: Vec<String>,
-    /// Single files were given, and no folder.
+    /// Whether single files were given instead of a folder.
     pub loose: bool,
 }
 
-/// What was read so far, and at what cost.
+/// How much was read so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Reads, fetches and their bytes.
     #[serde(flatten)]
     pub counters: Counters,
-    /// Bytes of the worker's wasm memory.
+    /// The size of the worker's wasm memory, in bytes.
     pub memory: u64,
 }
 
-/// What a source read, for tests and for the curious.
+/// How much a source read, for tests and diagnosis.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Reads that were asked for: a page of a database each.
+    /// Requested reads; each is one page of a database.
     pub reads: u64,
-    /// Bytes that were asked for.
+    /// Requested bytes.
     pub bytes: u64,
-    /// Fetches from the file.
+    /// Reads of the file itself.
     pub fetches: u64,
-    /// Bytes that were fetched.
+    /// Bytes read from the file itself.
     pub fetched: u64,
 }
 
-/// What changed while it was open.
+/// The changes since the last look at the source.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Followed {
-    /// The runs and the workflows, as they are now.
+    /// The present runs and workflows.
     pub opened: Opened,
-    /// What is shown was read anew.
+    /// Whether the shown run was reread.
     pub reread: bool,
-    /// For each node that was asked about: its number now, and its place among the visible rows.
+    /// For each requested node, its new number and its position among the visible rows.
     pub nodes: Vec<Option<(u32, u32)>>,
-    /// For each binding that was asked about: its number now, and its place in the list.
+    /// For each requested binding, its new number and its position in the list.
     pub bindings: Vec<Option<(u32, u32)>>,
-    /// What is folded, by the run's place, with the numbers of now. A run is left out whose numbers are not known.
+    /// The folded nodes with their new numbers, by the run's place. Runs without known numbers are omitted.
     pub folded: BTreeMap<String, Folds>,
-    /// Nodes that were not there before; the first of them, where they are many.
+    /// The new nodes; only the first ones if there are many.
     pub new_nodes: Vec<u32>,
-    /// Bindings that were not there before; the first of them, where they are many.
+    /// The new bindings; only the first ones if there are many.
     pub new_bindings: Vec<u32>,
 }
 
-/// Why something could not be done, for a person: what was found, why it is refused, what to do next.
+/// An error for a person: what was found, why it is refused, what to do next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trouble {
-    /// The file that it is about.
+    /// The file with the problem.
     pub file: Option<String>,
-    /// What was found, in a sentence or less: `report.pdf, 12 KB, begins with %PDF`.
+    /// What was found, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
     pub found: String,
-    /// Why that cannot be shown.
+    /// The reason why that cannot be shown.
     pub cause: String,
-    /// What to do next.
+    /// The next step.
     pub next: String,
-    /// It comes of a file that is being written: a moment later it may be gone.
+    /// Whether the error may be temporary, because the file is being written.
     #[serde(default)]
     pub passing: bool,
 }
 
 impl Trouble {
-    /// A trouble that is no file's.
+    /// Creates an error that does not concern a file.
     pub fn new(cause: impl Into<String>, next: impl Into<String>) -> Trouble {
         Trouble {
             cause: cause.into(),
@@ -678,11 +682,11 @@ impl Trouble {
 }
 
 impl Trouble {
-    /// Something that should not happen.
+    /// Creates an error for a defect of the program.
     pub fn defect(what: &str) -> Trouble {
         Trouble::new(
             format!("This is a defect of the viewer: {what}."),
-            "Please report it, with the kind of run that you opened.",
+            "Please report it, and describe the run that you opened.",
         )
     }
 }

@@ -1,4 +1,4 @@
-//! A search that goes on for a moment with each question, so that others are answered in between.
+//! Searches in short steps, one for each request, so that other requests are answered in between.
 
 use prosescope_core::session::search::{EmptyText, Needle, Search};
 use prosescope_core::view::SearchedRun;
@@ -7,26 +7,26 @@ use prosescope_workflow::search::Found;
 use crate::Desk;
 use crate::protocol::Trouble;
 
-/// How long one question searches, in milliseconds.
+/// The length of one step, in milliseconds.
 const MOMENT: i64 = 40;
 
-/// The search that was asked for last.
+/// The most recent search.
 pub(crate) struct OpenSearch {
     text: String,
-    /// The reading of the run that it goes through.
+    /// The number of the run's reading that is searched.
     reading: u64,
     search: Search,
 }
 
-/// A text to look for.
+/// Returns a text in the form for searching, or an error if it is empty.
 pub(crate) fn needle(text: &str) -> Result<Needle, Trouble> {
     Needle::new(text).map_err(|EmptyText| {
-        Trouble::new("The text to look for is empty.", "Type what to look for.")
+        Trouble::new("The search text is empty.", "Type the text to search for.")
     })
 }
 
 impl Desk {
-    /// The same in a workflow.
+    /// Starts or continues a search of a workflow, and returns what was found so far.
     pub(crate) fn search_workflow(
         &mut self,
         place: &str,
@@ -39,7 +39,7 @@ impl Desk {
             .search(id, text, &|| clock.now() >= until)
     }
 
-    /// Begins a search of a run, or goes on with it; what was found so far.
+    /// Starts or continues a search of a run, and returns what was found so far.
     pub(crate) fn search(&mut self, place: &str, text: &str) -> Result<SearchedRun, Trouble> {
         let needle = needle(text)?;
         let (clock, known) = (self.clock().clone(), self.open_search.take());

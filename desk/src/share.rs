@@ -1,4 +1,4 @@
-//! Sharing what is open: what would leave, and the file that does.
+//! Shares runs of the open source: the preview, and the file.
 
 use std::rc::Rc;
 
@@ -17,14 +17,14 @@ use crate::desk::nothing_open;
 use crate::protocol::{LookedThrough, Trouble};
 use crate::{Desk, DeskSource};
 
-/// Is told how many bytes were looked through, and of how many.
+/// Receives the number of scanned bytes and the total.
 pub type Watch = Box<dyn FnMut(u64, u64)>;
 
 impl Desk {
-    /// Looks through runs of what is open: what would be replaced and left out. Nothing is written.
+    /// Scans runs of the open source and returns what would be replaced and left out. Writes nothing.
     ///
     /// # Errors
-    /// When one cannot be read, or a wish not be carried out.
+    /// If a run cannot be read, or a wish not be fulfilled.
     pub fn look_to_share(
         &mut self,
         places: &[String],
@@ -41,10 +41,10 @@ impl Desk {
         })
     }
 
-    /// Makes the file that is shared. `viewer` is the viewer's own page, of which a page is made.
+    /// Returns the shared file. `viewer` is the viewer's own page, from which a shared page is built.
     ///
     /// # Errors
-    /// As [`Desk::look_to_share`]; when something that was replaced is still in the file.
+    /// As for [`Desk::look_to_share`]; also if a replaced text still occurs in the file.
     pub fn share(
         &mut self,
         places: &[String],
@@ -62,10 +62,10 @@ impl Desk {
         })
     }
 
-    /// Writes a run as text for a language model.
+    /// Returns a run as text for a language model.
     ///
     /// # Errors
-    /// As [`Desk::share`].
+    /// As for [`Desk::share`].
     pub(crate) fn for_model(
         &mut self,
         place: &str,
@@ -79,7 +79,7 @@ impl Desk {
         })
     }
 
-    /// Who makes a copy now.
+    /// Returns the maker and the time of a copy.
     fn made(&self, deflated: bool) -> Made {
         Made {
             by: format!("prosescope {}", env!("CARGO_PKG_VERSION")),
@@ -116,7 +116,7 @@ fn shared<T>(
     let redactor = wishes.redactor(source.known());
     let redactor = redactor.map_err(|(text, refused)| {
         Trouble::new(
-            format!("“{text}” cannot be looked for: {refused}"),
+            format!("“{text}” cannot be searched for:  {refused}"),
             String::new(),
         )
     })?;
@@ -126,7 +126,7 @@ fn shared<T>(
             true => None,
             false => {
                 let dynamic: Rc<dyn Source> = source.clone();
-                // Who reads a copy sees all of it: nothing bounds how much is read.
+                // Readers of a copy see all of it, so everything must be read, without limits.
                 Some(Session::open(dynamic, place, &Default::default())?)
             }
         };
@@ -154,7 +154,9 @@ fn trouble(error: ShareError) -> Trouble {
         format!("{}{}.", first.unwrap_or_default(), letters.as_str())
     };
     let next = match &error {
-        ShareError::Remains { .. } => "Leave out what holds it, or keep it knowingly.".to_owned(),
+        ShareError::Remains { .. } => {
+            "Leave out the content with it, or keep it deliberately.".to_owned()
+        }
         _ => sentence(&next),
     };
     let file = match &error {

@@ -1,4 +1,4 @@
-//! What a desk needs of a source beyond what the core reads.
+//! The requirements on a source beyond those of the core.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,34 @@ use prosescope_workflow::Rows;
 
 use crate::protocol::{Counters, Shared};
 
-/// A source that a page may keep open for long: it tells two listings of the same files apart.
+/// A source that a page may keep open for a long time, so it must distinguish two listings of the same files.
 pub trait DeskSource: Shareable {
-    /// Returns a name for the state in which a listed file was found. Another name means that the file changed; its
-    /// length is compared as well.
+    /// Returns a name for the state of a file when it was listed. A different name, or a different length, means that
+    /// the file changed.
     fn version(&self, path: &str) -> &str;
 
-    /// Opens the tables of workflows in a database; a database without them yields an empty shape.
+    /// Opens the workflow tables of a database; a database without them yields an empty result.
     ///
     /// # Errors
-    /// As [`prosescope_core::source::Source::database`].
+    /// As for [`prosescope_core::source::Source::database`].
     fn workflows(&self, path: &str, limits: &Limits) -> Result<Box<dyn Rows>, SourceError>;
 
-    /// Closes the databases until the next question, where there are writers in whose way they may be. Returns whether it does.
+    /// Closes the databases until the next request, if they could keep other programs from writing. Returns whether
+    /// it closed them.
     fn let_go(&self) -> bool {
         false
     }
 
-    /// Returns why the last read failed, once. Lists leave out what cannot be read, so the failure is lost elsewhere.
+    /// Returns why the last read failed, and clears it. Lists skip unreadable entries, so the failure would be lost
+    /// otherwise.
     fn take_fault(&self) -> Option<SourceError>;
 
-    /// Returns what is to be said of shared files among what is open.
+    /// Returns remarks about the shared files of the source.
     fn shared(&self) -> Option<Shared> {
         None
     }
 
-    /// Returns how much was read so far, where the source counts.
+    /// Returns how much was read so far; zeros if the source does not count.
     fn counters(&self) -> Counters {
         Counters::default()
     }
@@ -64,7 +66,7 @@ fn states(source: &dyn DeskSource) -> BTreeMap<&str, (u64, &str)> {
         .collect()
 }
 
-/// Whether a write to a database was under way when its files were listed.
+/// Returns whether a write to a database was in progress when its files were listed.
 pub(crate) fn was_being_written(source: &dyn DeskSource, database: &str) -> bool {
     source.file(&format!("{database}-journal")).is_some()
 }

@@ -1,4 +1,4 @@
-//! Long values: the page gets the beginning, and the lines that come into sight.
+//! Long values: the page gets the beginning, then the lines that scroll into view.
 
 use prosescope_core::session::ValueOf;
 use prosescope_core::session::search::Needle;
@@ -7,22 +7,22 @@ use crate::Desk;
 use crate::protocol::{LinesOf, OpenedValue, Trouble};
 use crate::text::{Lines, laid_out};
 
-/// Longer texts are shown line by line, in bytes.
+/// A longer text, in bytes, is shown line by line.
 const LONG: usize = 60_000;
 
-/// How much of the text of those the page gets, to show it rendered.
+/// How many bytes of such a text the page gets, to show it rendered.
 const BEGINNING: usize = 200_000;
 
-/// The lines of the value that was asked for last.
+/// The lines of the most recently requested value.
 pub(crate) struct OpenValue {
     of: LinesOf,
-    /// The reading of the run that it is of.
+    /// The number of the run's reading with the value.
     reading: u64,
     lines: Lines,
 }
 
 impl Desk {
-    /// Opens a value.
+    /// Returns a value.
     pub(crate) fn value(
         &mut self,
         place: &str,
@@ -50,7 +50,7 @@ impl Desk {
         Ok(OpenedValue { view, is_long })
     }
 
-    /// The lines of a long value; read anew when another one was opened in between.
+    /// Returns the lines of a long value; reads it again if another value was requested in between.
     pub(crate) fn lines(&mut self, of: &LinesOf) -> Result<&Lines, Trouble> {
         let known = self.open_value.take();
         let (session, reading) = self.reading(&of.place)?;
@@ -73,7 +73,8 @@ impl Desk {
         Ok(&self.open_value.insert(open).lines)
     }
 
-    /// The shown line of a long value that has a text: the one of a number if it has, else the first.
+    /// Returns the index of the shown line that contains a text: the line with `number` if it does, or else the first
+    /// one.
     pub(crate) fn find_line(
         &mut self,
         of: &LinesOf,

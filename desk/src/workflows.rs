@@ -1,4 +1,4 @@
-//! Databases of workflows among what is open: which they are, and what the pages ask of them.
+//! The databases of workflows in the open source, and the answers about them.
 
 use prosescope_core::database::Limits;
 use prosescope_core::session::search::Needle;
@@ -15,20 +15,20 @@ use prosescope_workflow::{
 use crate::protocol::{EventCounts, Line, Trouble, Window, WorkflowsIn};
 use crate::{Desk, DeskSource};
 
-/// A database of workflows, with the ids of the lists that were asked last.
+/// A database of workflows, with the ids of its most recently requested lists.
 pub(crate) struct OpenWorkflows {
     place: String,
-    /// Open while a question is answered.
+    /// The tables; open only while a request is answered.
     tables: Option<Box<dyn Rows>>,
-    /// The status, whether a run waits, and the ids.
+    /// The most recent list: the status, whether a run waits, and the ids.
     listed: Option<(String, bool, Vec<String>)>,
-    /// A workflow, and the ids of its events.
+    /// A workflow and the ids of its events.
     events: Option<(String, EventIds)>,
-    /// A text, a workflow, and the search that goes on.
+    /// A text, a workflow, and the unfinished search.
     search: Option<(String, String, Search)>,
 }
 
-/// Takes the databases of workflows out of a list: what is no run, and has the tables.
+/// Moves the databases of workflows out of a list of runs: entries that are not runs but have the tables.
 pub(crate) fn taken_from(
     list: &mut RunList,
     source: &dyn DeskSource,
@@ -36,7 +36,7 @@ pub(crate) fn taken_from(
 ) -> Vec<WorkflowsIn> {
     let mut found = Vec::new();
     list.runs.retain(|run| {
-        // A database with a run in it is a run, whatever else it holds.
+        // A database that contains a run counts as a run, whatever else it contains.
         let may_be = run.error.is_some() && source.file(&run.place).is_some();
         let tables = may_be.then(|| source.workflows(&run.place, limits));
         let is_one = matches!(tables, Some(Ok(tables)) if tables.shape().fits().is_ok());
@@ -54,7 +54,7 @@ pub(crate) fn taken_from(
     found
 }
 
-/// Whether a file belongs to one of these databases.
+/// Returns whether a file belongs to one of these databases.
 pub(crate) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
     of.iter().any(|of| {
         let end = path.strip_prefix(of.place.as_str());
@@ -62,7 +62,7 @@ pub(crate) fn is_part(path: &str, of: &[WorkflowsIn]) -> bool {
     })
 }
 
-/// Why a database with some tables of workflows cannot be shown; `None` for any other file.
+/// Returns why a database with some tables of workflows cannot be shown; `None` for any other file.
 pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Option<Trouble> {
     source.file(place)?;
     let tables = source.workflows(place, limits).ok()?;
@@ -73,14 +73,14 @@ pub(crate) fn unfit(source: &dyn DeskSource, place: &str, limits: &Limits) -> Op
     Some(Trouble {
         file: Some(place.to_owned()),
         found: "A database with tables of workflows.".to_owned(),
-        cause: format!("It cannot be read as one: {why}."),
+        cause: format!("The workflows cannot be read: {why}."),
         next: "Check that it is whole; `prosescope workflow setup --apply --state FILE` adds missing tables to a copy of it.".to_owned(),
         ..Trouble::default()
     })
 }
 
 impl Desk {
-    /// The database of workflows in a place, opened when it is not.
+    /// Returns the database of workflows at a place, and opens it if necessary.
     pub(crate) fn tables(&mut self, place: &str) -> Result<&mut OpenWorkflows, Trouble> {
         let open = self.open_workflows.take();
         let source = self.source().ok_or_else(crate::desk::nothing_open)?;
@@ -107,7 +107,7 @@ impl OpenWorkflows {
         self.tables = None;
     }
 
-    /// A stretch of the list.
+    /// Returns a window of the list of workflows.
     pub(crate) fn list(
         &mut self,
         status: &str,
@@ -143,7 +143,7 @@ impl OpenWorkflows {
         })
     }
 
-    /// A workflow.
+    /// Returns a workflow.
     pub(crate) fn show(&self, id: &str) -> Result<Option<WorkflowPage>, Trouble> {
         let found = show(rows(&self.tables)?, id).map_err(|fault| trouble(&self.place, fault))?;
         Ok(found.map(page::page))
@@ -164,7 +164,7 @@ impl OpenWorkflows {
         Ok(&self.events.insert(events).1)
     }
 
-    /// How many events a workflow has.
+    /// Returns the number of a workflow's events.
     pub(crate) fn event_counts(&mut self, id: &str) -> Result<EventCounts, Trouble> {
         let ids = self.event_ids(id)?;
         let by_run = ids.by_run.iter();
@@ -175,7 +175,7 @@ impl OpenWorkflows {
         })
     }
 
-    /// A stretch of a workflow's events, or of those of a run.
+    /// Returns a window of a workflow's events, or of those of one run.
     pub(crate) fn events(
         &mut self,
         id: &str,
@@ -201,7 +201,7 @@ impl OpenWorkflows {
         })
     }
 
-    /// Begins a search of a workflow, or goes on with it; what was found so far.
+    /// Starts or continues a search of a workflow, and returns what was found so far.
     pub(crate) fn search(
         &mut self,
         id: &str,
@@ -224,7 +224,7 @@ impl OpenWorkflows {
             }
         }
         let found = search.found().clone();
-        // Asked again, it looks anew.
+        // A finished search is dropped, so that a repeated request searches again.
         self.search = (!found.done).then(|| (id.to_owned(), text.to_owned(), search));
         Ok(found)
     }
@@ -239,7 +239,7 @@ impl OpenWorkflows {
         Ok(Search::new(needle, page))
     }
 
-    /// One event of a workflow.
+    /// Returns one event of a workflow.
     pub(crate) fn event(&self, id: &str, event: i64) -> Result<Option<EventShown>, Trouble> {
         let found = events_from(rows(&self.tables)?, id, None, event, 1);
         let found = found.map_err(|fault| trouble(&self.place, fault))?;

@@ -1,4 +1,4 @@
-//! What a page asks, answered natively over the examples.
+//! Tests the answers of a desk natively, with the example runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ use serde::de::DeserializeOwned;
 const FOLDER: &str = "runs/20260115-083214-h5n2ye";
 const FAILED: &str = "runs/20260118-201530-z4t9wa";
 
-/// A folder whose files are told apart by their length alone.
+/// A folder whose files have their length as their version.
 struct Folder(Disk, Option<Shared>);
 
 impl Source for Folder {
@@ -203,7 +203,7 @@ fn two_runs_of_one_program_are_compared_with_their_values() {
 #[test]
 fn a_long_list_comes_in_pieces_and_every_run_once() {
     use std::sync::atomic::{AtomicI64, Ordering};
-    // Each look at this clock is 60 ms later than the one before: time for two runs or so at once.
+    // Each reading of this clock is 60 ms later than the previous one, so about two runs fit into one slice.
     static NOW: AtomicI64 = AtomicI64::new(0);
     let mut asked = Asked {
         desk: Desk::new(|| NOW.fetch_add(60, Ordering::Relaxed)),
@@ -241,7 +241,7 @@ fn what_the_page_folded_is_left_out_and_unfolded_around_a_node() {
     let around = &all.rows[..deep.node as usize];
     let above = around.iter().rev().find(|row| row.level < deep.level);
     let above = above.unwrap().node;
-    // What went well is folded: what failed, and all that it lies in, is seen, and says what it was called with.
+    // With successful nodes folded, the failed ones and all their ancestors are visible, with their arguments.
     let calm = asked.trace(&Folds::of(Folded::Well));
     let is_open = |row: &&TreeRow| row.status == "failed" || row.descendants == 0 || row.folded;
     assert!(calm.rows.iter().all(|row| is_open(&row)));
@@ -296,7 +296,7 @@ fn rows_of_the_trace_are_chosen_and_come_with_their_bars() {
     let Traced { page, bars } = asked.ask(request).unwrap();
     let all = asked.trace(&Folds::default()).total;
     assert_eq!(page.total, all, "nothing is folded among chosen rows");
-    // What holds others with times comes behind them, what has no time last.
+    // Rows whose times include others' come after those; rows without a time come last.
     let key = |row: &TreeRow| {
         (
             row.duration_ms.is_none(),
@@ -391,7 +391,7 @@ fn a_desk_depends_on_neither_a_browser_nor_a_system() {
         .lines()
         .filter_map(|line| line.split('.').next())
         .collect();
-    // The first three have no I/O either.
+    // The first three of these crates must not have I/O either.
     let plain = [
         "prosescope-core",
         "prosescope-share",
@@ -424,7 +424,7 @@ fn a_single_run_comes_with_the_overview_that_is_asked_next() {
     let overview: Overview = asked.ask(question).unwrap();
     let known: Overview = serde_json::from_str(&opened.overview.unwrap()).unwrap();
     assert_eq!(known, overview);
-    // Of several none is shown yet.
+    // Of several runs, none is shown yet.
     let (_, opened) = Asked::open(&examples());
     assert_eq!(opened.overview, None);
 }
@@ -465,10 +465,7 @@ fn a_text_is_found_in_a_run_and_the_same_when_it_is_asked_again() {
     assert!(found.done && found.read == found.of && found.run == FAILED);
     assert_eq!(find("headings").unwrap(), found);
     assert!(find("no such words").unwrap().groups.is_empty());
-    assert_eq!(
-        find(" ").unwrap_err().cause,
-        "The text to look for is empty."
-    );
+    assert_eq!(find(" ").unwrap_err().cause, "The search text is empty.");
 }
 
 #[test]
@@ -534,7 +531,7 @@ fn what_is_open_is_shared_as_it_was_looked_through() {
             .any(|text| text == "a-word-in-the-program")
     );
     assert_eq!(looked.report.runs.len(), 2);
-    // Two runs of one name have no two places in one file: that is said before anything is looked through.
+    // Two runs of one name would get the same place in the file, which is reported before anything is scanned.
     copy(
         &runs.join(names[0]),
         &dir.path().join("other").join(names[0]),
@@ -613,7 +610,7 @@ fn a_run_is_written_for_a_model_without_its_secrets() {
     assert!(!of.text.contains(secret));
     assert!(of.replaced.iter().any(|of| of.kind == "secret"));
     assert!(of.replaced_words().contains("secret"), "{of:?}");
-    // A row is the same row in the copy.
+    // A row keeps its identity in the copy.
     let row = ask(Some(3), ModelSize::Small, false);
     let raw = ask(Some(3), ModelSize::Small, true);
     assert!(raw.raw && raw.replaced.is_empty());

@@ -1,4 +1,4 @@
-//! The routes, and the commands among them.
+//! The routes of the server, and the handlers of commands.
 
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,12 +27,12 @@ use crate::pool::Pool;
 use crate::problem::Problem;
 use crate::{read, stream};
 
-/// What the routes share.
+/// State shared by all routes.
 pub(crate) struct Site {
     pub(crate) pool: Arc<Pool>,
     pub(crate) hub: Arc<Hub>,
     pub(crate) metrics: Arc<Metrics>,
-    /// How far events are settled, for whoever reads by pages.
+    /// Up to where events are settled, for clients that read by pages.
     pub(crate) horizon: Arc<Mutex<Horizon>>,
 }
 
@@ -48,15 +48,15 @@ type Done<T> = Result<Answer<T>, Problem>;
     ),
     components(schemas(Problem)),
     tags(
-        (name = "commands", description = "What changes a workflow"),
-        (name = "pages", description = "What is recorded"),
-        (name = "events", description = "Progress, in order, none missed and none twice"),
-        (name = "server", description = "The server itself")
+        (name = "commands", description = "Change a workflow"),
+        (name = "pages", description = "Read what is recorded"),
+        (name = "events", description = "Follow progress: each event once and in order"),
+        (name = "server", description = "State of the server")
     )
 )]
 struct Document;
 
-/// All routes, with their description.
+/// Returns all routes with their OpenAPI description.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Site>> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(start))
@@ -84,7 +84,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Site>> {
         .routes(routes!(read::document))
 }
 
-/// Milliseconds since 1970 UTC.
+/// Returns the current time in milliseconds since 1970 UTC.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -92,7 +92,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The version that `If-Match` names.
+/// Returns the version in `If-Match`.
 fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     let Some(value) = headers.get(header::IF_MATCH) else {
         return Ok(None);
@@ -108,7 +108,7 @@ fn version(headers: &HeaderMap) -> Result<Option<i64>, Problem> {
     }
 }
 
-/// Records a command that `make` makes of the store.
+/// Runs the command that `make` builds from the store, and records it.
 async fn recorded<C>(
     site: &Arc<Site>,
     headers: &HeaderMap,
@@ -138,7 +138,7 @@ fn uuid(id: &str) -> Result<String, Problem> {
     Ok(id.to_string())
 }
 
-/// What an error is recorded as.
+/// Converts an error to the form that is recorded.
 fn error_of(error: Json) -> Json {
     match error.value() {
         serde_json::Value::String(text) => Json::of_message(&text),
@@ -146,7 +146,7 @@ fn error_of(error: Json) -> Json {
     }
 }
 
-/// Begin a run; without `workflow_id` a new workflow.
+/// Begins a run; without `workflow_id`, in a new workflow.
 #[utoipa::path(post, path = "/workflow/start", tag = "commands", request_body = StartBody,
     responses((status = 200, body = Started)))]
 async fn start(
@@ -176,7 +176,7 @@ async fn start(
     .await
 }
 
-/// Answer the question of the run that waits.
+/// Answers the question of the waiting run.
 #[utoipa::path(post, path = "/workflow/input/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = InputBody, responses((status = 200, body = Turned)))]
 async fn input(
@@ -196,7 +196,7 @@ async fn input(
     .await
 }
 
-/// Pause a workflow: it takes no new run.
+/// Pauses a workflow, so that it accepts no new run.
 #[utoipa::path(post, path = "/workflow/pause/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     responses((status = 200, body = Moved)))]
 async fn pause(
@@ -211,7 +211,7 @@ async fn pause(
     .await
 }
 
-/// Resume a workflow that is paused or has an error.
+/// Resumes a workflow that is paused or has an error.
 #[utoipa::path(post, path = "/workflow/resume/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     responses((status = 200, body = Moved)))]
 async fn resume(
@@ -226,7 +226,7 @@ async fn resume(
     .await
 }
 
-/// Cancel a workflow with its open runs; with `run_id` that run alone.
+/// Cancels a workflow with its open runs; with `run_id`, only that run.
 #[utoipa::path(post, path = "/workflow/cancel/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = RunBody, responses((status = 200, body = Moved)))]
 async fn cancel(
@@ -244,7 +244,7 @@ async fn cancel(
     .await
 }
 
-/// Record that the workflow itself went wrong.
+/// Records an error of the workflow itself.
 #[utoipa::path(post, path = "/workflow/error/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = ErrorBody, responses((status = 200, body = Moved)))]
 async fn error(
@@ -262,7 +262,7 @@ async fn error(
     .await
 }
 
-/// Ask the person a question: the run waits for input.
+/// Asks the person a question; the run then waits for input.
 #[utoipa::path(post, path = "/workflow/ask/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
     request_body = AskBody, responses((status = 200, body = Turned)))]
 async fn ask(
@@ -281,7 +281,7 @@ async fn ask(
     .await
 }
 
-/// End a run with its output.
+/// Ends a run with its output.
 #[utoipa::path(post, path = "/workflow/finish/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
     request_body = FinishBody, responses((status = 200, body = Turned)))]
 async fn finish(
@@ -292,7 +292,7 @@ async fn finish(
 ) -> Done<Turned> {
     if body.output.is_null() {
         return Err(Problem::bad("output is null, which records no output")
-            .hint("send what the run came to, or end it with /workflow/fail"));
+            .hint("send the run's output, or end the run with /workflow/fail"));
     }
     recorded(&site, &headers, move |store| {
         Ok(Finish {
@@ -306,7 +306,7 @@ async fn finish(
     .await
 }
 
-/// End a run with its error.
+/// Ends a run with an error.
 #[utoipa::path(post, path = "/workflow/fail/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
     request_body = ErrorBody, responses((status = 200, body = Turned)))]
 async fn fail(
@@ -324,7 +324,7 @@ async fn fail(
     .await
 }
 
-/// Record that a run is worked on; 409 tells its engine to stop.
+/// Records that an engine works on a run; 409 means that the engine must stop.
 #[utoipa::path(post, path = "/workflow/heartbeat/{id}", tag = "commands", params(("id" = String, Path, description = "The run")),
     request_body = HeartbeatBody, responses((status = 200, body = Turned)))]
 async fn heartbeat(
@@ -342,7 +342,7 @@ async fn heartbeat(
     .await
 }
 
-/// Change preferences: members are set or removed, others stay.
+/// Sets or removes preferences; the others stay.
 #[utoipa::path(post, path = "/workflow/prefer/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = PreferBody, responses((status = 200, body = DataSet)))]
 async fn prefer(
@@ -361,7 +361,7 @@ async fn prefer(
     .await
 }
 
-/// Keep an important step, for later runs.
+/// Records an important step for later runs.
 #[utoipa::path(post, path = "/workflow/step/{id}", tag = "commands", params(("id" = String, Path, description = "The workflow")),
     request_body = StepBody, responses((status = 200, body = DataSet)))]
 async fn step(
@@ -381,7 +381,7 @@ async fn step(
     .await
 }
 
-/// Append an event, or several: all or none.
+/// Appends one event or several; if one is refused, none is appended.
 #[utoipa::path(post, path = "/workflow/events/{id}", tag = "events", params(("id" = String, Path, description = "The workflow")),
     request_body = EventsBody, responses((status = 200, body = Appended)))]
 async fn append(

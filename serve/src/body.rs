@@ -1,4 +1,4 @@
-//! What the routes take: bodies and questions, each refused as a problem when it is not as it should be.
+//! The inputs of the routes: bodies and queries. An invalid one is refused with a problem.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
@@ -13,14 +13,14 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::problem::Problem;
 
-/// A body of JSON. An empty one is an empty object.
+/// A JSON body; an empty one counts as an empty object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Body<T>, Problem> {
-        // A form of another page can send text without asking; it cannot send JSON.
+        // A form of another page can send text without the browser's preflight; it cannot send JSON.
         let of = request.headers().get(header::CONTENT_TYPE);
         let of = of
             .and_then(|of| of.to_str().ok())
@@ -33,7 +33,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             match rejection.status() {
                 StatusCode::PAYLOAD_TOO_LARGE => {
                     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-                        .hint("send less at once; long values are not for events")
+                        .hint("send less at once; events are not meant for long values")
                 }
                 status => Problem::new(status, detail),
             }
@@ -59,7 +59,7 @@ fn wrong(cause: &serde_json::Error) -> Problem {
     Problem::bad(format!("the body cannot be read: {cause}")).hint("/openapi.json describes it")
 }
 
-/// What stands behind `?`.
+/// The query of the address.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
@@ -91,86 +91,86 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// A whole number, also one that is written as `2.0`: JSON knows no difference.
+/// Deserializes a whole number, also one written as `2.0`: JSON does not distinguish them.
 fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let number = f64::deserialize(from)?;
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
-    // Every whole number of 32 bits is exact as a floating one.
+    // A float represents every whole number of 32 bits exactly.
     is_whole.then_some(number as u32).ok_or_else(|| {
         serde::de::Error::custom(format!("{number} is not a whole number of 32 bits"))
     })
 }
 
-/// Begins a run.
+/// The body of `/workflow/start`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StartBody {
     /// The person's message.
     pub(crate) input: String,
-    /// The workflow to continue; a new one without it.
+    /// The workflow to continue; without it, a new one.
     #[serde(default)]
     pub(crate) workflow_id: Option<String>,
-    /// A UUID of the caller's: the same request again, with the same id and input, changes nothing.
+    /// A UUID chosen by the caller: a repeated request with the same id and input changes nothing.
     #[serde(default)]
     #[schema(format = "uuid")]
     pub(crate) run_id: Option<String>,
-    /// Whether the engine may ask back; true without it.
+    /// Whether the engine may ask questions; true by default.
     #[serde(default)]
     pub(crate) ask_clarifications: Option<bool>,
-    /// Begin the run although another one of the workflow is open.
+    /// Whether to begin the run even if another one of the workflow is open.
     #[serde(default)]
     pub(crate) parallel: bool,
-    /// Who works on it: a claim.
+    /// The name of the engine that works on the run; not verified.
     #[serde(default)]
     pub(crate) owner: Option<String>,
-    /// The most messages that the context keeps.
+    /// The most messages in the context.
     #[serde(default, deserialize_with = "whole")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
-/// Answers a question.
+/// The body of `/workflow/input`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputBody {
     /// The answer.
     pub(crate) text: String,
-    /// The run, where several wait.
+    /// The run to answer, if several wait.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// The most messages that the context keeps.
+    /// The most messages in the context.
     #[serde(default, deserialize_with = "whole")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
-/// Names a run.
+/// The body of `/workflow/cancel`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunBody {
-    /// The run; the whole workflow without it.
+    /// The run; without it, the whole workflow.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
 }
 
-/// Nothing.
+/// An empty object.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoBody {}
 
-/// Asks the person.
+/// The body of `/workflow/ask`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskBody {
     /// The question.
     pub(crate) question: String,
-    /// More of it: an object.
+    /// Further data: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
 }
 
-/// Any JSON but null.
+/// Returns the schema of any JSON value except null.
 fn but_null() -> Object {
     let all = [
         Type::Object,
@@ -182,43 +182,43 @@ fn but_null() -> Object {
     Object::with_type(SchemaType::Array(all.to_vec()))
 }
 
-/// Ends a run with its output.
+/// The body of `/workflow/finish`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FinishBody {
-    /// The answer: any JSON but null.
+    /// The output: any JSON value except null.
     #[schema(schema_with = but_null)]
     pub(crate) output: Json,
-    /// The assistant's message for the conversation.
+    /// The assistant's message in the conversation.
     #[serde(default)]
     pub(crate) message: Option<String>,
     /// A summary of the conversation so far.
     #[serde(default)]
     pub(crate) summary: Option<String>,
-    /// The most messages that the context keeps.
+    /// The most messages in the context.
     #[serde(default, deserialize_with = "whole")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
 
-/// Says what went wrong.
+/// The body of `/workflow/error` and `/workflow/fail`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ErrorBody {
-    /// A text or an object.
+    /// The error: a text or an object.
     pub(crate) error: Json,
 }
 
-/// Says who works on a run.
+/// The body of `/workflow/heartbeat`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeartbeatBody {
-    /// A claim.
+    /// The name of the engine that works on the run; not verified.
     #[serde(default)]
     pub(crate) owner: Option<String>,
 }
 
-/// Changes preferences.
+/// The body of `/workflow/prefer`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreferBody {
@@ -231,40 +231,40 @@ pub(crate) struct PreferBody {
     pub(crate) remove: Vec<String>,
 }
 
-/// Keeps an important step.
+/// The body of `/workflow/step`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StepBody {
     /// The step.
     pub(crate) text: String,
-    /// The run that it belongs to.
+    /// The run to which the step belongs.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// More of it: an object.
+    /// Further data: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
 }
 
-/// An event.
+/// An event to append.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventBody {
-    /// For people.
+    /// A text for people.
     pub(crate) text: String,
-    /// `progress` without it.
+    /// The kind of event; `progress` by default.
     #[serde(default)]
     pub(crate) kind: Option<Kind>,
-    /// The run that it belongs to.
+    /// The run to which the event belongs.
     #[serde(default)]
     pub(crate) run_id: Option<String>,
-    /// For programs: an object.
+    /// Data for programs: an object.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub(crate) payload: Option<Json>,
 }
 
-/// One event, or several of which all or none are appended.
+/// One event, or several that are appended together or not at all.
 #[derive(Debug, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum EventsBody {
@@ -276,7 +276,7 @@ pub(crate) enum EventsBody {
 
 impl<'de> Deserialize<'de> for EventsBody {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<EventsBody, D::Error> {
-        // serde's own way for untagged enums goes through values, and loses the digits of long numbers.
+        // serde's derived code for untagged enums buffers the value and loses the digits of long numbers.
         let raw = <&RawValue>::deserialize(from)?;
         let read = match raw.get().starts_with('[') {
             true => serde_json::from_str(raw.get()).map(EventsBody::Many),
@@ -286,43 +286,43 @@ impl<'de> Deserialize<'de> for EventsBody {
     }
 }
 
-/// Which workflows are listed.
+/// The filter of the list of workflows.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListAsked {
-    /// Of this status.
+    /// Only workflows with this status.
     #[serde(default)]
     #[param(value_type = Option<WorkflowStatus>, inline)]
     pub(crate) status: Option<String>,
-    /// Of which a run waits for input.
+    /// Only workflows with a run that waits for input.
     #[serde(default)]
     pub(crate) waiting: bool,
-    /// At most so many, 1,000 at the most.
+    /// The most workflows to return, up to 1,000.
     #[serde(default)]
     #[param(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) limit: u32,
 }
 
-/// Which runs count as stuck.
+/// The filter of the list of stuck runs.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StuckAsked {
-    /// Without a sign of life for so long: `5m`, `1h30m`.
+    /// The time without a sign of life: `5m`, `1h30m`.
     #[serde(default)]
     #[param(pattern = r"^[1-9][0-9]{0,3}[dhms]$")]
     pub(crate) silent: Option<String>,
 }
 
-/// Which events are wanted.
+/// The range of events to return.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EventsAsked {
-    /// After this event.
+    /// Only events after this one.
     #[serde(default)]
     pub(crate) after: Option<i64>,
-    /// At most so many, 1,000 at the most.
+    /// The most events to return, up to 1,000.
     #[serde(default)]
     #[param(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) limit: Option<u32>,

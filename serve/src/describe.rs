@@ -1,5 +1,6 @@
-//! What the description of the routes says of all of them alike: who may ask, `If-Match`, and what may be refused. Paths,
-//! methods, bodies and answers are described where each route is; here they are only looked at, so that a new route is whole.
+//! Completes the OpenAPI description with the parts that depend on a route's kind: authentication, `If-Match`, and
+//! refusals. Each route describes its own path, method, body and answer; this module reads those, so that a new route
+//! is described completely.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use utoipa::openapi::security::{
 };
 use utoipa::openapi::{Components, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
 
-/// What a route has, as far as it decides what may be refused.
+/// The properties of a route that decide how it can be refused.
 struct Has {
     token: bool,
     id: bool,
@@ -18,7 +19,7 @@ struct Has {
     store: bool,
 }
 
-/// A status, when a problem has it, and which routes may give it.
+/// A status, its description, and the routes that can return it.
 type Refusal = (u16, &'static str, fn(&Has) -> bool);
 
 const REFUSALS: &[Refusal] = &[
@@ -26,7 +27,7 @@ const REFUSALS: &[Refusal] = &[
     (401, "The token is missing or wrong", |has| has.token),
     (
         403,
-        "A page of another origin asks, or the store may not be written to",
+        "The page's origin is not allowed, or the store is read-only",
         |_| true,
     ),
     (404, "There is no such workflow or run", |has| {
@@ -38,21 +39,23 @@ const REFUSALS: &[Refusal] = &[
         "The lifecycle refuses it: `rule` names the rule",
         |has| has.command,
     ),
-    (412, "The workflow is not the one of `If-Match`", |has| {
-        has.command
-    }),
+    (
+        412,
+        "The workflow changed: its version differs from `If-Match`",
+        |has| has.command,
+    ),
     (413, "The body is too large", |_| true),
     (415, "The body is not JSON", |has| has.command),
     (421, "This server does not serve that host", |_| true),
-    (429, "Too many requests of one peer", |_| true),
-    (500, "The store cannot be used as it is", |has| has.store),
+    (429, "Too many requests from one peer", |_| true),
+    (500, "The store is damaged or unusable", |has| has.store),
     (503, "The store is busy, or does not answer", |has| {
         has.store
     }),
     (507, "The store has no room left", |has| has.command),
 ];
 
-/// Completes the description.
+/// Adds authentication, `If-Match` and refusals to the description.
 pub(crate) fn complete(document: &mut OpenApi) {
     let components = document.components.get_or_insert_with(Components::new);
     for (name, scheme) in schemes() {
@@ -121,7 +124,7 @@ fn problem(about: &str) -> Response {
         .build()
 }
 
-/// What an address cannot say: a parameter is there or not, and never null.
+/// Removes null from a parameter's schema: a parameter in an address is present or absent.
 fn without_null(parameter: &mut Parameter) {
     if let Some(RefOr::T(Schema::Object(object))) = &mut parameter.schema
         && let SchemaType::Array(types) = &mut object.schema_type
@@ -133,7 +136,7 @@ fn without_null(parameter: &mut Parameter) {
     }
 }
 
-/// An id, the beginning of one, or `latest`.
+/// Returns the schema of an id: a whole id, the beginning of one, or `latest`.
 fn id() -> Object {
     let mut id = Object::with_type(SchemaType::Type(Type::String));
     id.pattern = Some("^[A-Za-z0-9-]{1,64}$".to_owned());
@@ -147,7 +150,7 @@ fn if_match() -> Parameter {
         .name("If-Match")
         .parameter_in(ParameterIn::Header)
         .description(Some(
-            "The `ETag` of the workflow: refused with 412 when it changed meanwhile",
+            "The workflow's `ETag`; the command is refused with 412 if the workflow changed since",
         ))
         .schema(Some(Schema::Object(version)))
         .build()
@@ -163,10 +166,10 @@ fn needs(scheme: &str) -> SecurityRequirement {
 
 fn schemes() -> BTreeMap<&'static str, SecurityScheme> {
     let key = |name, about| ApiKeyValue::with_description(name, about);
-    let of_address = key("access_token", "The token: on the two streams alone");
+    let of_address = key("access_token", "The token; only for the two streams");
     let of_protocol = key(
         "Sec-WebSocket-Protocol",
-        "`bearer.TOKEN` among the protocols: on the two streams alone",
+        "`bearer.TOKEN` among the protocols; only for the two streams",
     );
     BTreeMap::from([
         (

@@ -1,6 +1,7 @@
-//! Who is let in: this machine by its own name, pages of allowed origins, whoever has the token, and not too often.
+//! Access control: checks the host, the origin of the page, the token and the rate of a request.
 //!
-//! The rate is counted last, and apart for whoever has no token: a page that asks without one cannot use up what the engine has.
+//! The rate is checked last, and separately for requests without the token, so that a page without the token cannot
+//! use up the engine's requests.
 
 use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroU32;
@@ -20,40 +21,40 @@ use subtle::ConstantTimeEq;
 use crate::metrics::{Metrics, Route};
 use crate::problem::Problem;
 
-/// Who may ask.
+/// The access rules of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
-    /// What must be sent as `Authorization: Bearer`; without one everybody who can connect may ask.
+    /// The token to send as `Authorization: Bearer`; without one, anyone who can connect has access.
     pub token: Option<String>,
-    /// Names of hosts beside those of loopback, without their ports.
+    /// Allowed host names besides those of loopback, without ports.
     pub hosts: Vec<String>,
-    /// Origins of pages that may ask, as `https://app.example`.
+    /// Origins of pages that have access, such as `https://app.example`.
     pub origins: Vec<String>,
-    /// Requests a second of one peer, and as many again at once; 0 for any number. Requests without the token are counted
-    /// apart, by the same limit.
+    /// Requests per second and peer, and the size of a burst; 0 for no limit. Requests without the token are counted
+    /// separately, with the same limit.
     pub rate: u32,
 }
 
 type Rate = RateLimiter<IpAddr, DefaultKeyedStateStore<IpAddr>, DefaultClock>;
 
-/// What every request passes.
+/// The check that every request must pass.
 pub(crate) struct Guard {
     access: Access,
-    /// Of requests with the token.
+    /// The rate of requests with the token.
     rate: Option<Rate>,
-    /// Of all others, those that are refused included.
+    /// The rate of all other requests, including those that are refused.
     rate_of_strangers: Option<Rate>,
-    /// Bytes of a body.
+    /// The largest body, in bytes.
     body: u64,
     metrics: Arc<Metrics>,
 }
 
-/// Who asks.
+/// The sender of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caller {
-    /// Whoever has the token; where there is none, everybody but pages of other sites.
+    /// A sender with the token; on a server without a token, anyone except pages of other sites.
     Known,
-    /// Anybody else, who is answered all the same: `/health`, a preflight.
+    /// Any other sender. The server still answers `/health` and preflight requests.
     Stranger,
 }
 
@@ -75,7 +76,7 @@ impl Guard {
         }
     }
 
-    /// Forgets peers that have not asked for a while.
+    /// Removes peers without recent requests from the counters.
     pub(crate) fn tidy(&self) {
         for rate in [&self.rate, &self.rate_of_strangers].into_iter().flatten() {
             rate.retain_recent();
@@ -97,22 +98,21 @@ impl Guard {
         caller?;
         let length = request.headers().get(header::CONTENT_LENGTH);
         let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        // Refused by its head: nobody waits for a body that is not read.
+        // Refused by its declared length, before the server waits for the body.
         if length.is_some_and(|length| length > self.body) {
             return Err(too_large(self.body));
         }
         Ok(())
     }
 
-    /// Who asks; refused where that is nobody who may.
+    /// Returns who sent the request, or a problem if the sender has no access.
     fn caller(&self, request: &Request) -> Result<Caller, Problem> {
         let headers = request.headers();
         let hosts = headers.get_all(header::HOST).iter();
         let authority = request.uri().authority().map(Authority::as_str);
         let Some(host) = named_host(hosts.map(|host| host.to_str().ok()), authority) else {
-            return Err(
-                Problem::bad("the request names no host, or more than one").hint("send one Host")
-            );
+            return Err(Problem::bad("the request must name exactly one host")
+                .hint("send one `Host` header"));
         };
         let name = without_port(host);
         let mut known = self.access.hosts.iter();
@@ -128,7 +128,7 @@ impl Guard {
             || is_from_elsewhere && !is_navigation
         {
             return Err(
-                Problem::new(StatusCode::FORBIDDEN, "pages of that origin may not ask")
+                Problem::new(StatusCode::FORBIDDEN, "pages of that origin have no access")
                     .hint("name the origin with --origin when the server starts"),
             );
         }
@@ -148,7 +148,7 @@ impl Guard {
         }
     }
 
-    /// Whether a page of this origin may ask: an allowed one, or one that this server gave itself.
+    /// Returns whether a page of this origin has access: an allowed origin, or this server's own.
     fn is_allowed(&self, origin: &HeaderValue, host: &str) -> bool {
         let origin = origin.to_str().unwrap_or_default();
         let mut known = self.access.origins.iter();
@@ -158,7 +158,7 @@ impl Guard {
                 .is_some_and(|(_, own)| own.eq_ignore_ascii_case(host))
     }
 
-    /// What a browser is told when it asks from a page of another origin.
+    /// Adds the CORS headers that let a page of another origin read the answer.
     fn cors(&self, origin: Option<HeaderValue>, response: &mut Response) {
         let Some(origin) = origin.filter(|origin| {
             let origin = origin.to_str().unwrap_or_default();
@@ -177,7 +177,8 @@ impl Guard {
     }
 }
 
-/// Where a page is that makes a browser ask, beside `Origin`: a plain `GET` for an image or a script has none.
+/// The site of the page that caused a request. A plain `GET` for an image or a script has this header but no
+/// `Origin`.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
@@ -185,7 +186,7 @@ fn said<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether a browser says that a page of another site makes it ask.
+/// Returns whether the browser reports that a page of another site caused the request.
 fn is_cross_site(headers: &HeaderMap) -> bool {
     matches!(
         said(headers, &SEC_FETCH_SITE),
@@ -193,7 +194,7 @@ fn is_cross_site(headers: &HeaderMap) -> bool {
     )
 }
 
-/// The name of a host without its port.
+/// Returns a host name without its port.
 fn without_port(host: &str) -> &str {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.chars().all(|c| c.is_ascii_digit()) => name,
@@ -205,7 +206,7 @@ fn without_port(host: &str) -> &str {
 fn too_large(most: u64) -> Problem {
     let detail = format!("the body has more than {most} bytes");
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
-        .hint("send less at once; long values are not for events")
+        .hint("send less at once; events are not meant for long values")
 }
 
 fn is_loopback(host: &str) -> bool {
@@ -213,12 +214,12 @@ fn is_loopback(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Paths of streams: a browser cannot send a header of ours with them.
+/// The routes of event streams: a browser cannot send its own headers with them.
 const STREAM: &str = "/workflows/{id}/events/stream";
 const WEBSOCKET: &str = "/workflows/{id}/events/ws";
 
-/// Whether a request has the token: as a header; on the streams also as a protocol of the WebSocket, or as `access_token` in
-/// the address.
+/// Returns whether a request has the token: in a header or, for event streams, also as a WebSocket protocol or as
+/// `access_token` in the address.
 fn has_token(request: &Request, token: &str) -> bool {
     let headers = request.headers();
     let bearer = said(headers, &header::AUTHORIZATION)
@@ -236,7 +237,7 @@ fn has_token(request: &Request, token: &str) -> bool {
     sent.any(|sent| bool::from(sent.as_bytes().ct_eq(token.as_bytes())))
 }
 
-/// Lets requests through, counts them, and says what browsers may do with the answers.
+/// Checks each request, counts it, and sets the headers that restrict what browsers may do with the answer.
 pub(crate) async fn guard(
     State(guard): State<Arc<Guard>>,
     request: Request,
@@ -267,11 +268,11 @@ pub(crate) async fn guard(
             .get(header::CONTENT_TYPE)
             .is_some_and(|of| bare && of.as_bytes().starts_with(b"text/"))
     {
-        // The library's own refusals: a route, a method, a size.
+        // axum itself refuses an unknown route, method or size, without a problem as its body.
         let status = response.status();
         let said = match status {
             StatusCode::NOT_FOUND => "there is nothing at this path",
-            StatusCode::METHOD_NOT_ALLOWED => "this path does not take that method",
+            StatusCode::METHOD_NOT_ALLOWED => "this path does not accept that method",
             StatusCode::PAYLOAD_TOO_LARGE => "the body is too large",
             StatusCode::REQUEST_TIMEOUT => "the request took too long",
             _ => "the request was refused",

@@ -1,7 +1,8 @@
-//! One feed of events for all streams: one thread reads what is settled, once, and hands it on.
+//! One feed of events for all streams: a single thread reads settled events once and sends them to every stream.
 //!
-//! A stream reads the past by pages, then joins: the feed says up to where it has handed out (`Joined`), the stream reads
-//! the pages up to there, and goes on with what the feed hands to it. So nothing is missed and nothing comes twice.
+//! A stream first reads past events by pages and then joins the feed. The feed answers with the last event it has
+//! sent (`Joined`); the stream reads the pages up to that event and then continues with the events from the feed. So
+//! no event is missed or repeated.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -14,34 +15,34 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use crate::metrics::Metrics;
 use crate::{Wake, Workplace};
 
-/// Events that wait for a stream. One that has more is too slow, and is dropped.
+/// The most events waiting for a stream. A stream with more is too slow and is closed.
 const QUEUE: usize = 1024;
 
-/// How long the feed waits before it looks again.
+/// The interval between two reads of the feed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long it waits when it is woken.
+/// The interval while the store notifies the feed of changes.
 const WAKE: Duration = Duration::from_millis(500);
 
-/// How long it polls before it tries again to be woken.
+/// The interval between attempts to have the store notify the feed.
 const REWAKE: Duration = Duration::from_secs(5);
 
-/// How long it waits after an error.
+/// The pause after an error.
 const AGAIN: Duration = Duration::from_millis(250);
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE: u32 = 1000;
 
-/// What a stream is handed.
+/// A message of the feed to a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum Feed {
-    /// From here on; everything up to this id has been handed out before.
+    /// The stream has joined; the feed has already sent all events up to this id.
     Joined(i64),
-    /// An event of its workflow.
+    /// An event of the stream's workflow.
     Event(Arc<Event>),
-    /// Whom later events wait for.
+    /// Transactions that hold back later events.
     Waiting(Arc<Vec<Waiting>>),
-    /// Ids went back: who connects again is told whether its cursor still holds.
+    /// Event ids started again, so the stream must check its cursor.
     Restarted,
 }
 
@@ -57,7 +58,7 @@ struct State {
     stopping: bool,
 }
 
-/// The feed.
+/// The feed of events.
 pub(crate) struct Hub {
     state: Mutex<State>,
     changed: Condvar,
@@ -65,7 +66,7 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Begins to feed.
+    /// Starts the feed's thread.
     pub(crate) fn start(
         place: Arc<dyn Workplace>,
         metrics: Arc<Metrics>,
@@ -97,7 +98,7 @@ impl Hub {
         receiver
     }
 
-    /// Looks for events now: something was recorded here.
+    /// Makes the feed read now, after this server has recorded something.
     pub(crate) fn wake(&self) {
         self.changed.notify_all();
     }
@@ -124,10 +125,10 @@ struct Feeding {
     place: Arc<dyn Workplace>,
     store: Option<Box<dyn Tables + Send>>,
     wake: Option<Box<dyn Wake>>,
-    /// When something was last tried that wakes.
+    /// When the feed last tried to be notified by the store.
     wake_tried: Option<Instant>,
     horizon: Horizon,
-    /// Everything up to this id has been handed out.
+    /// The feed has sent all events up to this id.
     fed: i64,
     waits: Vec<Waiting>,
 }
@@ -171,7 +172,7 @@ impl Feeding {
     }
 
     fn pause(&mut self) {
-        // While events are held back, nothing notifies of the end that is waited for.
+        // The end of the transaction that holds events back causes no notification, so the feed must poll.
         if self.waits.is_empty()
             && let Some(wake) = &mut self.wake
         {
@@ -186,13 +187,13 @@ impl Feeding {
         }
     }
 
-    /// Hands out what is settled.
+    /// Sends the events settled since the last read.
     fn look(&mut self) -> Result<(), Fault> {
         if self.store.is_none() {
             self.store = Some(self.place.open()?);
             self.wake_tried = None;
         }
-        // Before looking: what is recorded after the look wakes.
+        // Set up before the read, so that a change right after the read causes a notification.
         if self.wake.is_none() && self.wake_tried.is_none_or(|tried| tried.elapsed() > REWAKE) {
             self.wake = self.place.wake();
             self.wake_tried = Some(Instant::now());
@@ -209,7 +210,7 @@ impl Feeding {
             return Ok(());
         }
         if !self.hub.state().streams.iter().any(|stream| stream.joined) {
-            // Nobody was handed anything: whoever joins reads the past by pages.
+            // The feed has sent nothing yet: streams that join read past events by pages.
             self.fed = settled;
         }
         while self.fed < settled {
@@ -242,7 +243,7 @@ impl Feeding {
 }
 
 impl Hub {
-    /// Hands something to streams; those that are too slow, or gone, are closed.
+    /// Sends a message to streams, and closes those that are too slow or gone.
     fn hand_on(&self, state: &mut State, to: impl Fn(&Stream) -> bool, what: &Feed) {
         state.streams.retain(|stream| {
             if !to(stream) {

@@ -1,21 +1,21 @@
-//! Workflows over HTTP: commands, pages, and events as they come.
+//! An HTTP server for workflows: commands, pages, and live events.
 //!
 //! ```text
 //! connection (limits, timeouts) ─► layers (host, origin, token, rate, size) ─► routes ─► Pool: stores on threads of their own
 //!                                                                              └─► Hub: one feed of events ─► streams
 //! ```
 //!
-//! | file | says |
+//! | file | answers for |
 //! |---|---|
-//! | `api.rs`, `read.rs`, `body.rs` | the routes: commands and pages, and what they take |
+//! | `api.rs`, `read.rs`, `body.rs` | the routes: commands, pages, and their inputs |
 //! | `stream.rs`, `hub.rs` | events from a cursor, as server-sent events and over a WebSocket |
 //! | `pool.rs` | stores, which block, on threads of their own |
-//! | `guard.rs` | who is let in |
-//! | `listen.rs` | connections, and a stop that loses nothing |
-//! | `problem.rs`, `metrics.rs` | errors as RFC 9457, figures for Prometheus |
-//! | `describe.rs` | what the description says of all routes alike |
+//! | `guard.rs` | access control: host, origin, token, rate |
+//! | `listen.rs` | connections, and a shutdown that loses no request |
+//! | `problem.rs`, `metrics.rs` | errors as RFC 9457, metrics for Prometheus |
+//! | `describe.rs` | the parts of the OpenAPI description that many routes share |
 //!
-//! Nothing here decides about workflows: [`prosescope_workflow`] does.
+//! The rules of workflows are in [`prosescope_workflow`], not here.
 
 mod api;
 mod body;
@@ -40,30 +40,30 @@ use prosescope_workflow::Tables;
 pub use guard::Access;
 pub use listen::{Limits, Server};
 
-/// Where workflows are kept. All of it blocks, and is called on threads of its own.
+/// The store of the workflows. All methods block, so the server calls them on threads of their own.
 pub trait Workplace: Send + Sync + 'static {
     /// Opens the store.
     ///
     /// # Errors
-    /// The fault of the store.
+    /// The store's fault.
     fn open(&self) -> Result<Box<dyn Tables + Send>, Fault>;
 
-    /// What wakes whoever follows events, where something does.
+    /// Returns a waker that reports new events, if the store has one.
     fn wake(&self) -> Option<Box<dyn Wake>>;
 
-    /// Is told each fault as the store says it, for whoever runs the server: clients are told its kind alone, because it may
-    /// name the user, host and path of the store.
+    /// Reports each fault in full to the operator of the server. Clients only get its kind, because its text may
+    /// contain the store's user, host and path.
     fn failed(&self, fault: &Fault);
 }
 
-/// Wakes whoever follows events.
+/// Reports new events of the store.
 pub trait Wake: Send {
-    /// Waits for an event, or so long; `false` when nothing wakes any more.
+    /// Waits for an event, at most for this long; returns false if the store can no longer report events.
     fn wait(&mut self, at_most: Duration) -> bool;
 }
 
-/// Listens for the signals that ask a process to stop, Ctrl-C and SIGTERM, and waits for the first one. Signals count from the
-/// call on, not from the first time that the future is asked. Called inside of a tokio runtime.
+/// Waits for the first signal that asks a process to stop: Ctrl-C or SIGTERM. The signals are caught from this call
+/// on, even before the future is polled. Must be called within a tokio runtime.
 pub fn asked_to_stop() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
@@ -86,7 +86,7 @@ pub fn asked_to_stop() -> impl Future<Output = ()> {
     }
 }
 
-/// The description of the routes, as JSON.
+/// Returns the OpenAPI description of the routes, as JSON.
 pub fn openapi() -> String {
     let (_, mut document) = api::routes().split_for_parts();
     describe::complete(&mut document);

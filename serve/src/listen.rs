@@ -1,4 +1,4 @@
-//! Connections: their limits, and a stop that loses nothing.
+//! The connections of the server: their limits, and a shutdown that loses no request.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -28,20 +28,21 @@ use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::pool::Pool;
 
-/// How much of everything the server takes.
+/// The server's limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Bytes of a body.
+    /// The largest body, in bytes.
     pub body: usize,
-    /// Connections. When there are as many, the oldest that has not sent a whole request is closed for a new one.
+    /// The most connections. At this number, a new connection replaces the oldest one that has not yet sent a whole
+    /// request.
     pub connections: usize,
-    /// How long a connection may take to send the head of a request, and may be idle.
+    /// The time in which a connection must send the head of a request; also the longest idle time.
     pub head: Duration,
-    /// How long a request may take; streams may take longer.
+    /// The longest duration of a request; streams are exempt.
     pub request: Duration,
-    /// How long a client may take no bytes.
+    /// The longest time in which a client accepts no bytes.
     pub write: Duration,
-    /// How long a stop waits for requests.
+    /// The longest time for which a shutdown waits for requests.
     pub stop: Duration,
 }
 
@@ -58,10 +59,10 @@ impl Default for Limits {
     }
 }
 
-/// How long a stop waits for the feed of events to end its look.
+/// The longest time for which a shutdown waits for the feed's last read.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 
-/// A server that listens.
+/// A server bound to an address.
 pub struct Server {
     listener: std::net::TcpListener,
     place: Arc<dyn Workplace>,
@@ -78,19 +79,19 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// A connection that is open.
+/// An open connection.
 struct Open {
-    /// A whole request has come.
+    /// Whether the connection has sent a whole request.
     asked: AtomicBool,
     close: Notify,
 }
 
-/// The connections, the oldest first.
+/// The open connections, the oldest first.
 #[derive(Default)]
 struct Connections(Mutex<VecDeque<Weak<Open>>>);
 
 impl Connections {
-    /// Adds one; closes the oldest idle one where there are too many. Returns whether there is room for it.
+    /// Adds a connection, if necessary in place of the oldest idle one. Returns false if there is no room.
     fn add(&self, open: &Arc<Open>, most: usize, metrics: &Metrics) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|known| known.strong_count() > 0);
@@ -114,10 +115,10 @@ impl Connections {
 }
 
 impl Server {
-    /// Listens.
+    /// Binds the server to an address.
     ///
     /// # Errors
-    /// When the system refuses the address.
+    /// If the system refuses the address.
     pub fn listen(
         address: SocketAddr,
         place: Arc<dyn Workplace>,
@@ -132,19 +133,19 @@ impl Server {
         })
     }
 
-    /// The address, with the port that the system chose.
+    /// Returns the address, with the port that the system chose.
     ///
     /// # Errors
-    /// When the system does not say.
+    /// If the system does not report it.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop` is done; then answers what was asked, closes the streams with their cursors, and returns. `stop` is
-    /// called first, then `ready`: whoever is told that the server is ready can stop it.
+    /// Serves until `stop` completes; then answers the open requests, closes the streams with their cursors, and
+    /// returns. Calls `stop` before `ready`, so that the server can be stopped as soon as it is ready.
     ///
     /// # Errors
-    /// When the system gives no threads.
+    /// If the system cannot start threads.
     pub fn run<S: Future<Output = ()>>(
         self,
         stop: impl FnOnce() -> S,
@@ -159,9 +160,9 @@ impl Server {
             ready();
             self.serve(Arc::clone(&pool), stop).await
         });
-        // Nothing is waited for any more: what was asked was answered, or had its time.
+        // Every open request has been answered or has timed out.
         runtime.shutdown_timeout(Duration::from_secs(1));
-        // Closing a store may block, which no thread of the runtime may: they are closed on this one.
+        // Closing a store may block, which the runtime's threads must not, so the stores are closed on this thread.
         drop(pool);
         served
     }
@@ -183,7 +184,7 @@ impl Server {
             Arc::clone(&metrics),
         ));
         let app = app(site, Arc::clone(&guarded), &self.limits);
-        // Told to every connection, and held by every connection until it ends.
+        // Each connection receives `stopping` and holds `alive` until it ends.
         let (stopping, stopped) = watch::channel(false);
         let (alive, mut ended) = mpsc::channel::<()>(1);
         let connections = Arc::new(Connections::default());
@@ -194,7 +195,7 @@ impl Server {
                 accepted = listener.accept() => match accepted {
                     Ok(accepted) => accepted,
                     Err(_) => {
-                        // Too many files are open: some are closed as they end, or are idle.
+                        // Too many files are open; a short wait lets connections end.
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         continue;
                     }
@@ -237,7 +238,7 @@ impl Server {
             tokio::spawn(async move {
                 metrics.connections.inc();
                 let mut connection = std::pin::pin!(connection);
-                // A connection that breaks off concerns its other side alone.
+                // A broken connection affects only its own client, so the error is dropped.
                 let stops = tokio::select! {
                     _ = &mut connection => false,
                     () = open.close.notified() => false,
@@ -257,13 +258,13 @@ impl Server {
         drop(alive);
         let all = async {
             ended.recv().await;
-            // WebSockets are connections no more; each ends once its client was told the cursor.
+            // A WebSocket is no longer one of these connections; each ends after its client has received the cursor.
             while metrics.streams.get() > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
         let _ = tokio::time::timeout(self.limits.stop, all).await;
-        // The feed may wait for a store that does not answer.
+        // The feed may be waiting for a store that does not answer.
         let fed = tokio::task::spawn_blocking(move || feed.join());
         let _ = tokio::time::timeout(LAST_LOOK, fed).await;
         Ok(())

@@ -1,4 +1,4 @@
-//! Figures for Prometheus.
+//! Metrics for Prometheus.
 
 use std::sync::atomic::AtomicU64;
 
@@ -10,16 +10,16 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-/// What a request was.
+/// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Route {
-    /// The route, not the path: ids are not figures.
+    /// The route rather than the path: a path contains ids, of which there is no end.
     pub(crate) route: String,
-    /// The status of the answer.
+    /// The status code of the answer.
     pub(crate) status: u16,
 }
 
-/// What is counted.
+/// The metrics of a server.
 pub(crate) struct Metrics {
     registry: Registry,
     pub(crate) requests: Family<Route, Counter>,
@@ -38,7 +38,7 @@ impl Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("prose"),
             requests: Family::default(),
-            // From half a millisecond to half a minute.
+            // Buckets from half a millisecond to half a minute.
             seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 17)),
             streams: Gauge::default(),
             delivered: Counter::default(),
@@ -56,48 +56,44 @@ impl Metrics {
         );
         registry.register(
             "request_seconds",
-            "How long requests took",
+            "Duration of requests",
             metrics.seconds.clone(),
         );
-        registry.register(
-            "streams",
-            "Streams of events that are open",
-            metrics.streams.clone(),
-        );
+        registry.register("streams", "Open streams of events", metrics.streams.clone());
         registry.register(
             "events_delivered",
-            "Events that streams were given",
+            "Events sent to streams",
             metrics.delivered.clone(),
         );
         registry.register(
             "streams_dropped",
-            "Streams that were too slow",
+            "Streams closed for being too slow",
             metrics.dropped.clone(),
         );
         registry.register(
             "requests_refused",
-            "Requests without the token, of other hosts or origins, or too many",
+            "Requests refused for their token, host, origin or rate",
             metrics.refused.clone(),
         );
         registry.register(
             "connections",
-            "Connections that are open",
+            "Open connections",
             metrics.connections.clone(),
         );
         registry.register(
             "connections_crowded_out",
-            "Idle connections that were closed for new ones",
+            "Idle connections closed to make room for new ones",
             metrics.crowded_out.clone(),
         );
         registry.register(
             "feed_errors",
-            "How often the feed of events could not be read",
+            "Failed reads of the feed of events",
             metrics.feed_errors.clone(),
         );
         metrics
     }
 
-    /// All of it as Prometheus reads it.
+    /// Returns all metrics in Prometheus' text format.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         match encode(&mut text, &self.registry) {

@@ -1,4 +1,4 @@
-//! Stores on threads of their own: they block, and the server's threads must not.
+//! A pool of stores on threads of their own, because a store blocks and the server's threads must not.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,13 +10,13 @@ use tokio::sync::Semaphore;
 use crate::Workplace;
 use crate::problem::Problem;
 
-/// Stores that are used at once.
+/// The most stores in use at the same time.
 const MOST: usize = 8;
 
-/// How long a request waits for one.
+/// The longest time for which a request waits for a store.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Stores that wait for their next use.
+/// A pool of open stores.
 pub(crate) struct Pool {
     place: Arc<dyn Workplace>,
     idle: Mutex<Vec<Box<dyn Tables + Send>>>,
@@ -32,7 +32,7 @@ impl Pool {
         }
     }
 
-    /// Runs some work with a store.
+    /// Calls `work` with a store.
     pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Pool>,
         work: impl FnOnce(&mut dyn Tables) -> Result<T, WriteError> + Send + 'static,

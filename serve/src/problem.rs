@@ -1,26 +1,26 @@
-//! Errors as RFC 9457.
+//! Errors in the form of RFC 9457.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 use serde::Serialize;
 
-/// What went wrong, for programs and people.
+/// An error for programs and people.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub(crate) struct Problem {
-    /// `about:blank`: the status says what kind it is.
+    /// `about:blank`, because the status already names the kind.
     #[serde(rename = "type")]
     kind: &'static str,
     /// The status in words.
     title: String,
-    /// The status.
+    /// The status code.
     status: u16,
-    /// What was found, and why that is refused.
+    /// The fault, and why it is refused.
     detail: String,
-    /// The rule that refuses it, in kebab-case.
+    /// The violated rule, in kebab-case.
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<&'static str>,
-    /// What to do next.
+    /// The next step.
     #[serde(skip_serializing_if = "String::is_empty")]
     hint: String,
 }
@@ -53,7 +53,7 @@ impl From<WriteError> for Problem {
             WriteError::Refused { rule, .. } if *rule == "version-moved" => {
                 (StatusCode::PRECONDITION_FAILED, Some(*rule))
             }
-            // The store names itself, and no client needs to know where it is.
+            // The store's message names the store, and clients must not learn where it is.
             WriteError::Refused { rule, hint, .. } if *rule == "not-storable" => {
                 return Problem {
                     rule: Some(*rule),
@@ -72,11 +72,11 @@ impl From<WriteError> for Problem {
     }
 }
 
-/// What kind of trouble it is. What the store says of itself, with its user, host, name or path, is for whoever runs the server
-/// ([`crate::Workplace::failed`]).
+/// Reports the kind of a fault. The store's own text, which may contain its user, host, name or path, goes only to
+/// the operator ([`crate::Workplace::failed`]).
 impl From<&Fault> for Problem {
     fn from(fault: &Fault) -> Problem {
-        const NEXT: &str = "the server's own output says why; nothing of the request is recorded";
+        const NEXT: &str = "the request was not recorded; the server's output gives the reason";
         let (status, detail, hint) = match fault.kind {
             FaultKind::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -88,20 +88,16 @@ impl From<&Fault> for Problem {
                 "the store has no room left",
                 NEXT,
             ),
-            FaultKind::ReadOnly => (
-                StatusCode::FORBIDDEN,
-                "the store may not be written to",
-                NEXT,
-            ),
-            // A connection may be lost after a command was recorded.
+            FaultKind::ReadOnly => (StatusCode::FORBIDDEN, "the store is read-only", NEXT),
+            // The connection may have been lost after a command was recorded.
             FaultKind::Io => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the store does not answer",
-                "look whether the request is recorded before you repeat it; the server's own output says why",
+                "check whether the request is recorded before you repeat it; the server's output gives the reason",
             ),
             FaultKind::Damaged => (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "the store cannot be used as it is",
+                "the store is damaged or unusable",
                 NEXT,
             ),
         };

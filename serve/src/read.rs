@@ -1,4 +1,4 @@
-//! Pages: lists, a workflow, a run, events; and the server itself.
+//! The routes that read: lists, a workflow, a run, events, and the server's own state.
 
 use std::sync::{Arc, PoisonError};
 
@@ -22,13 +22,13 @@ use crate::problem::Problem;
 type Shared = State<Arc<Site>>;
 type Done<T> = Result<Answer<T>, Problem>;
 
-/// Things of a page at most.
+/// The most items per page.
 const MOST: u32 = 1000;
 
-/// How long a run may be silent where nothing is said.
+/// The default time without a sign of life, in milliseconds.
 const SILENT: i64 = 5 * 60 * 1000;
 
-/// Workflows, the newest first.
+/// Lists workflows, the newest first.
 #[utoipa::path(get, path = "/workflows", tag = "pages", params(ListAsked), responses((status = 200, body = WorkflowList)))]
 pub(crate) async fn list(
     State(site): Shared,
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     Ok(Answer(list.await?))
 }
 
-/// Running runs without a sign of life, the longest silent first.
+/// Lists running runs without a sign of life, the longest silent first.
 #[utoipa::path(get, path = "/workflows/stuck", tag = "pages", params(StuckAsked), responses((status = 200, body = Vec<StuckRun>)))]
 pub(crate) async fn stuck(
     State(site): Shared,
@@ -73,9 +73,9 @@ pub(crate) async fn stuck(
     Ok(Answer(stuck.await?))
 }
 
-/// A workflow with its runs. Its version is the ETag.
+/// Returns a workflow with its runs. Its version is the ETag.
 #[utoipa::path(get, path = "/workflows/{id}", tag = "pages", params(("id" = String, Path)),
-    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "Its version, for `If-Match`; none in tables without our columns")))))]
+    responses((status = 200, body = WorkflowView, headers(("ETag" = String, description = "The version for `If-Match`; missing if the tables lack Prosescope's columns")))))]
 pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response, Problem> {
     let view = site.pool.run(move |store| {
         let id = find_workflow(store, &id)?;
@@ -94,7 +94,7 @@ pub(crate) async fn workflow(State(site): Shared, Id(id): Id) -> Result<Response
     Ok(response)
 }
 
-/// A run.
+/// Returns a run.
 #[utoipa::path(get, path = "/runs/{id}", tag = "pages", params(("id" = String, Path)), responses((status = 200, body = Turn)))]
 pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
     let run = site.pool.run(move |store| {
@@ -105,7 +105,7 @@ pub(crate) async fn run(State(site): Shared, Id(id): Id) -> Done<Turn> {
     Ok(Answer(run.await?))
 }
 
-/// Events after a cursor, as far as they are settled.
+/// Returns the settled events after a cursor.
 #[utoipa::path(get, path = "/workflows/{id}/events", tag = "events", params(("id" = String, Path), EventsAsked), responses((status = 200, body = Events), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn events(
     State(site): Shared,
@@ -124,14 +124,14 @@ pub(crate) async fn events(
     Ok(Answer(events.await?))
 }
 
-/// How the server is.
+/// The state of the server.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// `ok`.
+    /// Always `ok`.
     status: &'static str,
 }
 
-/// Whether the store answers; needs no token.
+/// Returns whether the store answers; needs no token.
 #[utoipa::path(get, path = "/health", tag = "server", responses((status = 200, body = Health)))]
 pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Problem> {
     let wanted = Wanted {
@@ -142,13 +142,13 @@ pub(crate) async fn health(State(site): Shared) -> Result<Answer<Health>, Proble
         .pool
         .run(move |store| Ok(listed(store, &wanted)?))
         .await;
-    // Whoever has no token is not told more.
+    // Callers without a token get no details.
     asked
         .map_err(|_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the store does not answer"))?;
     Ok(Answer(Health { status: "ok" }))
 }
 
-/// Figures for Prometheus.
+/// Returns metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, content_type = "application/openmetrics-text", body = String)))]
 pub(crate) async fn metrics(State(site): Shared) -> Response {
     const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -159,7 +159,7 @@ pub(crate) async fn metrics(State(site): Shared) -> Response {
         .into_response()
 }
 
-/// This document.
+/// Returns this document.
 #[utoipa::path(get, path = "/openapi.json", tag = "server", responses((status = 200, content_type = "application/json", body = String)))]
 pub(crate) async fn document() -> Response {
     const TEXT: &str = "application/json";

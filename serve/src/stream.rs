@@ -1,4 +1,4 @@
-//! Events from a cursor: as server-sent events, and over a WebSocket.
+//! Streams of events from a cursor: as server-sent events, and over a WebSocket.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +21,13 @@ use crate::hub::Feed;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 
-/// How often a stream says that it is alive.
+/// The interval between signs of life on a stream.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// Events that are read at once.
+/// Events per read.
 const PAGE: u32 = 500;
 
-/// What a stream tells its client.
+/// A message about the stream itself.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Told<'a> {
@@ -36,18 +36,19 @@ enum Told<'a> {
         #[serde(rename = "for")]
         whom: &'a [Waiting],
     },
-    /// The client was too slow, the server stops, or the ids of events began again: it goes on after this event, or is told why not.
+    /// The stream ends, because the client was too slow, the server stops, or event ids started again. The client can
+    /// continue after `cursor`.
     Closed { why: &'a str, cursor: i64 },
 }
 
-/// What goes to a client.
+/// A message to a client.
 enum Out {
     Event(Arc<Event>),
     Waiting(Arc<Vec<Waiting>>),
     Closed { why: &'static str, cursor: i64 },
 }
 
-/// A stream that is open.
+/// An open stream, counted in the metrics.
 struct Counted(Arc<Metrics>);
 
 impl Counted {
@@ -63,7 +64,7 @@ impl Drop for Counted {
     }
 }
 
-/// Reads events after a cursor and hands them on, in order, none twice.
+/// Sends the events after a cursor, in order and each once.
 async fn follow(
     site: Arc<Site>,
     workflow: String,
@@ -71,7 +72,8 @@ async fn follow(
     out: tokio::sync::mpsc::Sender<Out>,
 ) {
     let why = loop {
-        // The past first, so that little waits in the queue while the gap to the feed is read.
+        // Reads past events before joining, so that few events wait in the queue while the rest up to the feed is
+        // read.
         let mut feed = match past(&site, &workflow, &mut cursor, None, &out).await {
             Ok(()) => site.hub.join(&workflow),
             Err(Gone::Client) => break None,
@@ -104,7 +106,7 @@ enum Gone {
     Store,
 }
 
-/// Hands on what the feed says; returns why it ended, or nothing when the stream is to begin anew.
+/// Sends events from the feed; returns the reason for its end, or `None` if the stream must begin again.
 async fn joined(
     site: &Arc<Site>,
     workflow: &str,
@@ -121,7 +123,7 @@ async fn joined(
             None if site.hub.is_stopping() => return Some("stopping"),
             None => return Some("slow"),
             Some(Feed::Joined(until)) => {
-                // The table may have been emptied since the past was read.
+                // The table may have been emptied since past events were read.
                 if until < *cursor && !holds(site, *cursor).await {
                     return Some("restarted");
                 }
@@ -154,7 +156,7 @@ async fn joined(
     }
 }
 
-/// Hands on events by pages, up to an id or as far as they are settled.
+/// Sends past events by pages, up to an id or to the last settled event.
 async fn past(
     site: &Arc<Site>,
     workflow: &str,
@@ -197,7 +199,7 @@ fn known(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), W
     horizon.knows(rows, cursor)
 }
 
-/// Whether a cursor is not beyond all events, as far as that can be asked now.
+/// Returns whether a cursor is still valid, or true if this cannot be checked now.
 async fn holds(site: &Site, cursor: i64) -> bool {
     let horizon = Arc::clone(&site.horizon);
     let asked = site
@@ -206,7 +208,7 @@ async fn holds(site: &Site, cursor: i64) -> bool {
     !asked.await.is_ok_and(|known| known.is_err())
 }
 
-/// What a client follows: the workflow, and the cursor to go on after.
+/// Returns the workflow and the cursor that a client requests.
 async fn asked(
     site: &Arc<Site>,
     id: String,
@@ -215,7 +217,7 @@ async fn asked(
 ) -> Result<(String, i64), Problem> {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok());
     let last = last.and_then(|id| id.trim().parse().ok());
-    // What a browser adds on connecting again is newer than the address.
+    // On reconnecting, a browser sends `Last-Event-ID`, which is newer than the address.
     let after = last.or(asked.after).unwrap_or(0);
     let horizon = Arc::clone(&site.horizon);
     let found = site.pool.run(move |store| {
@@ -229,9 +231,10 @@ fn line<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Events as server-sent events, each with its id: a browser that connects again goes on after the last one.
+/// Streams events as server-sent events, each with its id, so that a browser that reconnects continues after the last
+/// one.
 #[utoipa::path(get, path = "/workflows/{id}/events/stream", tag = "events", params(("id" = String, Path), EventsAsked),
-    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` say why nothing comes", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
+    responses((status = 200, description = "Events: `id:` the cursor, `data:` an Event as JSON; `event: waiting` and `event: closed` give the reason when no events come", content_type = "text/event-stream", body = String), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn sse(
     State(site): State<Arc<Site>>,
     Id(id): Id,
@@ -271,7 +274,7 @@ fn as_sse(out: &Out) -> sse::Event {
     }
 }
 
-/// Events over a WebSocket: one event as JSON in each message.
+/// Streams events over a WebSocket: one event as JSON in each message.
 #[utoipa::path(get, path = "/workflows/{id}/events/ws", tag = "events", params(("id" = String, Path), EventsAsked),
     responses((status = 101, description = "A WebSocket: each message is an Event as JSON, or an object with `type`: `waiting`, `closed`"), (status = 409, description = "The cursor is beyond all events", body = Problem, content_type = "application/problem+json")))]
 pub(crate) async fn ws(
@@ -284,9 +287,9 @@ pub(crate) async fn ws(
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
     let (workflow, after) = asked(&site, id, &query, &headers).await?;
-    // Clients send nothing but pongs.
+    // A client only sends pongs.
     let upgrade = upgrade.max_message_size(4096).max_frame_size(4096);
-    // A token that came as a protocol is not echoed: the other one is taken.
+    // The answer selects `prose`, so that a token sent as a protocol is not echoed.
     let upgrade = upgrade.protocols(["prose"]);
     Ok(upgrade.on_upgrade(move |socket| async move {
         let (sender, receiver) = channel(64);

@@ -1,4 +1,4 @@
-//! Zips that somebody made to do harm, and zips that were damaged on their way: each is refused with the reason, or read as it is.
+//! Tests of malicious and damaged zips: each is refused with the reason or read correctly.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,10 +9,10 @@ use prosescope_share::signed::{SIGNATURE, Signed};
 use prosescope_test_support::zip::{Entry, crc, zip, zip_listing, zip_of_a_million};
 use sha2::{Digest, Sha256};
 
-/// Bytes that a zip of these tests may unpack to.
+/// The limit on unpacked bytes in these tests.
 const MOST: u64 = 1 << 30;
 
-/// What was unpacked.
+/// Collects unpacked files.
 #[derive(Debug, Default, PartialEq)]
 struct Files(BTreeMap<String, Vec<u8>>, String);
 
@@ -57,7 +57,7 @@ fn one(change: impl FnOnce(&mut Entry)) -> Vec<u8> {
     zip(&[entry])
 }
 
-/// An entry of this name, beside its bytes as well.
+/// Returns a zip with an entry of this name, in the directory as well as in the entry's header.
 fn named(name: &[u8]) -> Vec<u8> {
     one(|entry| {
         entry.name = name.to_vec();
@@ -132,7 +132,7 @@ fn no_two_files_claim_one_place_or_one_stretch_of_bytes() {
     refused("a duplicate", &twice, "occurs twice");
     let both = zip(&[stored("a/b"), stored("a"), stored("a-")]);
     refused("a file and a folder", &both, "is a file and a folder");
-    // What lies in the first entry's bytes is a whole entry.
+    // The first entry's bytes contain a second, complete entry.
     let inner = zip(&[Entry::stored("b", b"within")]);
     let outer = Entry::stored("a", &inner);
     let mut within = Entry::stored("b", b"within");
@@ -195,7 +195,7 @@ fn what_would_not_end_is_not_begun() {
     assert!(matches!(error, ArchiveError::TooLarge(_)), "{error}");
 }
 
-/// A zip with a manifest.
+/// Returns a zip with a manifest.
 fn shared() -> (Vec<u8>, Manifest) {
     let parts = [
         ("state.db", b"some bytes of a run".as_slice()),
@@ -243,7 +243,7 @@ fn what_was_shared_is_told_from_what_was_changed() {
     let unread = zip(&[Entry::stored(MANIFEST, b"{}")]);
     let (_, verified) = unpacked(&unread, MOST).unwrap();
     assert_eq!(verified.changed().len(), 1, "{verified:?}");
-    // Many differences are counted.
+    // With many differences, the last sentence counts the rest.
     let many: Vec<Entry> = (0..1000)
         .map(|n| Entry::stored(&n.to_string(), b""))
         .collect();
@@ -290,7 +290,7 @@ fn a_signature_is_read_beside_its_manifest_and_is_no_part_of_the_run() {
     );
 }
 
-/// Of each byte that was changed it is said, or it is one that says nothing: a time, a version.
+/// Each altered byte is reported, except in fields without effect, such as a time or a version.
 #[test]
 fn an_altered_byte_is_said_and_a_cut_is_refused() {
     let (sound, _) = shared();
@@ -302,7 +302,7 @@ fn an_altered_byte_is_said_and_a_cut_is_refused() {
             match unpacked(&altered, MOST) {
                 Ok((read, Verified::Unchanged(_))) => assert_eq!(read, files, "byte {at}"),
                 Ok((_, Verified::Changed(what))) => assert!(!what.is_empty()),
-                // The manifest's own name was altered in both places, or nothing is left of it.
+                // The alteration hit the manifest's name in both places, so the zip no longer has a manifest.
                 Ok((_, Verified::NoManifest)) => panic!("byte {at} took the manifest away"),
                 Err(error) => assert!(!error.to_string().is_empty()),
             }

@@ -1,10 +1,10 @@
-//! JSON laid out for reading, without reading it into values: numbers, order and repeated keys stay as written.
+//! Formats JSON for reading without parsing it into values: numbers, order and repeated keys stay as written.
 
-/// Deeper than this nothing is indented further.
+/// The deepest level that is still indented further.
 const DEEPEST: usize = 40;
 
-/// Lays out a JSON text: a member a line, two spaces a level. Anything else comes back as something readable too;
-/// nothing but white space outside of strings is changed.
+/// Formats a JSON text: one member per line, two spaces per level. Text that is not JSON is returned in a readable
+/// form; only white space outside of strings changes.
 pub fn laid_out(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 4);
     let mut depth = 0_usize;

@@ -1,23 +1,23 @@
-//! A long text as lines that a list can show a few of: an index, not copies.
+//! An index of the lines of a long text, so that a list can show a few of them without copying.
 
 use std::ops::Range;
 
-/// The most characters of one shown line; longer ones are shown as several.
+/// The most characters of one shown line; a longer line is split into several.
 const WIDEST: usize = 1000;
 
-/// The number of a line, where one begins and not the rest of one, and its text.
+/// A line's number, or `None` for the continuation of a split line, and its text.
 pub type LineOf<T> = (Option<u32>, T);
 
-/// A text and where its lines begin.
+/// A text and an index of its lines.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
     text: String,
-    /// Where each shown line begins, and the number of the line that begins there; `None` for the rest of one.
+    /// Where each shown line begins, and its line number; `None` for the continuation of a split line.
     starts: Vec<(u32, Option<u32>)>,
 }
 
 impl Lines {
-    /// Finds the lines of a text (below 4 GB).
+    /// Builds the index of a text (below 4 GB).
     pub fn new(text: String) -> Lines {
         let mut starts = Vec::new();
         let mut at = 0;
@@ -32,17 +32,17 @@ impl Lines {
         Lines { text, starts }
     }
 
-    /// How many there are to show.
+    /// Returns the number of shown lines.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether there is nothing to show.
+    /// Returns whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// Which shown lines are those of the line of a number, from 1.
+    /// Returns the indexes of the shown lines that make up the line with this number, from 1.
     pub fn of_number(&self, number: u64) -> Option<Range<usize>> {
         let is = |start: &(u32, Option<u32>)| start.1.map(u64::from) == Some(number);
         let from = self.starts.iter().position(is)?;
@@ -51,7 +51,7 @@ impl Lines {
         Some(from..from + 1 + more.count())
     }
 
-    /// The number of a shown line, where one begins, and its text.
+    /// Returns the number of a shown line, or `None` for a continuation, and its text.
     pub fn get(&self, index: usize) -> Option<LineOf<&str>> {
         let (start, number) = *self.starts.get(index)?;
         let end = self

@@ -1,4 +1,4 @@
-//! Long texts as a page shows them: line by line, JSON laid out.
+//! Long texts for the page: split into lines, with JSON formatted.
 
 mod json;
 mod lines;

@@ -1,4 +1,4 @@
-//! What is refused, and that others are answered meanwhile.
+//! Tests that abusive requests are refused while others are answered.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,7 +25,7 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
         site.ask("GET", "/workflows", &[("Authorization", wrong)], "")
             .problem(401);
     }
-    // A token in the address, or as a protocol, is for streams alone.
+    // Only streams accept a token in the address or as a protocol.
     let protocol = format!("prose, bearer.{TOKEN}");
     for path in [
         "/workflows",
@@ -99,7 +99,7 @@ fn who_has_no_token_or_comes_from_elsewhere_is_refused() {
     );
 }
 
-/// Of two names programs choose each another one: then one is checked, and another one is meant.
+/// Programs disagree about which of two hosts counts, so one could be checked and the other be meant.
 #[test]
 fn a_request_that_names_two_hosts_is_refused() {
     let site = Site::new();
@@ -129,7 +129,7 @@ fn a_request_that_names_two_hosts_is_refused() {
     }
 }
 
-/// A browser says of a request that has no `Origin`, as for an image, that a page of another site makes it.
+/// For an image, a browser sends no `Origin` but reports that a page of another site caused the request.
 #[test]
 fn a_page_of_another_site_is_refused_without_an_origin_too() {
     let site = Site::new();
@@ -144,7 +144,7 @@ fn a_page_of_another_site_is_refused_without_an_origin_too() {
     assert_eq!(asked("cross-site", "navigate"), 200);
 }
 
-/// Its head says how long it is: nobody waits for the rest.
+/// The declared length is enough to refuse the request without waiting for its body.
 #[test]
 fn a_body_that_is_too_long_is_refused_by_its_head() {
     let limits = Limits {
@@ -231,7 +231,7 @@ fn idle_and_slow_connections_leave_others_answered() {
     };
     let site = Site::with(access(), limits);
     let (of, _) = site.begin();
-    // More than there may be, all silent, or in the middle of a head.
+    // More connections than allowed, all silent or in the middle of a head.
     let mut idle = Vec::new();
     for n in 0..900 {
         let mut stream = site.connect();
@@ -243,7 +243,7 @@ fn idle_and_slow_connections_leave_others_answered() {
             assert_eq!(site.get("/workflows").status, 200, "after {n}");
         }
     }
-    // A body that never ends is given up.
+    // The server gives up on a body that never ends.
     let mut slow = site.connect();
     write!(
         slow,
@@ -266,13 +266,13 @@ fn idle_and_slow_connections_leave_others_answered() {
         count("prose_connections_crowded_out_total") >= 500,
         "{metrics}"
     );
-    // The rest is closed when no head comes.
+    // The last connection is closed too, because its head never comes.
     let mut last = idle.pop().unwrap();
     let mut byte = [0];
     assert!(matches!(last.read(&mut byte), Ok(0) | Err(_)));
 }
 
-/// A page can make a browser ask without a token, and loopback is one peer.
+/// A page can cause requests without a token, and they come from the same peer as those of the engine: loopback.
 #[test]
 fn requests_without_the_token_use_up_nothing_of_those_with_it() {
     let access = Access {

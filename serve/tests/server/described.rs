@@ -1,4 +1,4 @@
-//! What `/openapi.json` says of the server is valid, and true.
+//! Tests that `/openapi.json` is valid and matches the server's answers.
 
 use std::process::Command;
 use std::sync::OnceLock;
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use super::{Reply, Site, TOKEN};
 
-/// Statuses that any HTTP server gives, described or not: what it cannot parse, a head that is too long, a preflight, a method
-/// that a path does not take.
+/// Statuses of any HTTP server, which need no description: a request that cannot be parsed, a head that is too long,
+/// a preflight, a method that a path does not accept.
 const OF_HTTP: [u16; 4] = [0, 204, 405, 431];
 
-/// Checks that an answer is one of those that the description has for its path. Every answer of these tests is.
+/// Checks that an answer is one that the description lists for its path. All tests call this for every answer.
 #[track_caller]
 pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     static DOCUMENT: OnceLock<Value> = OnceLock::new();
@@ -50,7 +50,7 @@ pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     assert!(is_described, "{method} {path}: {of}: {described}");
 }
 
-/// Whether a path is of a template, whose `{id}` is one segment.
+/// Returns whether a path matches a template, whose `{id}` is one segment.
 fn is_of(path: &str, template: &str) -> bool {
     let (path, template) = (path.split('/'), template.split('/'));
     path.clone().count() == template.clone().count()
@@ -72,7 +72,7 @@ fn the_description_is_a_valid_document() {
     assert!(out.status.success(), "{said}");
 }
 
-/// Requests that are made of the description: those that it allows are answered as it says, others are refused.
+/// Requests generated from the description: allowed ones are answered as described, others are refused.
 #[test]
 fn the_description_is_true() {
     let Some(schemathesis) = needs::python_tool("schemathesis") else {
@@ -82,8 +82,8 @@ fn the_description_is_true() {
     let (of, _) = site.begin();
     assert!(!of.is_empty());
     let folder = site.folder.path();
-    // A text of a NUL is a store's matter: SQLite keeps it, PostgreSQL does not.
-    // What a schema cannot say: the version that a workflow has.
+    // Stores differ in texts with a NUL: SQLite accepts them, PostgreSQL does not. A schema cannot express the
+    // version of a workflow.
     let settings = r#"
 [parameters]
 "path.id" = "latest"
@@ -100,7 +100,7 @@ expected-statuses = [400, 401, 403, 404, 405, 409, 412, 415]
         .arg(format!("http://{}/openapi.json", site.address))
         .args(["--header", &format!("Authorization: Bearer {TOKEN}")])
         .args(["--seed", "1", "--max-examples", "10", "--workers", "1"])
-        // A stream does not end by itself.
+        // A stream never ends by itself.
         .args(["--exclude-path-regex", "/events/(stream|ws)$"])
         .current_dir(folder)
         .env("HOME", folder)

@@ -1,4 +1,4 @@
-//! The server of workflows, asked over real sockets.
+//! Tests of the workflow server over real sockets.
 
 mod abuse;
 #[path = "../../../cli/tests/shared/actions.rs"]
@@ -40,11 +40,11 @@ impl Workplace for Place {
     }
 }
 
-/// A server over a database of its own.
+/// A server with its own database.
 pub(crate) struct Site {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) address: SocketAddr,
-    /// What whoever runs the server is told.
+    /// The faults reported to the operator.
     pub(crate) failures: Arc<Mutex<Vec<String>>>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -86,7 +86,7 @@ impl Site {
         WorkflowStore::open(&self.file()).unwrap()
     }
 
-    /// Starts, at the address that it had before.
+    /// Starts the server, after the first time at the same address.
     pub(crate) fn start(&mut self, access: Access, limits: Limits) {
         let place = Arc::new(Place(self.file(), Arc::clone(&self.failures)));
         let server = Server::listen(self.address, place, access, limits).unwrap();
@@ -101,7 +101,7 @@ impl Site {
         }));
     }
 
-    /// Stops as a signal does.
+    /// Stops the server as a signal does.
     pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -183,7 +183,7 @@ pub(crate) fn bearer() -> String {
     format!("Bearer {TOKEN}")
 }
 
-/// An answer.
+/// An answer of the server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -233,14 +233,14 @@ impl Reply {
         serde_json::from_str(&self.body).unwrap_or_else(|cause| panic!("{cause}: {self:?}"))
     }
 
-    /// What a header says.
+    /// Returns the value of a header.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         let mut found = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
         found.next().map(|(_, value)| value.to_owned())
     }
 
-    /// Checks that it is a problem, as RFC 9457 has it.
+    /// Checks that the answer is a problem as in RFC 9457, and returns it.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{self:?}");

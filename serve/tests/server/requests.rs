@@ -1,4 +1,4 @@
-//! Commands and pages.
+//! Tests of commands and pages.
 
 use prosescope_workflow::{Action, TurnStatus, WorkflowStatus, show};
 use serde_json::{Value, json};
@@ -162,7 +162,7 @@ fn the_description_has_every_route_and_all_that_it_refers_to() {
                 operation["summary"].is_string(),
                 "{method} {path} says what it does"
             );
-            // Every route is there: none answers that there is nothing at its path.
+            // Checks that every described route exists.
             let asked = path.replace("{id}", "ffffffff");
             let done = match method.as_str() {
                 "get" if path == "/metrics" => continue,

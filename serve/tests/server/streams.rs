@@ -1,4 +1,4 @@
-//! Events as they come: none missed and none twice.
+//! Tests of live events: each arrives once and in order.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use tungstenite::{Message, WebSocket};
 
 use super::{Site, TOKEN, access, bearer};
 
-/// Server-sent events after a cursor, as `(event, id, data)`.
+/// A reader of server-sent events after a cursor, as `(event, id, data)`.
 struct Sse(BufReader<TcpStream>);
 
 impl Sse {
@@ -72,7 +72,7 @@ fn ws(site: &Site, of: &str, after: i64) -> Option<Socket> {
         site.address
     );
     let mut request = url.into_client_request().unwrap();
-    // As a browser sends it, which cannot send other headers.
+    // Sent like this by browsers, which cannot set other headers.
     let protocols = format!("prose, bearer.{TOKEN}");
     request
         .headers_mut()
@@ -92,7 +92,8 @@ fn next(socket: &mut Socket) -> Option<Value> {
     }
 }
 
-/// Follows until it has so many events; connects again after each few, and whenever the server is gone.
+/// Follows a stream until it has `wanted` events, and reconnects after every `at_once` events and whenever the server
+/// is gone.
 fn follow(site: &Site, of: &str, wanted: usize, over_ws: bool, at_once: usize) -> Vec<i64> {
     let mut ids: Vec<i64> = Vec::new();
     while ids.len() < wanted {
@@ -226,7 +227,7 @@ fn a_stop_under_load_loses_nothing_acknowledged_and_followers_go_on() {
                 };
                 while let Some(event) = next(&mut socket) {
                     match event["type"].as_str() {
-                        // What it is told on closing is where it is.
+                        // The last message contains the position reached.
                         Some("closed") => assert_eq!(
                             event["cursor"].as_i64(),
                             ids.last().copied().or(Some(after))
@@ -272,7 +273,7 @@ fn a_client_that_is_too_slow_is_dropped_and_goes_on_with_its_cursor() {
     };
     let site = Site::with(access(), limits);
     let (of, _) = site.begin();
-    // It reads nothing while events come.
+    // This client reads nothing while events arrive.
     let mut slow = Sse::open(&site, &of, 0).unwrap();
     let mut quick = ws(&site, &of, 0).unwrap();
     let mut store = site.store();
