@@ -1,7 +1,7 @@
-//! The page's way to a desk: questions go out, answers come back as futures.
+//! Sends the page's requests to a desk and returns its answers as futures.
 //!
-//! The desk of dropped files and of the example is the worker's. The desk of a served page is the local server's, which
-//! reads the files itself ([`crate::served`]). Whichever opened something last is asked about it.
+//! The worker has the desk for dropped files and the example. The local server has the desk for a page that it
+//! serves, and reads the files itself ([`crate::served`]). Requests go to the desk that last opened something.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,49 +21,51 @@ use crate::protocol::{LookedThrough, Opened, Request, Trouble};
 use crate::script;
 use crate::served::Server;
 
-/// JSON of a view struct and, where one was asked for, a blob.
+/// The JSON of a view struct and, if requested, a blob.
 type Answer = Result<(String, Option<web_sys::Blob>), Trouble>;
 
-/// How often the example is opened unseen: measured, a run of 1,000 statements opens in 170 to 240 ms after 10 and more
-/// times, and in 260 to 310 ms after one; they take a second of a processor that has nothing else to do.
+/// How often the example is opened in the background. Measured: a run of 1,000 statements opens in 170 to 240 ms
+/// after 10 or more times, and in 260 to 310 ms after one; all times together use one second of an otherwise idle
+/// processor.
 const UNSEEN: u32 = 16;
 
-/// The desks that can be asked.
+/// The desks that can answer.
 #[derive(Clone, Default)]
 pub(crate) struct Client {
     worker: InWorker,
     server: Server,
-    /// The server opened what is open.
+    /// Whether the server's desk last opened something.
     served: Rc<Cell<bool>>,
-    /// The worker that opens the example unseen.
+    /// The worker that opens the example in the background.
     unseen: InWorker,
-    /// Somebody asked something.
+    /// Whether a request has been sent.
     asked: Rc<Cell<bool>>,
-    /// A worker of its own for what is shared: whoever waits for it reads on, and stops it when they like.
+    /// A separate worker for sharing, so that the user can read on meanwhile and stop it at any time.
     sharer: InWorker,
-    /// A worker of its own for questions in SQL: a worker hears nothing while it computes, so that only its end stops one.
+    /// A separate worker for SQL: a busy worker receives no messages, so a query can only be stopped by ending its
+    /// worker.
     asker: InWorker,
-    /// A question whose answer came with another one.
+    /// A request whose answer has already arrived with another one.
     known: Rc<RefCell<Option<(Request, String)>>>,
 }
 
-/// The worker, started when the page is there or when it is first asked, and started anew after it was stopped or broke.
+/// A worker, started with the page or at the first request, and started again after it was stopped or failed.
 #[derive(Clone, Default)]
 struct InWorker {
     inner: Rc<RefCell<Inner>>,
 }
 
-/// A question that waits for its answer.
+/// A request that waits for its answer.
 struct Pending {
     sender: oneshot::Sender<Answer>,
-    /// Is told how much of the work is done.
+    /// Receives the progress.
     watch: Option<Watch>,
 }
 
-/// Is told how much of the work is done, of 1.
+/// Receives the progress, from 0 to 1.
 pub(crate) type Watch = Rc<dyn Fn(f64)>;
 
-/// What comes with a question.
+/// The additional data of a request.
 #[derive(Default)]
 struct With<'a> {
     files: &'a [(String, web_sys::File)],
@@ -74,7 +76,7 @@ struct With<'a> {
 #[derive(Default)]
 struct Inner {
     worker: Option<Worker>,
-    /// Which start of the worker this is; answers of an earlier one are not heard.
+    /// The number of the worker's start; answers from an earlier one are ignored.
     generation: u32,
     ready: bool,
     queue: Vec<JsValue>,
@@ -83,15 +85,15 @@ struct Inner {
 }
 
 impl Client {
-    /// Asks and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// What the desk says, or that it is gone.
+    /// The desk's error, or that the desk is gone.
     pub(crate) async fn ask<T: DeserializeOwned>(&self, request: &Request) -> Result<T, Trouble> {
         self.ask_with(request, Vec::new()).await
     }
 
-    /// The same, with files that the worker may read.
+    /// Sends a request with files that the worker may read.
     pub(crate) async fn ask_with<T: DeserializeOwned>(
         &self,
         request: &Request,
@@ -122,7 +124,7 @@ impl Client {
             }
         };
         let answer = read(&json)?;
-        // An opening that fails leaves open what was.
+        // After a failed opening, the previous source stays open.
         if opens.is_some() {
             self.asker.stop();
             self.served.set(served);
@@ -130,12 +132,12 @@ impl Client {
         Ok(answer)
     }
 
-    /// Answers this question once, if it comes next.
+    /// Stores an answer for the next request, if it is this one.
     pub(crate) fn know(&self, asked: Request, answer: String) {
         self.known.replace(Some((asked, answer)));
     }
 
-    /// Asks for a blob.
+    /// Sends a request whose answer is a blob.
     pub(crate) async fn blob(&self, request: &Request) -> Result<web_sys::Blob, Trouble> {
         if self.served.get() {
             return self.server.blob(request).await;
@@ -144,7 +146,7 @@ impl Client {
         blob.ok_or_else(no_file)
     }
 
-    /// Looks through what would be shared; `open` opens it, unless it is the server's.
+    /// Scans runs for sharing; `open` opens them in the sharing worker, unless the server has them open.
     pub(crate) async fn look_to_share(
         &self,
         open: Opening,
@@ -158,7 +160,7 @@ impl Client {
         read(&json)
     }
 
-    /// Makes the file that is shared.
+    /// Returns the shared file.
     pub(crate) async fn share(
         &self,
         open: Opening,
@@ -194,7 +196,7 @@ impl Client {
         self.sharer.answer(request, with).await
     }
 
-    /// Asks a question in SQL; `open` opens what is asked, unless it is the server's.
+    /// Runs an SQL query; `open` opens the run in the SQL worker, unless the server has it open.
     pub(crate) async fn query<T: DeserializeOwned>(
         &self,
         (open, files): Opening,
@@ -214,28 +216,29 @@ impl Client {
         read(&json)
     }
 
-    /// Leaves off the question in SQL that is being answered; a server ends it by its own bound.
+    /// Stops the SQL query; a server ends it by its own limit.
     pub(crate) fn stop_query(&self) {
         self.asker.stop();
     }
 
-    /// Leaves off what is being shared.
+    /// Stops sharing.
     pub(crate) fn stop_sharing(&self) {
         self.sharer.stop();
     }
 
-    /// Starts the worker before anybody asks: what is opened first then need not wait for it. Another one opens the example
-    /// some times, unseen, until somebody asks: the browser compiles a function of the wasm when it runs for the first time,
-    /// and once more for speed when it has run for long, for all workers. A small run takes most of its time to open for that.
+    /// Starts the worker before the first request, so that the first opening need not wait for it. Until a request
+    /// comes, another worker opens the example several times: the browser compiles each wasm function when it first
+    /// runs, and optimises it after it has run for long, for all workers at once. Opening a small run otherwise
+    /// spends most of its time on compiling.
     pub(crate) fn warm(&self) {
-        // Who asks is told when it cannot be started.
+        // If the worker cannot start, the first request reports it.
         let _ = self.worker.start();
         let client = self.clone();
         request_idle_callback(move || {
             let client = client.clone();
             spawn_local(async move {
                 for _ in 0..UNSEEN {
-                    // Without it the first run opens later.
+                    // Without the preparation, the first run only opens later.
                     if client.asked.get() || client.unseen.open_unseen().await.is_err() {
                         break;
                     }
@@ -245,17 +248,17 @@ impl Client {
         });
     }
 
-    /// Leaves off whatever is being read; every question that waits is answered with that.
+    /// Stops all reading; every waiting request gets an error.
     pub(crate) fn stop(&self) {
         self.worker.stop();
         self.server.stop();
     }
 }
 
-/// The question that opens what is shared, and its files.
+/// The request that opens what is shared, and its files.
 pub(crate) type Opening = (Request, Vec<(String, web_sys::File)>);
 
-/// The page's own text, of which a shared page is made.
+/// Returns the page's own HTML, from which a shared page is built.
 fn viewer() -> Option<String> {
     script::call("prosescopeViewer", &JsValue::NULL)?.as_string()
 }
@@ -296,7 +299,7 @@ impl InWorker {
         })
     }
 
-    /// Stops the worker at once, whatever it does; every question that waits is answered with that.
+    /// Stops the worker at once; every waiting request gets an error.
     fn stop(&self) {
         let mut inner = self.inner.borrow_mut();
         if let Some(worker) = inner.worker.take() {
@@ -392,7 +395,7 @@ impl InWorker {
             let queue = std::mem::take(&mut inner.queue);
             if let Some(worker) = &inner.worker {
                 for message in queue {
-                    // A message that cannot be cloned was built wrongly; its question stays unanswered otherwise.
+                    // A message that cannot be cloned is a defect; without an answer its request would wait forever.
                     let _ = worker.post_message(&message);
                 }
             }
@@ -422,7 +425,7 @@ impl InWorker {
                     .unwrap_or_else(|_| Trouble::new(body, String::new())))
             }
         };
-        // Whoever asked may have gone to another page.
+        // The page that sent the request may be gone.
         let _ = sender.send(answer);
     }
 

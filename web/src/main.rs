@@ -1,10 +1,10 @@
 //! The browser viewer: a page that draws, and a worker that reads.
 //!
-//! One wasm plays both roles: `main` asks where it runs. The page (`ui`) knows no file format and no rule
-//! about runs; it asks a desk (`prosescope-desk`) for the core's view structs and draws them. The desk of
+//! One wasm has both roles, and `main` checks in which it runs. The page (`ui`) contains no file format and no rule
+//! about runs; it requests the core's view structs from a desk (`prosescope-desk`) and draws them. The desk for
 //! dropped files runs in the worker (`worker`, over `bytes`), that of a served page in `prosescope view`.
 
-// A view moves what it shows into closures that the lint does not see: most of its findings there are wrong.
+// A view moves its values into closures, which the lint does not see: most of its findings are wrong here.
 #![allow(clippy::redundant_clone)]
 
 mod bytes;

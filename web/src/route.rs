@@ -1,16 +1,16 @@
-//! Where a person is, as the address's hash says it.
+//! The address: parses the hash into a place in the viewer, and writes it.
 //!
 //! | hash | page |
 //! |---|---|
-//! | `#/` | what is open: the list of runs, or the empty page |
-//! | `#/run/{run}/trace/31` | row 31 of a run's trace; without a page, or with one that is no more, the trace |
-//! | `#/run/{run}/trace?status=failed&order=longest` | the trace, its rows chosen and in an order |
-//! | `#/run/{run}/bindings/4?from=43` | a binding, asked for from frame 43 |
+//! | `#/` | the open source: the list of runs, or the empty page |
+//! | `#/run/{run}/trace/31` | row 31 of a run's trace; a missing or removed page also means the trace |
+//! | `#/run/{run}/trace?status=failed&order=longest` | the trace with a filter and an order |
+//! | `#/run/{run}/bindings/4?from=43` | a binding, resolved from frame 43 |
 //! | `#/compare/{a}/{b}/12` | two runs side by side, with row 12 open |
 //! | `#/workflows/{place}` | the workflows of a database |
 //! | `#/workflow/{place}/{id}/events/7` | event 7 of a workflow |
 //!
-//! `{run}` is the run's id where it names one run of what is open, else its place; percent-encoded.
+//! `{run}` is the run's id if only one open run has it, or else its place; percent-encoded.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 
@@ -28,9 +28,9 @@ pub(crate) enum Route {
         run: String,
         /// The page.
         page: Page,
-        /// What is selected on it.
+        /// The selected item.
         item: Option<String>,
-        /// The frame that a name is resolved from, and such.
+        /// Further keys and values, such as the frame from which a name is resolved.
         query: Vec<(String, String)>,
     },
     /// Two runs side by side, by their ids or places.
@@ -39,7 +39,7 @@ pub(crate) enum Route {
         a: String,
         /// The second run.
         b: String,
-        /// The row that is selected.
+        /// The selected row.
         item: Option<String>,
     },
     /// The workflows of a database.
@@ -55,7 +55,7 @@ pub(crate) enum Route {
         id: String,
         /// The page.
         tab: Tab,
-        /// What is selected on it.
+        /// The selected item.
         item: Option<String>,
     },
 }
@@ -63,17 +63,17 @@ pub(crate) enum Route {
 /// The pages of a workflow, in the order of the keys `1` and `2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tab {
-    /// What was said, its runs with their events, and what waits.
+    /// The conversation: messages, runs with their events, and a waiting question.
     Thread,
-    /// What is kept beside the conversation.
+    /// The data kept beside the conversation.
     Data,
 }
 
 impl Tab {
-    /// All of them, in order.
+    /// All pages, in order.
     pub(crate) const ALL: [Tab; 2] = [Tab::Thread, Tab::Data];
 
-    /// Its word in the hash.
+    /// Returns the page's name in the hash.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Tab::Thread => "thread",
@@ -81,7 +81,7 @@ impl Tab {
         }
     }
 
-    /// Its name for a person.
+    /// Returns the page's title.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Tab::Thread => "Thread",
@@ -90,7 +90,7 @@ impl Tab {
     }
 }
 
-/// What is selected in the thread of a workflow.
+/// A selected item in the thread of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InThread {
     /// A run, by its id.
@@ -104,7 +104,7 @@ pub(crate) enum InThread {
 }
 
 impl InThread {
-    /// What an item of the address means, if anything.
+    /// Parses an item of the address.
     pub(crate) fn parse(item: &str) -> Option<InThread> {
         match item.split_once(':') {
             None => (item == "events").then_some(InThread::Events),
@@ -127,12 +127,12 @@ impl fmt::Display for InThread {
     }
 }
 
-/// The pages of a run. The keys `1` to `9` open them in order; that of SQL is `q`.
+/// The pages of a run. The keys `1` to `9` open them in order; SQL has the key `q`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Page {
-    /// What happened, as a tree.
+    /// The executions, as a tree.
     Trace,
-    /// The program with what happened at each line.
+    /// The program, with the executions at each line.
     Program,
     /// Named values.
     Bindings,
@@ -146,9 +146,9 @@ pub(crate) enum Page {
     Files,
     /// The state file.
     State,
-    /// Questions in SQL.
+    /// SQL queries.
     Sql,
-    /// What was odd.
+    /// Findings of the checks.
     Issues,
 }
 
@@ -167,7 +167,7 @@ impl Page {
         Page::Issues,
     ];
 
-    /// Its word in the hash.
+    /// Returns the page's name in the hash.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Page::Program => "program",
@@ -183,7 +183,7 @@ impl Page {
         }
     }
 
-    /// Its name for a person.
+    /// Returns the page's title.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Page::Program => "Program",
@@ -199,7 +199,7 @@ impl Page {
         }
     }
 
-    /// The key that opens it.
+    /// Returns the page's key.
     pub(crate) fn key(self) -> char {
         let mut numbered = Page::ALL.iter().filter(|page| **page != Page::Sql);
         match numbered.position(|page| *page == self) {
@@ -208,14 +208,14 @@ impl Page {
         }
     }
 
-    /// The page of a key.
+    /// Returns the page with this key.
     pub(crate) fn of_key(key: char) -> Option<Page> {
         Page::ALL.into_iter().find(|page| page.key() == key)
     }
 }
 
 impl Route {
-    /// A page of a run with nothing selected.
+    /// Returns the route to a page of a run, with nothing selected.
     pub(crate) fn page(run: &str, page: Page) -> Route {
         Route::Run {
             run: run.to_owned(),
@@ -225,7 +225,7 @@ impl Route {
         }
     }
 
-    /// A page of a run with something selected.
+    /// Returns the route to an item on a page of a run.
     pub(crate) fn item(run: &str, page: Page, item: impl fmt::Display) -> Route {
         Route::Run {
             run: run.to_owned(),
@@ -235,7 +235,7 @@ impl Route {
         }
     }
 
-    /// The same with a key and its value.
+    /// Returns the same route with one more key and value.
     pub(crate) fn with(mut self, key: &str, value: impl fmt::Display) -> Route {
         if let Route::Run { query, .. } = &mut self {
             query.push((key.to_owned(), value.to_string()));
@@ -243,7 +243,7 @@ impl Route {
         self
     }
 
-    /// A page of a workflow with nothing selected.
+    /// Returns the route to a page of a workflow, with nothing selected.
     pub(crate) fn workflow(place: &str, id: &str, tab: Tab) -> Route {
         Route::Workflow {
             place: place.to_owned(),
@@ -253,7 +253,7 @@ impl Route {
         }
     }
 
-    /// A place in the thread of a workflow.
+    /// Returns the route to a place in the thread of a workflow.
     pub(crate) fn thread(place: &str, id: &str, at: &InThread) -> Route {
         Route::Workflow {
             place: place.to_owned(),
@@ -263,7 +263,7 @@ impl Route {
         }
     }
 
-    /// The same place with nothing selected.
+    /// Returns the same route with nothing selected.
     pub(crate) fn closed(&self) -> Route {
         match self {
             Route::Run { run, page, .. } => Route::page(run, *page),
@@ -277,7 +277,7 @@ impl Route {
         }
     }
 
-    /// Whether it is the trace of a run.
+    /// Returns whether this is the trace of a run.
     pub(crate) fn is_trace(&self) -> bool {
         matches!(
             self,
@@ -288,7 +288,7 @@ impl Route {
         )
     }
 
-    /// The same place without keys and values.
+    /// Returns the same route without keys and values.
     pub(crate) fn without_query(&self) -> Route {
         let mut route = self.clone();
         if let Route::Run { query, .. } = &mut route {
@@ -297,7 +297,7 @@ impl Route {
         route
     }
 
-    /// What is selected.
+    /// Returns the selected item.
     pub(crate) fn selected(&self) -> Option<&str> {
         match self {
             Route::Run { item, .. }
@@ -307,7 +307,7 @@ impl Route {
         }
     }
 
-    /// Reads a hash; what makes no sense is home.
+    /// Parses a hash; an invalid one yields `Home`.
     pub(crate) fn parse(hash: &str) -> Route {
         let path = hash.trim_start_matches('#').trim_start_matches('/');
         let (path, _) = path.split_once('?').unwrap_or((path, ""));
@@ -329,7 +329,7 @@ impl Route {
             ("workflow", Some(id)) => {
                 let tab = parts.nth(1).unwrap_or_default();
                 let item = parts.next().filter(|item| !item.is_empty());
-                // Runs and events had pages of their own.
+                // An earlier version had pages for runs and events.
                 let item = match (tab.as_str(), item) {
                     ("runs", Some(run)) => Some(InThread::Run(run).to_string()),
                     ("events", Some(event)) => Some(format!("event:{event}")),
@@ -393,7 +393,7 @@ impl fmt::Display for Route {
     }
 }
 
-/// The keys and values of an address.
+/// Returns the keys and values of an address.
 pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
     let (_, query) = hash.split_once('?').unwrap_or_default();
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -401,7 +401,7 @@ pub(crate) fn query(hash: &str) -> Vec<(String, String)> {
     pairs.collect()
 }
 
-/// The address of a place that has no keys and values of its own, with some.
+/// Returns the address of a route without keys and values, plus the given ones.
 pub(crate) fn with_query(route: &Route, pairs: &[(&str, String)]) -> String {
     format!("{route}{}", written(pairs))
 }
@@ -423,7 +423,7 @@ fn encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
     }

@@ -1,4 +1,4 @@
-//! The local server of `prosescope view`: its desk reads what it serves, and it says when something changed.
+//! Talks to the local server of `prosescope view`: sends requests to its desk and listens for changes of its files.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use prosescope_core::view::{CommandFailed, GateView};
 
 use crate::protocol::{Request, Trouble};
 
-/// The desk that the server keeps for this page.
+/// The server's desk for this page.
 #[derive(Clone)]
 pub(crate) struct Server {
-    /// The desk's name: another page's desk stays at what that page has read.
+    /// The desk's name. Each page has its own, because another page may show an earlier state.
     desk: Rc<Cell<u32>>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Server {
 }
 
 impl Server {
-    /// Asks for JSON.
+    /// Sends a request whose answer is JSON.
     pub(crate) async fn ask(&self, request: &Request) -> Result<String, Trouble> {
         let response = self.answer(request).await?;
         let text = JsFuture::from(response.text().map_err(gone)?).await;
@@ -38,7 +38,7 @@ impl Server {
             .ok_or_else(|| gone(JsValue::NULL))
     }
 
-    /// Asks for bytes.
+    /// Sends a request whose answer is bytes.
     pub(crate) async fn blob(&self, request: &Request) -> Result<Blob, Trouble> {
         let response = self.answer(request).await?;
         let blob = JsFuture::from(response.blob().map_err(gone)?).await;
@@ -50,7 +50,7 @@ impl Server {
         })
     }
 
-    /// Leaves the desk to itself: the next question goes to another one.
+    /// Abandons the desk: the next request goes to a new one.
     pub(crate) fn stop(&self) {
         self.desk.set(name());
     }
@@ -85,7 +85,7 @@ impl Server {
     }
 }
 
-/// What the server says of its files, as long as this is kept.
+/// Receives changes of the server's files, until dropped.
 pub(crate) struct Changes {
     source: EventSource,
     told: Rc<RefCell<Told>>,
@@ -100,7 +100,7 @@ struct Told {
 }
 
 impl Changes {
-    /// Listens; `heard` is called when the server says something.
+    /// Starts to listen; calls `heard` for each message from the server.
     pub(crate) fn listen(heard: impl Fn() + 'static) -> Result<Changes, Trouble> {
         let source = EventSource::new("changes").map_err(gone)?;
         let told = Rc::new(RefCell::new(Told::default()));
@@ -114,7 +114,7 @@ impl Changes {
             heard();
         });
         let hold = Rc::clone(&told);
-        // The browser connects again by itself; the server then says its version.
+        // The browser reconnects by itself; the server then sends its current version.
         let on_error = EventListener::new(&source, "error", move |_| hold.borrow_mut().lost = true);
         Ok(Changes {
             source,
@@ -124,7 +124,7 @@ impl Changes {
         })
     }
 
-    /// What the server calls the state of its files; `None` until it said so.
+    /// Returns the server's name for the present state of its files; `None` until the first message.
     ///
     /// # Errors
     /// While the server does not answer.
@@ -136,7 +136,7 @@ impl Changes {
         }
     }
 
-    /// Whether the browser gave up.
+    /// Returns whether the browser has stopped reconnecting.
     pub(crate) fn is_over(&self) -> bool {
         self.source.ready_state() == EventSource::CLOSED
     }
@@ -159,16 +159,16 @@ fn name() -> u32 {
     (js_sys::Math::random() * f64::from(u32::MAX)) as u32
 }
 
-/// That the page's server records decisions, and as whom.
+/// The server's offer to record decisions.
 #[derive(Clone)]
 pub(crate) struct Decides {
     token: String,
-    /// The principal: fixed when the server was started.
+    /// The principal, fixed when the server was started.
     pub(crate) by: String,
 }
 
 impl Decides {
-    /// What the server wrote into the page; `None` where it records none.
+    /// Reads the offer from the page; `None` if the server does not record decisions.
     pub(crate) fn offered() -> Option<Decides> {
         let meta = leptos::prelude::document()
             .query_selector("meta[name=prosescope-decide]")
@@ -180,7 +180,8 @@ impl Decides {
     }
 }
 
-/// Has the server record a decision, with what was seen of the gate; returns what it recorded, in words.
+/// Makes the server record a decision, with the state of the gate that the user saw; returns a sentence with the
+/// result.
 pub(crate) async fn decide(
     how: &Decides,
     gate: &GateView,

@@ -1,8 +1,8 @@
-//! The worker's role: it owns the files that were dropped, and carries questions to a desk, one after the other.
+//! The worker: owns the dropped files, and passes requests to a desk, one after the other.
 //!
-//! A question comes as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` pairs of path and browser file
-//! where the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`;
-//! before it `{ id, part }` may say how much of the work is done.
+//! A request arrives as `{ id, body, files }`: `body` is a [`Request`] as JSON, `files` contains pairs of path and
+//! browser file if the request opens some. The answer is `{ id, ok, blob }` or `{ id, error }`; messages `{ id, part
+//! }` may report progress before it.
 
 mod example;
 
@@ -20,20 +20,20 @@ use web_sys::{DedicatedWorkerGlobalScope, Event, MessageEvent};
 use crate::bytes::WebSource;
 use crate::protocol::{Request, Stats, Trouble};
 
-/// An answer: JSON, and a blob where one was asked for.
+/// An answer: JSON and, if requested, a blob.
 struct Answer {
     json: String,
     blob: Option<web_sys::Blob>,
 }
 
-/// What is open.
+/// The open source.
 struct Open {
     desk: Desk,
-    /// A shared run, as a file of its own.
+    /// The open shared run, as a file of its own.
     save: Option<web_sys::Blob>,
 }
 
-/// Answers from now on; called once, when the wasm finds itself in a worker.
+/// Answers requests from now on; called once, when the wasm starts in a worker.
 pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     let open = RefCell::new(Open {
         desk: Desk::new(now),
@@ -78,16 +78,16 @@ pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
     post(&scope, &[("ready", JsValue::TRUE)]);
 }
 
-/// What came with a question, and what may be told before its answer.
+/// The data of a request, and the way to report progress.
 struct Given<'a> {
     files: &'a dyn Fn() -> Vec<(String, web_sys::File)>,
-    /// The viewer's own page.
+    /// Returns the viewer's own page.
     viewer: &'a dyn Fn() -> Option<String>,
-    /// Tells how much of the work is done.
+    /// Returns a function that reports progress.
     watch: &'a dyn Fn() -> Watch,
 }
 
-/// Answers a question.
+/// Answers a request.
 fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer, Trouble> {
     let Open { desk, save } = open;
     let request = match request {
@@ -149,7 +149,7 @@ fn answer(open: &mut Open, request: Request, given: &Given<'_>) -> Result<Answer
     Ok(Answer { json, blob: None })
 }
 
-/// Reads a value part by part into a blob, which the browser keeps outside of our memory.
+/// Reads a value in parts into a blob, which the browser keeps outside of the wasm memory.
 fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob, Trouble> {
     let mut whole = web_sys::Blob::new();
     desk.download(place, of, &mut |bytes| {
@@ -169,7 +169,7 @@ fn no_room(_: JsValue) -> Trouble {
     )
 }
 
-/// What was read so far, with the bytes of this worker's wasm memory.
+/// Returns how much was read so far, and the size of this worker's wasm memory.
 fn with_memory(desk: &Desk) -> String {
     let memory: Option<js_sys::WebAssembly::Memory> = wasm_bindgen::memory().dyn_into().ok();
     let buffer: Option<js_sys::ArrayBuffer> = memory.and_then(|m| m.buffer().dyn_into().ok());
@@ -196,7 +196,7 @@ fn files_of(pairs: &JsValue) -> Vec<(String, web_sys::File)> {
 fn post(scope: &DedicatedWorkerGlobalScope, pairs: &[(&str, JsValue)]) {
     let message = Object::new();
     for (key, value) in pairs {
-        // Setting a key of a fresh object, and posting strings and blobs, cannot fail.
+        // Setting a property of a new object, and posting strings and blobs, cannot fail.
         let _ = Reflect::set(&message, &(*key).into(), value);
     }
     let _ = scope.post_message(&message);

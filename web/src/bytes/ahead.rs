@@ -1,69 +1,70 @@
-//! How much of a file is fetched at once: a fetch costs as much as some hundred kilobytes do, so one brings the more the
-//! longer a scan goes on.
+//! Decides how much of a file to fetch at once. One fetch costs as much time as some hundred kilobytes, so the longer
+//! a scan continues, the larger its pieces become.
 //!
-//! Measured in Chromium with a file of 1 GB on two cores: a fetch of 4 KB takes 1.6 ms, also where many are asked for
-//! together 0.8 ms; all of it takes 4.9 s in pieces of 2 MB and 2.4 s in pieces of 16 MB; 11 MB at once take 19 ms.
+//! Measured in Chromium with a file of 1 GB on two cores: a fetch of 4 KB takes 1.6 ms, or 0.8 ms if many are
+//! requested together; the whole file takes 4.9 s in pieces of 2 MB and 2.4 s in pieces of 16 MB; 11 MB at once take
+//! 19 ms.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Bytes that are kept or dropped together: the usual page of a database.
+/// The bytes kept or dropped together: the usual page size of a database.
 pub(super) const UNIT: u64 = 4 * 1024;
 
-/// Bytes that are fetched at least.
+/// The smallest fetch, in bytes.
 pub(super) const BLOCK: u64 = 4 * UNIT;
 
-/// A file of at most so many bytes is fetched whole when its beginning is read.
+/// The largest file, in bytes, that is fetched whole when its beginning is read.
 pub(crate) const WHOLE: u64 = 1 << 20;
 
-/// A file of at most so many bytes is fetched whole when it was fetched from a few times: a list of many runs reads little
-/// of each, a run's own pages most of it.
+/// The largest file, in bytes, that is fetched whole after [`FEW`] fetches. A list of many runs reads little of each
+/// file; the pages of one run read most of it.
 const MIDDLE: u64 = 16 << 20;
 
-/// How many times that is.
+/// The number of fetches after which such a file is fetched whole.
 const FEW: u32 = 4;
 
-/// Bytes that a scan which reads all that it fetches gets at once, at most.
+/// The largest piece, in bytes, for a scan that reads all of it.
 const DENSE: u64 = 2 << 20;
 
-/// The same of a scan that skips most of it: the rows of a table between large values, which were written in turn.
+/// The largest piece, in bytes, for a scan that skips most of it: table rows stored between large values.
 const SPARSE: u64 = 16 << 20;
 
-/// A sparse piece of more bytes is sieved.
+/// A larger piece of a sparse scan, in bytes, is kept only in part ([`Piece::sieved`]).
 const SIEVED: u64 = 1 << 20;
 
-/// How far ahead a read may jump and still go on with a scan, or as far as its last piece is long: so much is fetched in the
-/// time that one more fetch takes.
+/// The longest jump, in bytes, after which a read still continues a scan (a scan with a longer last piece may jump
+/// that far). Fetching this many bytes takes as long as one more fetch.
 const GAP: u64 = 512 << 10;
 
-/// Scans that go on at a time: of a table, of its index, of another table in turn.
+/// The number of scans tracked at the same time: of a table, of its index, of another table.
 const SCANS: usize = 4;
 
-/// Decides what to fetch.
+/// Decides which piece of a file to fetch next.
 #[derive(Debug, Default)]
 pub(super) struct Ahead {
-    /// The last one went on last.
+    /// The tracked scans; the one that continued last is at the end.
     scans: VecDeque<Scan>,
-    /// How often each file was fetched from.
+    /// The number of fetches from each file.
     fetches: BTreeMap<usize, u32>,
 }
 
-/// A part of a file that is fetched.
+/// A part of a file to fetch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Its first byte.
+    /// The offset of the first byte.
     pub(super) start: u64,
-    /// Its length.
+    /// The length in bytes.
     pub(super) len: u64,
-    /// Only pages of tables and indexes are kept of it.
+    /// Whether to keep only the pages of tables and indexes.
     pub(super) sieved: bool,
 }
 
-/// The last piece that was fetched for a scan.
+/// A scan, with its last fetched piece.
 #[derive(Debug)]
 struct Scan {
     file: usize,
     piece: Piece,
-    /// Bytes of it that were read.
+    /// The bytes of the piece that were read.
     read: u64,
 }
 
@@ -78,7 +79,7 @@ impl Scan {
 }
 
 impl Ahead {
-    /// Notes that bytes at `at` were read.
+    /// Records that bytes at `at` were read.
     pub(super) fn read(&mut self, file: usize, at: u64, len: u64) {
         let here =
             |scan: &&mut Scan| scan.file == file && (scan.piece.start..scan.end()).contains(&at);
@@ -87,7 +88,7 @@ impl Ahead {
         }
     }
 
-    /// What to fetch when the byte at `at` of a file is wanted.
+    /// Returns the piece to fetch if the byte at `at` of a file is needed.
     pub(super) fn piece(&mut self, file: usize, size: u64, at: u64) -> Piece {
         let fetches = self.fetches.entry(file).or_default();
         *fetches += 1;
@@ -95,7 +96,7 @@ impl Ahead {
             return Piece {
                 start: 0,
                 len: size,
-                // Copying what is fetched takes as long as fetching it.
+                // Keeping all of a large file would copy it, which takes as long as fetching it.
                 sieved: size > WHOLE,
             };
         }
@@ -112,7 +113,7 @@ impl Ahead {
         let len = before.map_or(BLOCK, |scan| (scan.piece.len * 4).min(most));
         let sieved = is_sparse && len > SIEVED;
         let piece = Piece {
-            // Rows of other tables, which are read next, lie in what this scan skipped.
+            // Starts at the scan's last piece: the skipped part contains rows of other tables, which are read next.
             start: end.filter(|_| sieved).unwrap_or(start),
             len,
             sieved,

@@ -1,16 +1,16 @@
-//! Things of one name that were given together: each is a run of its own.
+//! Separates runs of the same name that were given together, by giving each its own folder.
 
 use std::collections::BTreeMap;
 
-/// A file that was given: the number of what it was given with (a folder, or itself), its path, and the file.
+/// A given file: the number of the folder or single file with which it was given, its path, and the file.
 pub(crate) type Given<T> = (usize, String, T);
 
-/// Ends of the names of files that belong to a database.
+/// The suffixes of the files that belong to a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Puts loose databases, where there are several, each into a folder of its name, together with its `-wal`; and tells
-/// things of one name apart by a number. Returns the files by path, and those that cannot be placed: a `-wal` beside
-/// two databases of its name.
+/// If there are several single databases, moves each into a folder named after it, together with its `-wal`, and
+/// numbers equal names. Returns the files by path, and those without a place, such as a `-wal` beside two databases
+/// of its name.
 pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) {
     let mut roots: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (root, path, _) in &given {
@@ -49,7 +49,7 @@ pub(crate) fn apart<T>(given: Vec<Given<T>>) -> (Vec<(String, T)>, Vec<String>) 
     (files, unplaced)
 }
 
-/// Whether single files were given, and no folder.
+/// Returns whether single files were given instead of a folder.
 pub(crate) fn is_loose<T>(given: &[Given<T>]) -> bool {
     given.iter().all(|(_, path, _)| !path.contains('/'))
 }
@@ -65,12 +65,12 @@ fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// The database that a loose file belongs to, by its name.
+/// Returns the database to which a single file belongs, by its name.
 fn owner(path: &str) -> Option<&str> {
     BESIDE.iter().find_map(|end| path.strip_suffix(end))
 }
 
-/// Whether a loose file goes by a name of a run's database.
+/// Returns whether a single file has the name of a database.
 fn is_database(path: &str) -> bool {
     let named = [".db", ".sqlite", ".sqlite3"];
     !path.contains('/') && path != "agents.db" && named.iter().any(|end| path.ends_with(end))
@@ -108,7 +108,7 @@ mod tests {
             &["a.db/a.db", "b.db/b.db", "b.db/b.db-wal"],
             &[],
         );
-        // Whose rows the log holds cannot be told.
+        // Two databases could own this `-wal`.
         check(
             &[(0, "state.db"), (1, "state.db-wal"), (2, "state.db")],
             &["state.db/state.db", "state.db (2)/state.db"],

@@ -1,4 +1,4 @@
-//! The cache between SQLite and a slow file: bounded, shared by all files of a source.
+//! The cache between SQLite and a slow file: bounded, and shared by all files of a source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,28 +7,28 @@ use prosescope_desk::protocol::Counters;
 
 use super::ahead::{Ahead, BLOCK, UNIT};
 
-/// Bytes that are kept: what SQLite needs again, and the rows of a table beside the values between them. Twice that of the
-/// largest file that is fetched whole.
+/// The most bytes kept: twice the largest file that is fetched whole. They hold the pages that SQLite needs again,
+/// and the rows stored between large values.
 const KEPT: u64 = 32 << 20;
 
-/// Small files that are fetched with the one that is asked for, at most: a folder's files are read in their order, and
-/// a browser is asked for each across processes.
+/// The most small files fetched with a requested one: a folder's files are read in order, and each separate request
+/// costs a message to another process of the browser.
 const FILES_AHEAD: usize = 64;
 
-/// Bytes of files of runs that are fetched together, as long as the last one lets them be: a browser gives them at once in
-/// the time of some single fetches.
+/// The most bytes of several runs' files to fetch together: a browser returns them in the time of a few single
+/// fetches.
 pub(crate) const TOGETHER: u64 = 2 << 20;
 
-/// A file of at most so many bytes is small.
+/// The largest small file, in bytes.
 pub(crate) const SMALL: u64 = BLOCK;
 
-/// A cache of what was used last.
+/// A cache of the most recently used bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     units: BTreeMap<(usize, u64), Unit>,
     tick: u64,
     ahead: Ahead,
-    /// The page sizes of files that are databases.
+    /// The page sizes of the files that are databases.
     pages: BTreeMap<usize, usize>,
     row: Row,
     counters: Counters,
@@ -37,28 +37,28 @@ pub(crate) struct Cache {
 #[derive(Debug)]
 struct Unit {
     bytes: Box<[u8]>,
-    /// When it was used last. 0: a scan passed it, and hardly comes again.
+    /// The time of the last use; 0 for bytes that a scan passed and will hardly need again.
     used: u64,
-    /// It was kept for a scan that has not come to it.
+    /// Whether the bytes are kept for a scan that has not reached them yet.
     ahead: bool,
 }
 
-/// Where the last files that were fetched together ended, and how many they were.
+/// Where the last files fetched together ended, and how many there were.
 #[derive(Debug, Default)]
 struct Row {
     next: usize,
     files: usize,
 }
 
-/// Bytes that were fetched, wherever they are: a browser's need not be copied to be looked at.
+/// Fetched bytes, which may stay in the browser's memory: they need no copy to be examined.
 pub(crate) trait Fetched {
-    /// How many.
+    /// Returns the number of bytes.
     fn len(&self) -> usize;
 
-    /// The byte at `at`.
+    /// Returns the byte at `at`.
     fn byte(&self, at: usize) -> u8;
 
-    /// Copies some.
+    /// Copies a range.
     fn copy(&self, range: Range<usize>) -> Box<[u8]>;
 }
 
@@ -77,8 +77,8 @@ impl Fetched for &[u8] {
 }
 
 impl Cache {
-    /// How many files, small ones, are best fetched together when the one at `file` is read: itself alone, unless the
-    /// files before it were read as well. 0 when it is here already.
+    /// Returns how many small files to fetch together when the one at `file` is read: only itself, unless the files
+    /// before it were read too; 0 if it is in the cache.
     pub(crate) fn files_to_fetch(&mut self, file: usize) -> usize {
         if self.has(file) {
             return 0;
@@ -96,12 +96,12 @@ impl Cache {
         files
     }
 
-    /// Whether the beginning of a file is here.
+    /// Returns whether the beginning of a file is in the cache.
     pub(crate) fn has(&self, file: usize) -> bool {
         self.units.contains_key(&(file, 0))
     }
 
-    /// Takes in small files that were fetched together: each with all of its bytes.
+    /// Adds small files that were fetched together, each completely.
     pub(crate) fn take_in<'a>(
         &mut self,
         files: impl ExactSizeIterator<Item = (usize, &'a [u8])>,
@@ -115,13 +115,13 @@ impl Cache {
         }
     }
 
-    /// What was read so far.
+    /// Returns how much was read so far.
     pub(crate) fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Fills `buf` from `offset` of a file of `size` bytes and returns how much there was; `fetch` gives exactly
-    /// the bytes of a range, or says why not.
+    /// Fills `buf` from `offset` of a file of `size` bytes and returns how many bytes were read; `fetch` returns
+    /// exactly the bytes of a range, or an error.
     pub(crate) fn read<E, F: Fetched>(
         &mut self,
         file: usize,
@@ -175,7 +175,7 @@ impl Cache {
         }
         self.keep(file, piece.start, &bytes, piece.sieved);
         if piece.sieved && !self.units.contains_key(&(file, at / UNIT)) {
-            // What is wanted now is kept in any case.
+            // The requested bytes are always kept.
             let start = (at / UNIT * UNIT - piece.start) as usize;
             let wanted = bytes.copy(start..bytes.len().min(start + UNIT as usize));
             self.insert(file, at / UNIT, wanted, false);
@@ -183,7 +183,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Keeps bytes of a file from `start` on; where they are sieved, those of pages with rows and keys alone.
+    /// Keeps the bytes of a file from `start` on; if `sieved`, only those of pages with rows or keys.
     fn keep(&mut self, file: usize, start: u64, bytes: &impl Fetched, sieved: bool) {
         if start == 0 {
             self.pages.remove(&file);
@@ -194,7 +194,8 @@ impl Cache {
         for from in (0..bytes.len()).step_by(unit) {
             let number = (start + from as u64) / UNIT;
             let is_of_tree = page.is_none_or(|page| {
-                // Where the page begins that this is of, and those that begin here.
+                // The distance to the beginning of the page that contains this unit; further pages may begin within
+                // it.
                 let before = (start as usize + from) % page.max(unit);
                 let Some(first) = from.checked_sub(before) else {
                     return true;
@@ -222,7 +223,7 @@ impl Cache {
         self.units.insert((file, number), unit);
     }
 
-    /// Drops the half that was not used for longest, where so many more bytes would be too many.
+    /// Drops the less recently used half if the cache would exceed its limit with so many more bytes.
     fn make_room(&mut self, bytes: u64) {
         if (self.units.len() as u64) * UNIT + bytes <= KEPT {
             return;
@@ -238,7 +239,7 @@ impl Cache {
     }
 }
 
-/// The page size that a database's header says ("Database File Format", 1.3.2).
+/// Returns the page size in a database's header ("Database File Format", 1.3.2).
 fn page_size(bytes: &impl Fetched) -> Option<usize> {
     let head = bytes.copy(0..18.min(bytes.len()));
     let size = head.strip_prefix(b"SQLite format 3\0")?;
@@ -248,8 +249,8 @@ fn page_size(bytes: &impl Fetched) -> Option<usize> {
     }
 }
 
-/// Whether a page that begins with this byte holds rows or keys ("Database File Format", 1.6). A page that goes on with a
-/// value begins with the number of the next one, which is 0 in a file of less than 64 GB.
+/// Returns whether a page that begins with this byte contains rows or keys ("Database File Format", 1.6). An overflow
+/// page begins with the number of the next one, whose first byte is 0 in a file smaller than 64 GB.
 fn is_of_tree(first: u8) -> bool {
     matches!(first, 2 | 5 | 10 | 13)
 }
@@ -259,7 +260,7 @@ mod tests {
     use super::super::ahead::Piece;
     use super::*;
 
-    /// A file whose byte at `i` is `i % 251`, and the ranges that were fetched from it.
+    /// Reads from a file whose byte at `i` is `i % 251`, and returns the fetched ranges.
     fn read(
         cache: &mut Cache,
         size: u64,
@@ -348,7 +349,8 @@ mod tests {
         }
     }
 
-    /// A database of `size` bytes, in which every page `p % step == 0` holds rows and all others a value.
+    /// Returns a database of `size` bytes in which each page with `p % step == 0` contains rows and all others a
+    /// value.
     fn database(range: Range<u64>, step: u64) -> Of {
         let mut bytes = vec![0; (range.end - range.start) as usize];
         for (at, place) in (range.start..range.end).enumerate().step_by(4096) {
@@ -362,7 +364,8 @@ mod tests {
         Of(bytes)
     }
 
-    /// Rows 300 KB apart, as of a run of 1 GB with values of 50 KB: the first table's pages, then those of another one.
+    /// Rows 300 KB apart, as in a run of 1 GB with values of 50 KB: first the pages of one table, then those of
+    /// another.
     #[test]
     fn rows_between_values_are_fetched_in_one_pass_in_large_pieces() {
         let mut cache = Cache::default();
@@ -388,7 +391,7 @@ mod tests {
         assert!(cache.units.len() as u64 * UNIT <= KEPT);
     }
 
-    /// Values of a file that is fetched whole are not copied: they are fetched again when one is opened.
+    /// Large values of a file that is fetched whole are not copied; opening one fetches it again.
     #[test]
     fn of_a_middling_database_pages_with_rows_are_kept() {
         let mut cache = Cache::default();
@@ -419,7 +422,7 @@ mod tests {
         }
         assert_eq!(lengths, [16, 64, 256, 1024, 2048, 2048, 2048]);
         assert_eq!(ahead.piece(0, 100 * MB, 90 * MB).len, BLOCK);
-        // The end of the file.
+        // The end of the file limits the piece.
         assert_eq!(ahead.piece(0, 100 * MB, 100 * MB - 10).len, BLOCK);
         assert_eq!(ahead.piece(0, 100 * MB + 7, 100 * MB + 3).len, 7);
     }
@@ -440,7 +443,7 @@ mod tests {
         };
         let fetched: Vec<usize> = (0..200).map(&mut read).filter(|n| *n > 0).collect();
         assert_eq!(fetched, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
-        // A jump, and a file that is still here.
+        // After a jump, a file still in the cache is not fetched again.
         assert_eq!([read(500), read(500), read(190)], [1, 0, 0]);
     }
 

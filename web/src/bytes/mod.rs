@@ -1,11 +1,11 @@
-//! Bytes of what was opened, in parts: the worker's [`prosescope_core::source::Source`] over a browser's files,
-//! and SQLite on top of it.
+//! The bytes of opened files, read in parts: the worker's [`prosescope_core::source::Source`] over a browser's files,
+//! with SQLite on top.
 //!
 //! ```text
 //! SQLite ──► prosescope-vfs ──► Cache ──► File (FileReaderSync)
 //! ```
 //!
-//! `apart` gives files that were given together their places; `packed` opens shared files among them.
+//! `apart` separates files that were given together; `packed` opens the shared files among them.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 

@@ -1,6 +1,6 @@
-//! Shared files among what a person gave: a zip of runs, or a page that holds one, unpacked as if its folder had been given.
+//! Opens shared files that a person gave, zips of runs or pages with one, as if their folders had been given.
 //!
-//! Neither the zip nor what it holds goes through our memory whole: pieces of both become the browser's.
+//! Neither the zip nor its files are ever whole in the worker's memory: their pieces become blobs of the browser.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,41 +13,42 @@ use prosescope_share::manifest::{self, Sink, Verified};
 use prosescope_share::{ReaderAt, page};
 use web_sys::{Blob, File, FileReaderSync};
 
-/// Bytes that all shared files together may unpack to.
+/// The most bytes to which all shared files together may unpack.
 const MOST: u64 = 512 << 20;
-/// Bytes of files that are held where they are read in place; the others are the browser's, which may keep them on disk.
+/// The most bytes of files kept in typed arrays, to be read in place; the other files become blobs, which the browser
+/// may keep on disk.
 const HELD: u64 = 64 << 20;
-/// Bytes that are handed to the browser at a time, and that are asked of it.
+/// The bytes passed to the browser at a time, and those requested from it.
 const PIECE: usize = 4 << 20;
 const WINDOW: u64 = 1 << 20;
-/// Files that are given one by one and looked at. Whoever gives more gives a folder's content.
+/// The most single files to examine. Whoever gives more has selected a folder's content.
 const LOOKED_AT: usize = 400;
 
 /// Where the bytes of an unpacked file are.
 pub(super) enum Bytes {
-    /// With us, outside of the wasm's memory.
+    /// In a typed array, outside of the wasm memory.
     Held(Uint8Array),
-    /// With the browser.
+    /// In a blob of the browser.
     Browser(Blob),
 }
 
-/// What a person gave, with the shared files among it unpacked.
+/// The given files, with the shared files among them unpacked.
 #[derive(Default)]
 pub(super) struct Unpacked {
-    /// Files that are no shared ones.
+    /// The files that are not shared files.
     pub(super) files: Vec<(String, File)>,
-    /// Those of shared files, by path.
+    /// The files unpacked from shared files, by path.
     pub(super) unpacked: Vec<(String, u64, Bytes)>,
-    /// Of each shared file, whether it is what was shared.
+    /// For each shared file, whether it is unchanged.
     pub(super) verified: Vec<(String, Verified)>,
-    /// What is given back of the one shared file, and what it is called.
+    /// For a single shared file: the file that “Save” returns, and its name.
     pub(super) saved: Option<(String, Blob)>,
-    /// Shared files that are damaged or refused, with the reason. The others are opened all the same.
+    /// The shared files that are damaged or refused, with the reason. The others are opened anyway.
     unopened: Vec<Trouble>,
 }
 
 impl Unpacked {
-    /// Looks for shared files among those that were given one by one, by what they hold, and unpacks them.
+    /// Recognises shared files among the single files by their content, and unpacks them.
     pub(super) fn of(files: Vec<(String, File)>) -> Unpacked {
         let Ok(reader) = FileReaderSync::new() else {
             return Unpacked {
@@ -131,7 +132,8 @@ impl Unpacked {
         Ok(verified)
     }
 
-    /// Beside the folders of shared files, what else was given one by one goes into a folder of its own: it is a run, or is none.
+    /// Moves the other single files into a folder of their own, beside the folders of shared files: they may form a
+    /// run.
     fn put_together(&mut self) {
         if self.verified.is_empty() {
             return;
@@ -149,7 +151,7 @@ impl Unpacked {
         }
     }
 
-    /// What the page says of the shared files.
+    /// Returns the remarks about the shared files.
     pub(super) fn shared(&self) -> Option<Shared> {
         let words = self.verified.iter().filter_map(|(path, verified)| {
             let words = verified.words();
@@ -179,13 +181,13 @@ impl Unpacked {
     }
 }
 
-/// What a shared file is.
+/// The form of a shared file.
 enum Form {
     Zip,
     Page,
 }
 
-/// Which of the files that were given one by one may be shared ones, by how they begin.
+/// Returns for each single file whether it may be a shared one, by its first bytes.
 fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option<Form>> {
     let given: Vec<bool> = files.iter().map(|(path, _)| is_given_alone(path)).collect();
     if given.iter().filter(|given| **given).count() > LOOKED_AT {
@@ -208,7 +210,8 @@ fn packed_among(files: &[(String, File)], reader: &FileReaderSync) -> Vec<Option
     files.iter().zip(&given).map(head).collect()
 }
 
-/// Whether a file was given itself, and not its folder. One of several of a name lies in a folder of that name.
+/// Returns whether a file was given itself and not as part of a folder. Several files of one name each have a folder
+/// of that name.
 fn is_given_alone(path: &str) -> bool {
     match path.split_once('/') {
         None => true,
@@ -221,7 +224,7 @@ fn is_given_alone(path: &str) -> bool {
     }
 }
 
-/// The packed run of a page.
+/// Returns the packed run of a page.
 fn run_of(path: &str, page: &File, reader: &FileReaderSync) -> Result<Option<Blob>, Trouble> {
     let found = format!(
         "A page of {}.",
@@ -251,7 +254,7 @@ fn trouble(path: &str, found: &str, cause: &str, next: &str) -> Trouble {
     }
 }
 
-/// What a shared file is given back as: the one file that it holds, else the zip of all.
+/// Returns the file to save for a shared file: the only file that it contains, or else the zip.
 fn saved(path: &str, unpacked: &[(String, u64, Bytes)], zip: Blob) -> (String, Blob) {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -269,12 +272,12 @@ fn saved(path: &str, unpacked: &[(String, u64, Bytes)], zip: Blob) -> (String, B
     (format!("{stem}.zip"), zip)
 }
 
-/// A blob as what is read at any place.
+/// A reader of a blob at any position.
 struct BlobReader<'a> {
     blob: &'a Blob,
     len: u64,
     reader: &'a FileReaderSync,
-    /// The part that was fetched last, and where it begins.
+    /// The most recently fetched part, and its offset.
     window: RefCell<(u64, Vec<u8>)>,
 }
 
@@ -314,7 +317,7 @@ impl ReaderAt for BlobReader<'_> {
     }
 }
 
-/// Bytes that become the browser's, piece by piece.
+/// Bytes that become a blob, piece by piece.
 #[derive(Default)]
 struct Pieces {
     given: Array,
@@ -348,16 +351,16 @@ fn no_room() -> io::Error {
     io::Error::other("the browser has no room for it")
 }
 
-/// Files as they are unpacked.
+/// The receiver of unpacked files.
 struct Files<'a> {
-    /// What their paths begin with.
+    /// The folder put before their paths.
     folder: &'a str,
     held: u64,
     all: Vec<(String, u64, Bytes)>,
     now: Option<(String, u64, Now)>,
 }
 
-/// The file that is being unpacked.
+/// The file being unpacked.
 enum Now {
     Held(Uint8Array, u32),
     Browser(Pieces),

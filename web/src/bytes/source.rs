@@ -1,4 +1,4 @@
-//! The core's [`Source`] over what a browser can read.
+//! The core's [`Source`] over files in a browser.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -24,55 +24,55 @@ use super::ahead::WHOLE;
 use super::cache::{Cache, Fetched, SMALL, TOGETHER};
 use super::packed::{Bytes, Unpacked};
 
-/// Files of one place that are fetched together with those of others, at most.
+/// The most files of one run to fetch together with those of others.
 const OF_A_PLACE: usize = 200;
 
-/// Where a file's bytes are.
+/// Where the bytes of a file are.
 enum Place {
-    /// A file that a person dropped or picked, or a large one of a shared file.
+    /// In a file that a person dropped or picked, or in a blob with a large file unpacked from a shared one.
     Browser(web_sys::Blob),
-    /// Of a shared file, outside of our memory.
+    /// In a typed array outside of the wasm memory, unpacked from a shared file.
     Held(js_sys::Uint8Array),
-    /// Bytes that the page itself carries: the example.
+    /// In the page itself: the example.
     Memory(Rc<[u8]>),
 }
 
 /// A part of a file.
 enum Part {
-    /// The browser's bytes, which cost nothing of our memory until they are copied.
+    /// Bytes of the browser, which use no wasm memory until they are copied.
     Browser(js_sys::Uint8Array),
-    /// A stretch of what is in memory.
+    /// A range of bytes in memory.
     Memory(Rc<[u8]>, Range<usize>),
 }
 
-/// The files of one opening, and the cache that all of them share.
+/// The files of one source, and their common cache.
 struct Files {
     entries: Vec<FileEntry>,
     places: Vec<Place>,
     cache: RefCell<Cache>,
     reader: Option<web_sys::FileReaderSync>,
-    /// The last thing that went wrong below SQLite, which only says "disk I/O error".
+    /// The last error below SQLite, which itself only reports "disk I/O error".
     fault: RefCell<Option<SourceError>>,
 }
 
-/// What was opened: files in a browser, or the example.
+/// An opened source: files in a browser, or the example.
 pub(crate) struct WebSource {
     label: String,
     files: Rc<Files>,
     mount: Mount,
-    /// What is to be said of the listing.
+    /// Remarks about the listing.
     listed: Vec<Issue>,
-    /// Single files were given, and no folder.
+    /// Whether single files were given instead of a folder.
     loose: bool,
-    /// What is to be said of shared files among them.
+    /// Remarks about the shared files.
     shared: Option<Shared>,
 }
 
-/// A source, and what of it is given back as a file of its own.
+/// A source, and the blob that “Save” returns.
 pub(crate) type Given = (WebSource, Option<web_sys::Blob>);
 
 impl WebSource {
-    /// A source of files that a person gave, each with its path, and of what is not among them. Shared files are unpacked.
+    /// Creates a source from given files with their paths, and from the list of missing ones. Unpacks shared files.
     pub(crate) fn of_files(
         label: String,
         files: Vec<(String, web_sys::File)>,
@@ -130,7 +130,7 @@ impl WebSource {
         (source, saved.map(|(_, blob)| blob))
     }
 
-    /// A source of bytes in memory.
+    /// Creates a source from bytes in memory.
     pub(crate) fn of_bytes(label: String, files: Vec<(String, Vec<u8>)>) -> WebSource {
         let pairs = files.into_iter().map(|(path, bytes)| {
             let entry = FileEntry {
@@ -179,7 +179,7 @@ impl Shareable for WebSource {
 }
 
 impl DeskSource for WebSource {
-    /// Files of a browser are never listed anew: a browser refuses to read one that changed.
+    /// A browser refuses to read a changed file, so its files are never listed again and need no version.
     fn version(&self, _path: &str) -> &str {
         ""
     }
@@ -287,7 +287,7 @@ impl Files {
         }
     }
 
-    /// Fetches a small file of the browser together with those behind it, when a folder is being read in a row.
+    /// Fetches a small file together with those after it, if a folder is being read in order.
     fn fetch_row(&self, index: usize, cache: &mut Cache) {
         if self.small(index).is_none() {
             return;
@@ -300,7 +300,7 @@ impl Files {
         self.fetch_together(&files.collect::<Vec<_>>(), cache);
     }
 
-    /// Fetches the files of the next places together, unless those of the first are here.
+    /// Fetches the files of the next runs together, unless those of the first are in the cache.
     fn fetch_places(&self, places: &mut dyn Iterator<Item = &str>) {
         let mut cache = self.cache.borrow_mut();
         let (mut files, mut bytes) = (Vec::new(), 0);
@@ -329,7 +329,8 @@ impl Files {
         self.fetch_together(&files, &mut cache);
     }
 
-    /// Fetches files of the browser at once. What cannot be read so is left to be read alone, where it is said which file it is.
+    /// Fetches files of the browser at once. If that fails, each is read alone later, so that the error names the
+    /// right file.
     fn fetch_together(&self, files: &[usize], cache: &mut Cache) {
         let (mut row, parts, mut bytes) = (Vec::new(), js_sys::Array::new(), 0);
         for at in files {
@@ -356,7 +357,7 @@ impl Files {
         }
     }
 
-    /// A file of the browser that is small, and not empty.
+    /// Returns a small, nonempty file of the browser.
     fn small(&self, index: usize) -> Option<&web_sys::Blob> {
         match self.places.get(index) {
             Some(Place::Browser(file)) if (1..=SMALL).contains(&self.size(index)) => Some(file),
@@ -383,7 +384,7 @@ impl Files {
             reader.read_as_array_buffer(&part)
         };
         let buffer = read().map_err(|error| match name_of(&error).as_str() {
-            // Chromium says so of a file whose date or size is no longer the one that was picked.
+            // Chromium's error for a file whose date or size changed since it was picked.
             "NotReadableError" | "NotFoundError" => SourceError::Changed(path.to_owned()),
             "SecurityError" => unreadable("the browser does not allow it"),
             other => unreadable(other),

@@ -1,17 +1,17 @@
-//! The axis of a timeline: what of it is seen, and the times that are written along it.
+//! The axis of a timeline: its visible part, and the times written along it.
 
 use prosescope_core::time::{Stamp, human_duration};
 use prosescope_core::view::Timeline;
 
 use super::words::{clock, minute};
 
-/// How far one step zooms in.
+/// The factor of one zoom step.
 pub(crate) const CLOSER: f64 = 2.0 / 3.0;
 
-/// The least part of an axis that is seen at once.
+/// The smallest visible part of an axis.
 const CLOSEST: f64 = 0.0005;
 
-/// Times that are written along an axis, at most.
+/// The most times written along an axis.
 const TICKS: u64 = 5;
 
 const SECOND: u64 = 1000;
@@ -19,7 +19,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Distances of times that are easily counted on, in milliseconds; then days.
+/// Steps between written times, in milliseconds; longer ones are whole days.
 const STEPS: [u64; 25] = [
     1,
     2,
@@ -48,30 +48,30 @@ const STEPS: [u64; 25] = [
     12 * HOUR,
 ];
 
-/// What of an axis is seen, in parts of its length.
+/// The visible part of an axis, as fractions of its length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Seen {
-    /// Where it begins.
+    /// The beginning of the part.
     pub(crate) from: f64,
-    /// How much.
+    /// The length of the part.
     pub(crate) len: f64,
 }
 
 impl Seen {
-    /// All of it.
+    /// The whole axis.
     pub(crate) const ALL: Seen = Seen {
         from: 0.0,
         len: 1.0,
     };
 
-    /// Closer, with `factor` below 1, or farther. What lies at `at`, a part of what is seen, stays there.
+    /// Zooms in (`factor` below 1) or out. The point at `at`, a fraction of the visible part, stays fixed.
     pub(crate) fn zoomed(self, factor: f64, at: f64) -> Seen {
         let len = (self.len * factor).clamp(CLOSEST, 1.0);
         let from = self.from + at * (self.len - len);
         Seen { from, len }.inside()
     }
 
-    /// From a place of the axis to another, and a little around them.
+    /// Shows a range of the axis with a small margin.
     pub(crate) fn around(from: u64, until: u64, of: u64) -> Seen {
         let of = of.max(1) as f64;
         let len = (until.saturating_sub(from) as f64 / of * 1.1).clamp(CLOSEST, 1.0);
@@ -80,13 +80,13 @@ impl Seen {
         Seen { from, len }.inside()
     }
 
-    /// From a part of the axis to another, whichever comes first.
+    /// Shows the range between two fractions of the axis, in either order.
     pub(crate) fn between(a: f64, b: f64) -> Seen {
         let (from, len) = (a.min(b), (a - b).abs().clamp(CLOSEST, 1.0));
         Seen { from, len }.inside()
     }
 
-    /// Moved by a part of what is seen.
+    /// Moves by a fraction of the visible part.
     pub(crate) fn moved(self, by: f64) -> Seen {
         let from = self.from + by * self.len;
         Seen { from, ..self }.inside()
@@ -97,22 +97,22 @@ impl Seen {
         Seen { from, ..self }
     }
 
-    /// Where a place of the axis is, in percent of what is seen.
+    /// Converts a position on the axis to percent of the visible part.
     pub(crate) fn percent(self, place: u64, of: u64) -> f64 {
         (place as f64 / of.max(1) as f64 - self.from) / self.len * 100.0
     }
 }
 
-/// A time that is written along an axis.
+/// A time written along an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// Where, in percent of what is seen.
+    /// The position, in percent of the visible part.
     pub(crate) at: f64,
-    /// The time of the day in UTC at the axis' beginning, then the time since: `20:15`, `+5m`.
+    /// The time of day in UTC at the beginning of the axis, then the time since: `20:15`, `+5m`.
     pub(crate) words: String,
 }
 
-/// Round times along what is seen of an axis. None lies in an idle time that is drawn short.
+/// Returns round times in the visible part of an axis, none of them within a shortened idle time.
 pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
     let len = timeline.len as f64;
     let (mut place, end) = (
@@ -135,7 +135,7 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
             continue;
         }
         if at < end && seen.percent(at, timeline.len) < 92.0 {
-            // The axis begins at a time of the day; the others count from there, where that tells them apart.
+            // The first label is a time of day. Later labels count from it if the step is too small for times of day.
             let from = timeline.from.as_ref();
             let is_fine = step < MINUTE && time >= HOUR || step < HOUR && time >= DAY;
             let words = match from.and_then(Stamp::millis) {
@@ -148,15 +148,15 @@ pub(crate) fn ticks(timeline: &Timeline, seen: Seen) -> Vec<Tick> {
                 words,
             });
         }
-        // What follows an idle time may come soon.
+        // The time after an idle gap may be near.
         place = at + step / 2 + 1;
     }
     ticks
 }
 
-/// Where a time lies on an axis, in milliseconds since its beginning.
+/// Returns the position of a time on an axis, in milliseconds since its beginning.
 fn place_of(timeline: &Timeline, time: u64) -> u64 {
-    // What was idle before, less what is drawn of it.
+    // The idle time before it, minus the part that is drawn.
     let mut left_out = 0;
     for gap in &timeline.gaps {
         let begun = gap.at + left_out;
@@ -175,7 +175,7 @@ fn place_of(timeline: &Timeline, time: u64) -> u64 {
 fn words(time: u64, step: u64) -> String {
     match time {
         0 => "0".to_owned(),
-        // Parts of a second are told apart.
+        // Small steps need fractions of a second.
         _ if step < SECOND => format!("+{}s", time as f64 / SECOND as f64),
         _ => format!(
             "+{}",
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn no_time_is_written_in_an_idle_one() {
-        // Ten hours after the first ten minutes are drawn as two; their end is too near to be written, too.
+        // Ten idle hours, drawn as two minutes, follow the first ten; their end is too near for a second label.
         let timeline = axis(22 * MINUTE, &[(10 * MINUTE, 2 * MINUTE, 10 * HOUR)]);
         check(
             &timeline,

@@ -1,15 +1,15 @@
-//! Markdown as a tree of a few harmless kinds of parts.
+//! Parses Markdown into a tree with a few harmless kinds of parts.
 //!
-//! A run's text is untrusted: raw HTML stays text, images become their description and address, links keep an
-//! `http`, `https` or `mailto` address only. Nesting is capped, and so is the number of parts, because a short
-//! text can nest deep enough to stop a browser.
+//! A run's text is untrusted: raw HTML stays text, images become their description and address, and links are kept
+//! only with an `http`, `https` or `mailto` address. Nesting and the number of parts are limited, because a short
+//! text can nest deep enough to freeze a browser.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// Deeper than this, parts are put beside each other instead of inside.
+/// The deepest nesting; deeper parts become siblings.
 const DEEPEST: usize = 24;
 
-/// After so many parts the rest is left out.
+/// The most parts; the rest is left out.
 const MOST: usize = 20_000;
 
 /// A part of a rendered text.
@@ -23,17 +23,17 @@ pub(crate) enum Part {
     Block(String, String),
     /// A line break.
     Break,
-    /// A line across.
+    /// A horizontal line.
     Rule,
-    /// A box that is ticked or not.
+    /// A checkbox and whether it is ticked.
     Tick(bool),
-    /// A link with its address.
+    /// A link: its address and its parts.
     Link(String, Vec<Part>),
-    /// Something with parts inside.
+    /// A container of parts.
     Node(Kind, Vec<Part>),
 }
 
-/// What holds other parts.
+/// The kind of a container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A paragraph.
@@ -42,9 +42,9 @@ pub(crate) enum Kind {
     Heading(u8),
     /// A quotation.
     Quote,
-    /// A list with marks.
+    /// A bulleted list.
     List,
-    /// A list with numbers, and the first one.
+    /// A numbered list and its first number.
     Numbered(u64),
     /// An item of a list.
     Item,
@@ -52,28 +52,28 @@ pub(crate) enum Kind {
     Emphasis,
     /// Strong emphasis.
     Strong,
-    /// Struck out.
+    /// Struck-out text.
     Struck,
     /// A table.
     Table,
-    /// A row of a table; its first is the heading.
+    /// A row of a table; the first one is the heading.
     Row,
     /// A cell of a table.
     Cell,
-    /// Anything else: its parts stand for it.
+    /// Any other container; only its parts are shown.
     Plain,
 }
 
 /// A rendered text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Rendered {
-    /// Its parts in order.
+    /// The text's parts, in order.
     pub(crate) parts: Vec<Part>,
-    /// Whether some of it was left out.
+    /// Whether a part of the text was left out.
     pub(crate) cut: bool,
 }
 
-/// Renders Markdown; any text will do.
+/// Renders Markdown; every text is valid.
 pub(crate) fn render(text: &str) -> Rendered {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -91,9 +91,9 @@ pub(crate) fn render(text: &str) -> Rendered {
 #[derive(Default)]
 struct Tree {
     done: Vec<Part>,
-    /// Parts that are open, from the outside in.
+    /// The open containers, the outermost first.
     open: Vec<(Holder, Vec<Part>)>,
-    /// Parts that were opened too deep: their ends close nothing.
+    /// The number of open containers beyond the limit, whose ends must be ignored.
     ignored: usize,
     count: usize,
     cut: bool,
@@ -227,7 +227,7 @@ fn holder(tag: Tag<'_>) -> Holder {
     })
 }
 
-/// Whether a link to it may be followed when somebody clicks it.
+/// Returns whether a link to this address may be followed on a click.
 fn is_harmless(address: &str) -> bool {
     let lower = address.trim_start().to_ascii_lowercase();
     ["http://", "https://", "mailto:"]
@@ -236,13 +236,13 @@ fn is_harmless(address: &str) -> bool {
         && !address.chars().any(char::is_control)
 }
 
-/// The host that a link leads to, where its words or its address look like another: words that name a host, an address
-/// with a name and a password before the host, letters beyond ASCII that look like others.
+/// Returns the host of a link if the words or the address suggest another one: words that name a host, an address
+/// with a user name before the host, or letters outside ASCII that resemble others.
 fn other_host(address: &str, words: &str) -> Option<String> {
     let address = address.trim_start();
     let (scheme, rest) = address.split_once(':')?;
     let is_mail = scheme.eq_ignore_ascii_case("mailto");
-    // Browsers read a backslash as a slash.
+    // Browsers treat a backslash as a slash.
     let rest = rest.trim_start_matches(['/', '\\']);
     let authority = rest.split(['/', '\\', '?', '#']).next().unwrap_or(rest);
     let (before, host) = match authority.rsplit_once('@') {
@@ -267,7 +267,7 @@ fn other_host(address: &str, words: &str) -> Option<String> {
     (says_another || is_disguised || is_foreign).then_some(shown)
 }
 
-/// What looks like a host in some words.
+/// Returns the parts of a text that look like hosts.
 fn hosts(words: &str) -> impl Iterator<Item = String> + '_ {
     words.split_whitespace().filter_map(|word| {
         let word = word.split_once("://").map_or(word, |(_, rest)| rest);
@@ -283,7 +283,7 @@ fn hosts(words: &str) -> impl Iterator<Item = String> + '_ {
     })
 }
 
-/// The words of some parts, without what is around them.
+/// Returns the text of some parts without their formatting.
 fn plain(parts: &[Part]) -> String {
     let mut out = String::new();
     let mut rest: Vec<&Part> = parts.iter().rev().collect();

@@ -1,4 +1,5 @@
-//! What a page shows, without a page: amounts and times in words, Markdown as a tree, the axis of a timeline.
+//! Texts for the page, independent of the browser: amounts and times in words, Markdown as a tree, the axis of a
+//! timeline.
 
 #![cfg_attr(not(target_family = "wasm"), allow(dead_code))]
 

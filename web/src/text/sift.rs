@@ -1,9 +1,9 @@
-//! What is typed to choose rows of a trace: words of the statement or its error, and `kind:loop`, `status:failed`, `>1m`.
+//! Parses the filter of the trace: words of a statement or its error, and `kind:loop`, `status:failed`, `>1m`.
 
 use prosescope_core::session::pages::TraceChoice;
 use prosescope_core::timeout::Timeout;
 
-/// What is typed for a choice of rows; the order is none of it.
+/// Returns the text of a filter; the order of rows is not part of it.
 pub(crate) fn words(choice: &TraceChoice) -> String {
     let key = |key: &str, word: &str| match word {
         "" => String::new(),
@@ -20,7 +20,7 @@ pub(crate) fn words(choice: &TraceChoice) -> String {
     parts.join(" ")
 }
 
-/// The choice that typed words mean, in the order of the one before.
+/// Parses a filter; the order of rows is taken from `before`.
 pub(crate) fn choice(typed: &str, before: &TraceChoice) -> TraceChoice {
     let mut choice = TraceChoice {
         order: before.order,
@@ -42,7 +42,7 @@ pub(crate) fn choice(typed: &str, before: &TraceChoice) -> TraceChoice {
     choice
 }
 
-/// A length as the command line takes it: `90s`, `1h30m`.
+/// Parses a duration as on the command line: `90s`, `1h30m`.
 fn millis(length: &str) -> Option<i64> {
     let seconds = Timeout::parse(length).ok()?.seconds();
     i64::try_from(seconds).ok()?.checked_mul(1_000)

@@ -1,26 +1,26 @@
-//! A statement in parts: what names things stands out from the words that every program has.
+//! Splits a statement into parts, so that names stand out from the words of the language.
 
 /// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part<'t> {
-    /// A word of the language, or a sign.
+    /// A word of the language, or punctuation.
     Quiet(&'t str),
-    /// The name that is bound.
+    /// The name of the binding.
     Name(&'t str),
-    /// Anything else.
+    /// Any other text.
     Plain(&'t str),
 }
 
 /// Words that begin a statement.
 const BEGIN: [&str; 4] = ["let", "const", "output", "input"];
 
-/// Words of the language before what a statement does.
+/// Words of the language that come before an action.
 const WORDS: [&str; 12] = [
     "session:", "session", "resume:", "resume", "do", "for", "loop", "repeat", "parallel", "if",
     "call", "exec",
 ];
 
-/// A statement in parts, which together are the statement.
+/// Splits a statement; the parts together are the whole statement.
 pub(crate) fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;

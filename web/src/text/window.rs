@@ -1,18 +1,19 @@
-//! Which rows of a long list are on the screen.
+//! Computes which rows of a long list are on the screen.
 
 use std::ops::Range;
 
-/// Rows that are drawn above and below what is seen, so that a scroll finds them there.
+/// The rows drawn above and below the visible ones, so that a small scroll shows no gap.
 const SPARE: u64 = 8;
 
-/// The rows to draw: of `total`, each `height` pixels high, with `top` pixels scrolled away and `seen` pixels seen.
+/// Returns the rows to draw: of `total`, each `height` pixels high, with `top` pixels scrolled away and `seen` pixels
+/// visible.
 pub(crate) fn visible(total: u64, height: f64, top: f64, seen: f64) -> Range<u64> {
     let first = (top / height).floor().max(0.0) as u64;
     let last = ((top + seen) / height).ceil().max(0.0) as u64;
     first.saturating_sub(SPARE).min(total)..last.saturating_add(SPARE).min(total)
 }
 
-/// How far to scroll so that a row is seen whole; `None` when it is.
+/// Returns how far to scroll so that a row is completely visible; `None` if it is.
 pub(crate) fn reveal(row: u64, height: f64, top: f64, seen: f64) -> Option<f64> {
     let (begin, end) = (row as f64 * height, (row + 1) as f64 * height);
     if begin < top {

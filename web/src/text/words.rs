@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 pub(crate) use prosescope_core::text::{count, counted};
 use prosescope_core::time::Stamp;
 
-/// Bytes as people say them: `812 B`, `1.9 MB`, `3.1 GB`.
+/// Formats a number of bytes: `812 B`, `1.9 MB`, `3.1 GB`.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if count < 1000 {
@@ -21,7 +21,7 @@ pub(crate) fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// Clauses one after the other; empty ones are left out.
+/// Joins clauses, skipping empty ones.
 pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
     let mut out = String::new();
     for part in parts
@@ -37,7 +37,8 @@ pub(crate) fn joined<const N: usize>(parts: [impl AsRef<str>; N]) -> String {
     out
 }
 
-/// A duration to be heard, in its largest unit or, of hours and days, two: `59m 30s` is `59 minutes`.
+/// Spells out a duration for a screen reader: its largest unit, or two for hours and days; `59m 30s` becomes `59
+/// minutes`.
 pub(crate) fn heard(duration: &str) -> String {
     let unit = |part: &str| {
         let digits = part.find(|c: char| !c.is_ascii_digit())?;
@@ -62,7 +63,7 @@ pub(crate) fn heard(duration: &str) -> String {
     parts.map(|(_, words)| words).collect::<Vec<_>>().join(" ")
 }
 
-/// A sentence with a capital letter at its beginning.
+/// Returns the sentence with a capital at its beginning.
 pub(crate) fn first_upper(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().map_or_else(String::new, |first| {
@@ -70,22 +71,23 @@ pub(crate) fn first_upper(sentence: &str) -> String {
     })
 }
 
-/// The time of day in UTC, `12:55:06`; what is no time as it was written.
+/// Formats the time of day in UTC: `12:55:06`; returns an invalid time as written.
 pub(crate) fn clock(stamp: &Stamp) -> String {
     at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M:%S").to_string())
 }
 
-/// The same without seconds, `12:55`.
+/// Formats the time of day without seconds: `12:55`.
 pub(crate) fn minute(stamp: &Stamp) -> String {
     at(stamp).map_or_else(|| stamp.to_string(), |at| at.format("%H:%M").to_string())
 }
 
-/// The day in UTC, `25 Jan 2026`; empty for what is no time.
+/// Formats the day in UTC: `25 Jan 2026`; empty for an invalid time.
 pub(crate) fn day(stamp: &Stamp) -> String {
     at(stamp).map_or_else(String::new, |at| at.format("%-d %b %Y").to_string())
 }
 
-/// Day and time, `25 Jan 2026, 12:55:06 UTC`; a time that names no zone without one, and what is no time as it was written.
+/// Formats day and time: `25 Jan 2026, 12:55:06 UTC`; without the zone if the time has none; returns an invalid time
+/// as written.
 pub(crate) fn moment(stamp: &Stamp) -> String {
     let zone = match stamp {
         Stamp::At(_) => " UTC",

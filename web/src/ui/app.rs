@@ -1,4 +1,4 @@
-//! The whole page: events of the window, and which part is shown.
+//! The root component: handles the window's events and decides which part is shown.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::protocol::WorkflowsIn;
 use crate::route::Route;
 use crate::text::words::counted;
 
-/// The whole page.
+/// Draws the whole page.
 #[component]
 pub(crate) fn App() -> impl IntoView {
     let app = Shared::new();
@@ -36,7 +36,7 @@ pub(crate) fn App() -> impl IntoView {
     } else if let Some(file) = super::opening::own_run() {
         app.open(What::Own(file.name(), file));
     } else {
-        // Behind the first picture of the page.
+        // Runs after the first rendering of the page.
         set_timeout(move || app.warm(), Duration::ZERO);
     }
 
@@ -50,10 +50,10 @@ pub(crate) fn App() -> impl IntoView {
         Shown::Run(place, _) => run_and_page(app, place),
         Shown::Compare(..) => "Two runs side by side".to_owned(),
     });
-    // What is a page of its own says its name itself.
+    // A page that is open sets its own title.
     Effect::new(move || {
         let title = match &*shown.read() {
-            // A page with a run in it has its title before the run is read.
+            // A page with a run in it already has its title before the run is read.
             Shown::Home if matches!(app.what(), Some(What::Own(..))) => return,
             Shown::Home => "Prosescope".to_owned(),
             Shown::Runs => {
@@ -73,7 +73,7 @@ pub(crate) fn App() -> impl IntoView {
         };
         document().set_title(&title);
     });
-    // What had the focus may have gone with the page before.
+    // The focused element may have been removed with the previous page.
     Effect::new(move |before: Option<()>| {
         shown.track();
         if before.is_some() {
@@ -108,8 +108,7 @@ pub(crate) fn App() -> impl IntoView {
     }
 }
 
-/// Which part is shown; a run by its place and its key in the address.
-/// A run, how it stands, and the page of it that is shown, for those who do not see it.
+/// Describes the run, its status and the shown page for screen readers.
 fn run_and_page(app: Shared, place: &str) -> String {
     let page = match &*app.route.read() {
         Route::Run { page, .. } => page.title(),
@@ -131,11 +130,11 @@ enum Shown {
     Home,
     Runs,
     Run(String, String),
-    /// Two runs by their keys in the address.
+    /// Two runs, by their keys in the address.
     Compare(String, String),
-    /// A database's place.
+    /// A database, by its place.
     Workflows(String),
-    /// A database's place and a workflow's id.
+    /// A workflow, by its database's place and its id.
     Workflow(String, String),
 }
 
@@ -165,7 +164,7 @@ impl Shown {
     }
 }
 
-/// Listens to the window; returns whether something is dragged over it.
+/// Listens to the window's events; returns whether something is dragged over it.
 fn listen(app: Shared) -> ReadSignal<bool> {
     let (dragging, set_dragging) = signal(false);
     let on = [
@@ -197,7 +196,7 @@ fn listen(app: Shared) -> ReadSignal<bool> {
     dragging
 }
 
-/// Whether the page came from `prosescope view` together with something to show.
+/// Returns whether the page came from `prosescope view` with something to show.
 fn is_served() -> bool {
     let meta = document()
         .query_selector("meta[name=prosescope-served]")

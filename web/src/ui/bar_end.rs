@@ -1,4 +1,4 @@
-//! What stands at the end of every bar: in a row, or behind `⋯` where there is little room.
+//! The buttons at the end of every bar: in a row, or in the menu `⋯` if there is little room.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -8,21 +8,22 @@ use super::share::ShareButton;
 use super::state::App;
 use super::theme::ThemeButton;
 
-/// Share, open and close what is open, colours and keys; `places`: what is shared, where something can be.
+/// Draws the buttons for sharing, opening, closing, colours and keys; `places` are the runs to share, if there are
+/// any.
 pub(crate) fn bar_end(app: App, places: Option<Signal<Vec<String>>>) -> AnyView {
     let open = RwSignal::new(false);
     let within = NodeRef::<leptos::html::Span>::new();
-    // Whoever goes elsewhere, by the mouse or the keyboard, is done with it.
+    // The menu closes when the focus leaves it, by the mouse or the keyboard.
     let left = move |event: web_sys::FocusEvent| {
         let to = event.related_target();
         let to = to.and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-        // A bar that is taken out of the page loses the focus, too.
+        // Removing a bar from the page also fires this event.
         let within = within.try_get_untracked().flatten();
         if !within.is_some_and(|within| within.contains(to.as_ref())) {
             open.try_set(false);
         }
     };
-    // Arrow keys go round in the menu, from the button that opens it too.
+    // The arrow keys cycle through the menu, beginning at its button.
     let step = move |down: bool| {
         let all = within.get_untracked()?.query_selector_all("button").ok()?;
         let here = document().active_element().map(wasm_bindgen::JsValue::from);

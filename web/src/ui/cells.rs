@@ -1,14 +1,14 @@
-//! Cells of a database as a grid shows them: on one line, in columns as wide as their content.
+//! The cells of a database in a grid: each on one line, in columns that fit their content.
 
 use prosescope_core::view::Cell;
 
-/// Characters of a cell that its row shows at most, and its title.
+/// The most characters of a cell shown in its row and its tooltip.
 const TITLE: usize = 300;
-/// Characters that a column is wide at least, and at most.
+/// The smallest and the largest width of a column, in characters.
 const NARROW: usize = 4;
 const WIDE: usize = 56;
 
-/// A cell as text: NULL as a word, bytes as SQL writes them.
+/// Formats a cell as text: NULL as a word, bytes as in SQL.
 pub(crate) fn text(cell: &Cell) -> String {
     match cell.stored.as_str() {
         "null" => "NULL".to_owned(),
@@ -17,19 +17,19 @@ pub(crate) fn text(cell: &Cell) -> String {
     }
 }
 
-/// The beginning of that text.
+/// Returns the beginning of a cell's text.
 pub(crate) fn beginning(cell: &Cell) -> String {
     text(cell).chars().take(TITLE).collect()
 }
 
-/// A text as one line: the marks that end a line are shown.
+/// Puts a text on one line, with a visible mark for each line break.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace("\r\n", "↵")
         .replace(['\n', '\r'], "↵")
         .replace('\t', "⇥")
 }
 
-/// The class of a cell, by what is stored in it.
+/// Returns the CSS class of a cell, by its storage class.
 pub(crate) fn class(cell: &Cell) -> &'static str {
     match cell.stored.as_str() {
         "null" => "null",
@@ -39,7 +39,7 @@ pub(crate) fn class(cell: &Cell) -> &'static str {
     }
 }
 
-/// Widens columns to what rows hold: rows that come later widen them, and none makes them narrower.
+/// Widens columns to fit their rows; columns never become narrower.
 pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<Cell>]) {
     let heads = names.iter().map(|name| name.chars().count());
     let rows = rows.iter().map(|row| {
@@ -57,7 +57,7 @@ pub(crate) fn widen(widths: &mut Vec<usize>, names: &[String], rows: &[Vec<Cell>
     }
 }
 
-/// The columns of the grid: as wide as their content, the last one to the end of the row.
+/// Returns the grid's column template: each column as wide as its content, the last one up to the end of the row.
 pub(crate) fn template(widths: &[usize]) -> String {
     let last = widths.len().saturating_sub(1);
     let columns = widths

@@ -1,11 +1,11 @@
-//! What the list of runs is narrowed to, and its order. It outlives the list, and stands in the address: a link and Back
-//! come back to it.
+//! The filter and the order of the list of runs. They outlive the list and are part of the address, so that links and
+//! Back restore them.
 
 use leptos::prelude::*;
 use prosescope_core::session::{Filter, Order};
 use prosescope_core::time::{DAY, Stamp};
 
-/// What the list can be ordered by: its word in the address, and its name.
+/// The possible orders: name in the address, label, order.
 pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
     ("newest", "Newest first", Order::Newest),
     ("oldest", "Oldest first", Order::Oldest),
@@ -15,15 +15,15 @@ pub(crate) const ORDERS: [(&str, &str, Order); 6] = [
     ("program", "By program", Order::Program),
 ];
 
-/// Chooses workflows of which a run waits for input, whatever the status of the workflow is.
+/// Selects workflows with a run that waits for input, whatever the status of the workflow.
 pub(crate) const WAITING: &str = "waiting";
 
-/// What is chosen.
+/// The filter and the order.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Choice {
-    /// What is typed: words of the program, the id or the error, statuses and days.
+    /// The typed filter: words of the program, the id or the error, statuses and days.
     pub(crate) words: RwSignal<String>,
-    /// A message that runs failed with, numbers aside.
+    /// The error message of failed runs, ignoring numbers.
     pub(crate) why: RwSignal<String>,
     /// A status.
     pub(crate) status: RwSignal<String>,
@@ -31,14 +31,14 @@ pub(crate) struct Choice {
     pub(crate) since: RwSignal<String>,
     /// The last day.
     pub(crate) until: RwSignal<String>,
-    /// The place of an order in [`ORDERS`].
+    /// The index of the order in [`ORDERS`].
     pub(crate) order: RwSignal<usize>,
     /// A status of workflows, or [`WAITING`].
     pub(crate) workflows: RwSignal<String>,
 }
 
 impl Choice {
-    /// Chooses all runs.
+    /// Clears the filter.
     pub(crate) fn clear(self) {
         for text in [self.words, self.why, self.status, self.since, self.until] {
             text.set(String::new());
@@ -46,10 +46,10 @@ impl Choice {
         self.workflows.set(String::new());
     }
 
-    /// Which runs are shown.
+    /// Returns the filter for runs.
     pub(crate) fn filter(self) -> Filter {
         let status = self.status.get();
-        // A day is a day of UTC, as times without a zone are.
+        // Days are in UTC, like times without a zone.
         let day = |text: RwSignal<String>| Stamp::parse(&text.get()).millis();
         let typed = Filter::of_words(&self.words.get(), Some(js_sys::Date::now() as i64));
         let chosen = (!status.is_empty()).then_some(status).into_iter().collect();
@@ -68,13 +68,13 @@ impl Choice {
         }
     }
 
-    /// In which order.
+    /// Returns the order.
     pub(crate) fn order(self) -> Order {
         let order = ORDERS.get(self.order.get());
         order.map(|(_, _, order)| *order).unwrap_or_default()
     }
 
-    /// Orders by one of these: the first, unless that is the order already.
+    /// Orders by the first of these, unless the list is already in that order.
     pub(crate) fn order_by(self, orders: &[Order]) {
         let now = self.order.get_untracked();
         let places: Vec<usize> = orders
@@ -90,7 +90,7 @@ impl Choice {
         }
     }
 
-    /// As the address has it; what is as usual is left out.
+    /// Returns the keys and values for the address, without those that are at their default.
     pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
         let order = ORDERS
             .get(self.order.get())
@@ -107,7 +107,7 @@ impl Choice {
         said.collect()
     }
 
-    /// Takes it from the address.
+    /// Restores the filter and the order from the address.
     pub(crate) fn take(self, pairs: &[(String, String)]) {
         let of = |key: &str| {
             let pair = pairs.iter().find(|(known, _)| known == key);
@@ -122,7 +122,7 @@ impl Choice {
         ] {
             text.set(of(key));
         }
-        // What an earlier viewer called it.
+        // The key in addresses of earlier versions.
         if self.words.read_untracked().is_empty() {
             self.words.set(of("program"));
         }

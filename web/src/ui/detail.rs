@@ -1,4 +1,4 @@
-//! What stands beside a list: the row that is open.
+//! The detail beside a list: the open row.
 
 use leptos::prelude::*;
 
@@ -10,18 +10,18 @@ use super::parts::{SMALL, matches};
 use super::state::{App, Run};
 use crate::route::{Page, Route};
 
-/// A list, and the open row beside it (below 1000 pixels: over it).
+/// Draws a list, and the open row beside it (over it on screens narrower than 1000 pixels).
 #[component]
 pub(crate) fn Beside(
     /// The list.
     list: AnyView,
-    /// What is open, if anything.
+    /// The open item, if any.
     open: Signal<Option<String>>,
-    /// What a screen reader calls it.
+    /// The label for screen readers.
     label: &'static str,
-    /// Draws what is open.
+    /// Draws the open item.
     draw: fn(String) -> AnyView,
-    /// Opens it whole, where a narrow screen shows only its beginning below the list.
+    /// Opens the item completely, for narrow screens that show only its beginning below the list.
     #[prop(optional)]
     rise: Option<Callback<String>>,
 ) -> impl IntoView {
@@ -53,13 +53,13 @@ pub(crate) fn Beside(
     }
 }
 
-/// What is selected on the page, by the address.
+/// Returns the selected item in the address.
 pub(crate) fn selected() -> Memo<Option<String>> {
     let app = App::get();
     Memo::new(move |_| app.route.read().selected().map(str::to_owned))
 }
 
-/// A value of the address's query.
+/// Returns a value in the address's query.
 pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
     let app = App::get();
     Memo::new(move |_| match &*app.route.read() {
@@ -71,8 +71,8 @@ pub(crate) fn query(key: &'static str) -> Memo<Option<String>> {
     })
 }
 
-/// What a list with an open row beside it does with keys: Enter opens a row, and moving takes the open one along.
-/// `item` says what a row is called in the address, by its place and itself.
+/// Returns the key handler of a list with an open row beside it: Enter opens a row, and moving updates the open one.
+/// `item` returns the row's name in the address.
 pub(crate) fn opening<T: 'static>(
     page: Page,
     selected: Memo<Option<String>>,
@@ -91,8 +91,8 @@ pub(crate) fn opening<T: 'static>(
     })
 }
 
-/// Puts the focus into what is open: where it covers the list, and for who came by the keyboard. Whoever points at a row goes on
-/// in the list.
+/// Moves the focus into the open item if it covers the list or was opened by keyboard. After a click on a row, the
+/// focus stays in the list.
 pub(crate) fn enter() {
     let by_keys = document().query_selector("[data-list]:focus-visible");
     if by_keys.is_ok_and(|list| list.is_some()) || !matches("(min-width: 1000px)") {
@@ -100,12 +100,12 @@ pub(crate) fn enter() {
     }
 }
 
-/// Closes what is open beside a list; whether something was.
+/// Closes the item beside a list; returns whether one was open.
 pub(crate) fn close(app: App) -> bool {
     let route = app.route.get_untracked();
-    // What a page opens by itself is not in the address.
+    // An item that the page opened by itself is not in the address.
     let opens = route.is_trace() || matches!(route, Route::Compare { .. });
-    // On a phone what was open whole is then seen below the list again.
+    // On a phone, a completely opened item shrinks to its beginning below the list.
     let sinks = route.is_trace() && route.selected().is_some() && matches("(max-width: 700px)");
     let shuts = opens && !sinks && !app.trace.shut.get_untracked();
     if shuts {
@@ -119,7 +119,8 @@ pub(crate) fn close(app: App) -> bool {
     true
 }
 
-/// The same; something is open from the start: beside a list on a wide screen, and on a phone its beginning below it.
+/// Returns the selected item; without one, the item that is open from the start: beside a list, or on a phone its
+/// beginning below it.
 pub(crate) fn selected_or_peek(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
@@ -128,7 +129,7 @@ pub(crate) fn selected_or_peek(
     Memo::new(move |_| selected.get().or_else(|| shows.then(&first).flatten()))
 }
 
-/// The same; on a wide screen something is open from the start.
+/// Returns the selected item; without one, on a wide screen, the item that is open from the start.
 pub(crate) fn selected_or(
     first: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Memo<Option<String>> {
@@ -137,7 +138,7 @@ pub(crate) fn selected_or(
     Memo::new(move |_| selected.get().or_else(|| wide.then(&first).flatten()))
 }
 
-/// The same; on a wide screen the first of a short list is open from the start.
+/// Returns the selected item; without one, on a wide screen, the first of a short list.
 pub(crate) fn selected_or_first(
     first: impl Fn() -> String + Send + Sync + 'static,
 ) -> Memo<Option<String>> {

@@ -1,4 +1,4 @@
-//! The line between a list and what is open beside it: drawn by the pointer, or moved by the arrow keys.
+//! The line between a list and the item beside it, moved by the pointer or the arrow keys.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -6,27 +6,27 @@ use wasm_bindgen::JsCast as _;
 use super::parts::matches;
 use super::state::App;
 
-/// The narrowest that what is open may be, in pixels.
+/// The smallest width of the item, in pixels.
 const LEAST: f64 = 320.0;
 
-/// How wide it is beside a trace, unless somebody made it another.
+/// The default width of the item beside a trace, in pixels.
 const USUAL: f64 = 476.0;
 
-/// From the left edge of what is pressed to the line that is seen.
+/// The distance in pixels from the left edge of the pressed area to the visible line.
 const MIDDLE: f64 = 5.0;
 
-/// How much the list keeps, in pixels.
+/// The smallest width of the list, in pixels.
 const LIST: f64 = 360.0;
 
-/// How far an arrow key moves the line, in pixels.
+/// The distance that an arrow key moves the line, in pixels.
 const STEP: f64 = 24.0;
 
-/// The line; where something covers the list there is none.
+/// Draws the line; hidden where the item covers the list.
 #[component]
 pub(super) fn Divider() -> impl IntoView {
     let app = App::get();
     let drawn = RwSignal::new(false);
-    // From the right edge of both to a place in the window.
+    // Sets the item's width for a pointer position in the window, or for a step of a key.
     let place = move |of: &web_sys::Event, x: Option<f64>, by: f64| {
         let line = of.current_target()?.dyn_into::<web_sys::Element>().ok()?;
         let both = line.parent_element()?.get_bounding_client_rect();
@@ -38,7 +38,7 @@ pub(super) fn Divider() -> impl IntoView {
     let take = move |event: web_sys::PointerEvent| {
         let line = event.current_target();
         let line = line.and_then(|line| line.dyn_into::<web_sys::Element>().ok());
-        // Without it the line is lost when the pointer is quicker.
+        // Without capture, a fast pointer leaves the line and stops the drag.
         let held = line.map(|line| line.set_pointer_capture(event.pointer_id()));
         drawn.set(held.is_some_and(|held| held.is_ok()));
         event.prevent_default();

@@ -1,8 +1,8 @@
-//! Following what is written while it is open.
+//! Updates the page when the open files change.
 //!
-//! [`watch`] hears from the server that something changed, and has its desk read it anew; of files that a person gave
-//! it only finds out that they changed. What a page shows stays until the new answer is there
-//! ([`super::load`], [`super::list`]); [`carry`] keeps what is folded, opened and scrolled to where it is.
+//! [`watch`] receives changes from the server and has its desk reread the files; for files that a person gave, it
+//! only detects that they changed. The page keeps its content until the new answer arrives ([`super::load`],
+//! [`super::list`]); [`carry`] keeps what is folded, opened and scrolled in place.
 
 mod carry;
 mod note;
@@ -20,50 +20,50 @@ pub(crate) use carry::{Carry, Keeper, Kept, Stand, on_cleanup_local};
 pub(crate) use note::Following;
 pub(crate) use watch::watch;
 
-/// For how long something that is being written may refuse to be read before that is said, in milliseconds.
+/// The time for which a file being written may fail to be read before the page reports it, in milliseconds.
 const PATIENCE: u32 = 10_000;
 
-/// For how long new rows are marked, in milliseconds. The style's animation takes as long.
+/// The time for which new rows are marked, in milliseconds; equals the duration of the CSS animation.
 const MARKED: i64 = 4000;
 
-/// Whether and how far the page follows; cheap to copy.
+/// The state of following; cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Follow {
-    /// What is open comes from a server that can be asked again.
+    /// Whether a server has the files open, which can reread them.
     pub(crate) served: RwSignal<bool>,
-    /// Changes are shown as they come.
+    /// Whether changes are shown as they happen.
     pub(crate) on: RwSignal<bool>,
-    /// Counts readings of the run that is shown: whoever shows an answer of the worker asks again.
+    /// The number of times the shown run was reread; answers of the worker depend on it.
     pub(crate) edition: RwSignal<u32>,
-    /// When something changed last, in milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     pub(crate) changed: RwSignal<Option<i64>>,
-    /// Why what is shown is not up to date.
+    /// The reason why the page is out of date.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
-    /// The file, of those that a person gave, that is no longer what was given.
+    /// The given file that has changed on disk.
     pub(crate) outdated: RwSignal<Option<String>>,
-    /// What was not there before the last reading.
+    /// The rows that the last reading added.
     news: RwSignal<News>,
-    /// What the address names now, where only its number changed.
+    /// The new address of the selected item, if only its number changed.
     renamed: StoredValue<Option<String>>,
     keeper: StoredValue<Option<(u32, Keeper)>, LocalStorage>,
     wake: StoredValue<Option<oneshot::Sender<()>>, LocalStorage>,
-    /// Counts keepers and news.
+    /// Counts keepers and changes of news.
     number: StoredValue<u32>,
 }
 
-/// What was not there before.
+/// Rows that were added.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct News {
-    /// The run that nodes and bindings are of.
+    /// The run of the nodes and bindings.
     place: String,
     nodes: BTreeSet<u32>,
     bindings: BTreeSet<u32>,
-    /// Places of runs.
+    /// The places of added runs.
     runs: BTreeSet<String>,
 }
 
 impl Follow {
-    /// On, with nothing to follow yet.
+    /// Starts in the state “on”, with nothing to follow.
     pub(crate) fn new() -> Follow {
         Follow {
             served: RwSignal::new(false),
@@ -80,7 +80,7 @@ impl Follow {
         }
     }
 
-    /// Something else is open from now on.
+    /// Resets the state after something else was opened.
     pub(crate) fn begin(self, served: bool) {
         self.served.set(served);
         self.changed.set(None);
@@ -89,7 +89,7 @@ impl Follow {
         self.news.set(News::default());
     }
 
-    /// Pauses, or goes on; `false` where there is nothing to follow.
+    /// Pauses or continues; returns false if there is nothing to follow.
     pub(crate) fn toggle(self) -> bool {
         if !self.served.get_untracked() {
             return false;
@@ -100,7 +100,8 @@ impl Follow {
         true
     }
 
-    /// Whether a trouble is not to be shown yet: it comes of a write that is under way, and the page will ask again.
+    /// Returns whether an error must not be shown yet, because it comes from a write in progress and the page will
+    /// retry.
     pub(crate) fn holds(self, trouble: &Trouble) -> bool {
         if trouble.passing && !self.served.get_untracked() {
             self.outdated.set(trouble.file.clone());
@@ -108,21 +109,21 @@ impl Follow {
         trouble.passing && self.served.get_untracked() && self.on.get_untracked()
     }
 
-    /// Looks at once whether anything changed.
+    /// Checks for changes at once.
     pub(crate) fn look_now(self) {
         let waiting = self.wake.try_update_value(Option::take).flatten();
         if let Some(waiting) = waiting {
-            // Whoever waited may have stopped.
+            // The waiting task may have ended.
             let _ = waiting.send(());
         }
     }
 
-    /// Waits for as long as a write may take.
+    /// Waits as long as a write may take.
     pub(crate) async fn patience(self) {
         TimeoutFuture::new(PATIENCE).await;
     }
 
-    /// Whether the address names what it named before, by another number, and nobody went anywhere; says so once.
+    /// Returns whether the new address names the same item by its new number; true only once for each renaming.
     pub(crate) fn is_renamed(self, item: &str) -> bool {
         let taken = self
             .renamed
@@ -130,24 +131,24 @@ impl Follow {
         taken.flatten().is_some()
     }
 
-    /// Whether a node was not there before; `place` is its run's.
+    /// Returns whether a node is new; `place` is its run's.
     pub(crate) fn is_new_node(self, place: &str, node: u32) -> bool {
         self.news
             .with(|news| news.nodes.contains(&node) && news.place == place)
     }
 
-    /// The same of a binding.
+    /// Returns whether a binding is new.
     pub(crate) fn is_new_binding(self, place: &str, binding: u32) -> bool {
         self.news
             .with(|news| news.bindings.contains(&binding) && news.place == place)
     }
 
-    /// The same of a run.
+    /// Returns whether a run is new.
     pub(crate) fn is_new_run(self, place: &str) -> bool {
         self.news.with(|news| news.runs.contains(place))
     }
 
-    /// Marks what is new, for a moment.
+    /// Marks new rows for a short time.
     fn mark(self, place: Option<&str>, followed: &Followed, runs: BTreeSet<String>) {
         self.news.set(News {
             place: place.unwrap_or_default().to_owned(),
@@ -174,7 +175,7 @@ fn duration(milliseconds: i64) -> std::time::Duration {
     std::time::Duration::from_millis(milliseconds.unsigned_abs())
 }
 
-/// Milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 fn now() -> i64 {
     js_sys::Date::now() as i64
 }

@@ -1,4 +1,4 @@
-//! The keys, on request.
+//! The list of keys.
 
 use leptos::prelude::*;
 
@@ -7,7 +7,7 @@ use super::parts::live;
 use super::sheet::sheet;
 use super::state::App;
 
-/// A sheet that lists the keys.
+/// Draws a sheet with the keys.
 #[component]
 pub(crate) fn Help() -> impl IntoView {
     let app = App::get();

@@ -1,4 +1,4 @@
-//! The empty page: what to open, and what went wrong with the last try.
+//! The empty page: the ways to open something, and the error of the last attempt.
 
 use leptos::prelude::*;
 
@@ -9,7 +9,7 @@ use super::state::{App, Desk, What};
 use super::theme::ThemeButton;
 use crate::route::Route;
 
-/// The page before anything is open.
+/// Draws the page without an open source.
 #[component]
 pub(crate) fn Home() -> impl IntoView {
     let app = App::get();
@@ -53,7 +53,7 @@ pub(crate) fn Home() -> impl IntoView {
     }
 }
 
-/// That something is being opened, and a way to stop it.
+/// Draws the progress of an opening, with a button that stops it.
 #[component]
 fn Opening(label: String, doing: String) -> impl IntoView {
     let app = App::get();
@@ -67,7 +67,7 @@ fn Opening(label: String, doing: String) -> impl IntoView {
     }
 }
 
-/// What can be opened, and how.
+/// Draws the ways to open something.
 #[component]
 fn Offer(again: bool) -> impl IntoView {
     let app = App::get();

@@ -1,4 +1,4 @@
-//! The few pictures of the page: lines of one weight on a 16-pixel grid.
+//! The icons of the page: lines of equal width on a 16-pixel grid.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ fn lines(path: &'static str) -> AnyView {
     .into_any()
 }
 
-/// The mark of the viewer: a trace.
+/// The viewer's logo: a trace.
 pub(crate) fn mark() -> AnyView {
     view! {
         <svg class="mark" viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
@@ -22,39 +22,39 @@ pub(crate) fn mark() -> AnyView {
     .into_any()
 }
 
-/// A copy for somebody else.
+/// Share.
 pub(crate) fn share() -> AnyView {
     lines("M8 9.5V2M5 4.8 8 2l3 2.8M3 8.5V14h10V8.5")
 }
 
-/// Pausing.
+/// Pause.
 pub(crate) fn pause() -> AnyView {
     lines("M5.5 4v8M10.5 4v8")
 }
 
-/// Going on.
+/// Continue.
 pub(crate) fn play() -> AnyView {
     lines("M5.5 3.5v9l7-4.5z")
 }
 
-/// Once more.
+/// Again.
 pub(crate) fn again() -> AnyView {
     lines("M13 3v3.5H9.5M12.6 6.3A5.2 5.2 0 1 0 13.2 9")
 }
 
-/// As the system is.
+/// The system's colours.
 pub(crate) fn system() -> AnyView {
     lines("M2.5 3.5h11v7.5h-11zM6 13.5h4M8 11v2.5")
 }
 
-/// Light.
+/// Light colours.
 pub(crate) fn sun() -> AnyView {
     lines(
         "M8 5.2a2.8 2.8 0 1 0 0 5.6a2.8 2.8 0 1 0 0-5.6M8 1.5v1.2M8 13.3v1.2M1.5 8h1.2M13.3 8h1.2M3.4 3.4l.9.9M11.7 11.7l.9.9M3.4 12.6l.9-.9M11.7 4.3l.9-.9",
     )
 }
 
-/// Dark.
+/// Dark colours.
 pub(crate) fn moon() -> AnyView {
     lines("M13.2 9.8A5.6 5.6 0 0 1 6.2 2.8a5.6 5.6 0 1 0 7 7z")
 }

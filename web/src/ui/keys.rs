@@ -1,4 +1,4 @@
-//! The keyboard, everywhere.
+//! The keyboard commands of all pages.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -11,7 +11,7 @@ use super::state::{App, Desk, Move, find};
 use crate::route::{Page, Route, Tab};
 use crate::text::axis::Seen;
 
-/// What the help lists: keys and what they do.
+/// The keys and their descriptions, for the help.
 pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["1", "…", "9"], "Pages, in the order of the list"),
     (&["q"], "SQL; there, its field"),
@@ -41,7 +41,7 @@ pub(crate) const KEYS: [(&[&str], &str); 23] = [
     (&["?"], "These keys"),
 ];
 
-/// Acts on a key that no part of the page took.
+/// Handles a key that no part of the page has handled.
 pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     let key = event.key();
     if (event.ctrl_key() || event.meta_key()) && !event.alt_key() && key.eq_ignore_ascii_case("o") {
@@ -75,7 +75,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
         }
         "j" => app.move_in_list(Move::Down) || step(true),
         "k" => app.move_in_list(Move::Up) || step(false),
-        // Where nothing has the focus the list has them.
+        // Without a focused element, the arrow keys move in the list.
         "ArrowDown" if is_nowhere() => app.move_in_list(Move::Down),
         "ArrowUp" if is_nowhere() => app.move_in_list(Move::Up),
         "n" => failure(app, Move::NextFailure),
@@ -116,7 +116,7 @@ pub(crate) fn on_key(app: App, event: &KeyboardEvent) {
     }
 }
 
-/// Presses the button of a key: the one beside the open row, else the one of the run. Whether there is one.
+/// Clicks the button with this key: first beside the open row, then for the run. Returns whether there is one.
 fn press(key: &str) -> bool {
     let find = |within: &str| {
         let button = format!("{within} [data-key={key}]");
@@ -130,7 +130,7 @@ fn press(key: &str) -> bool {
     button.is_some()
 }
 
-/// Marks a run to be compared: the open one, or the one of the list.
+/// Marks a run for comparison: the open one, or the current one of the list.
 fn mark(app: App) -> bool {
     let Route::Run { run, .. } = app.route.get_untracked() else {
         return app.move_in_list(Move::Mark);
@@ -148,30 +148,30 @@ fn mark(app: App) -> bool {
     true
 }
 
-/// Puts the focus on the page's content.
+/// Moves the focus to the page's content.
 pub(crate) fn focus_main(event: web_sys::MouseEvent) {
     event.prevent_default();
     focus("main");
 }
 
-/// Whether nothing has the focus but the page itself, or its content.
+/// Returns whether only the page itself or its content has the focus.
 fn is_nowhere() -> bool {
     let active = document().active_element();
     active.is_none_or(|active| matches!(active.tag_name().as_str(), "BODY" | "MAIN"))
 }
 
-/// Puts the focus on the first element that a selector finds; whether there is one.
+/// Moves the focus to the first element that a selector finds; returns whether there is one.
 pub(crate) fn focus(selector: &str) -> bool {
     let element = document().query_selector(selector).ok().flatten();
     let Some(element) = element.and_then(|e| e.dyn_into::<HtmlElement>().ok()) else {
         return false;
     };
-    // An element that cannot take the focus leaves it where it is.
+    // An element that cannot take the focus leaves it unchanged.
     let _ = element.focus();
     true
 }
 
-/// Puts the focus on the next or previous run of a thread, which is no list; whether there is one.
+/// Moves the focus to the next or previous run of a thread, which is not a list; returns whether there is one.
 fn step(down: bool) -> bool {
     let Ok(found) = document().query_selector_all("main .turn > details > summary") else {
         return false;
@@ -189,11 +189,11 @@ fn step(down: bool) -> bool {
         (Some(now), false) => now.saturating_sub(1),
     };
     let next = all.get(next.min(all.len().saturating_sub(1)));
-    // A line that cannot take the focus leaves it where it is.
+    // A line that cannot take the focus leaves it unchanged.
     next.is_some_and(|next| next.focus().is_ok())
 }
 
-/// Whether something happens in a field that takes text.
+/// Returns whether an event happens in a text field.
 pub(crate) fn is_typing(event: &web_sys::Event) -> bool {
     let target = event
         .target()
@@ -219,7 +219,7 @@ fn go_page(app: App, page: Page) -> bool {
     true
 }
 
-/// Moves what is seen of the axis beside the trace.
+/// Zooms or moves the axis beside the trace.
 fn timeline(app: App, key: &str) -> bool {
     let is_trace = matches!(
         *app.route.read_untracked(),
@@ -241,7 +241,7 @@ fn timeline(app: App, key: &str) -> bool {
     true
 }
 
-/// Failures are walked in the trace: from another page it is opened first, where something failed.
+/// Goes to a failure in the trace; on another page, opens the trace at the failure first.
 fn failure(app: App, step: Move) -> bool {
     match app.route.get_untracked() {
         Route::Run {
@@ -255,7 +255,7 @@ fn failure(app: App, step: Move) -> bool {
     }
 }
 
-/// Pauses and goes on; opens files again that changed on disk.
+/// Pauses or continues following; opens changed files again.
 fn follow(app: App) -> bool {
     if app.follow.outdated.read_untracked().is_some() {
         app.open_again();

@@ -1,6 +1,6 @@
-//! Long lists: only the rows on the screen are drawn, only the stretches around them are asked for.
+//! Long lists: only the visible rows are drawn, and only the rows around them are requested.
 //!
-//! [`Pages`] holds what was asked for; [`Rows`] draws it and moves in it by keyboard.
+//! [`Pages`] stores the requested rows; [`Rows`] draws them and moves through them by keyboard.
 
 mod pages;
 mod rows;

@@ -1,4 +1,4 @@
-//! Asking the worker, and what is shown until it answers or when it says no.
+//! Requests answers of a desk, and draws what is shown while waiting and after an error.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -11,11 +11,11 @@ use super::state::{App, Run};
 use crate::protocol::{Request, Stats, Trouble};
 use crate::text::words;
 
-/// An answer that is there, or `None` while it is on its way.
+/// An answer, or `None` until it arrives.
 pub(crate) type Answer<T> = RwSignal<Option<Result<T, Trouble>>>;
 
-/// Asks the worker; asks again when a signal that `request` reads changes, or what was asked about is read anew. The
-/// answer before stays until the new one is there, and longer where that says the same.
+/// Sends a request, and sends it again when a signal that `request` reads changes or the run is reread. The previous
+/// answer stays until the new one arrives, and is kept if both are equal.
 pub(crate) fn ask<T>(request: impl Fn() -> Request + 'static) -> Answer<T>
 where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
@@ -24,7 +24,7 @@ where
     ask_by(move || app.ask(request()))
 }
 
-/// Asks for a page of the run that is shown.
+/// Requests a page of the shown run.
 pub(crate) fn ask_page<T>(page: Page) -> Answer<T>
 where
     T: DeserializeOwned + PartialEq + Send + Sync + 'static,
@@ -36,7 +36,7 @@ where
     })
 }
 
-/// The same of what takes more than one question.
+/// Like [`ask`], for an answer that needs several requests.
 pub(crate) fn ask_by<T, F>(fetch: impl Fn() -> F + 'static) -> Answer<T>
 where
     T: PartialEq + Send + Sync + 'static,
@@ -52,7 +52,7 @@ where
         let got = fetch();
         spawn_local(async move {
             let got = got.await;
-            // Asked again since, or on another page.
+            // A newer request was sent, or the page is gone.
             let is_late = || asked.try_get_value() != Some(this);
             if is_late() {
                 return;
@@ -72,7 +72,7 @@ where
     answer
 }
 
-/// Draws an answer once it is there.
+/// Draws an answer once it arrives.
 pub(crate) fn loaded<T, F>(of: Answer<T>, draw: F) -> AnyView
 where
     T: Clone + Send + Sync + 'static,
@@ -85,7 +85,7 @@ where
     })
 }
 
-/// Says after a moment that something is being read, and lets it be stopped. The moment is the style's.
+/// After a moment, shows that something is being read, with a button to stop it. The delay is in CSS.
 #[component]
 pub(crate) fn Waiting() -> impl IntoView {
     let app = App::get();
@@ -100,7 +100,7 @@ pub(crate) fn Waiting() -> impl IntoView {
     }
 }
 
-/// Says what went wrong: the file, what was found, the cause, the next step.
+/// Draws an error: the file, what was found, the cause, the next step.
 #[component]
 pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
     let app = App::get();
@@ -131,13 +131,13 @@ pub(crate) fn TroubleNote(trouble: Trouble) -> impl IntoView {
     }
 }
 
-/// A text as a sentence before another.
+/// Returns a text as a complete sentence.
 fn sentence(text: &str) -> Option<String> {
     let text = words::first_upper(text.trim().trim_end_matches('.'));
     (!text.is_empty()).then(|| format!("{text}. "))
 }
 
-/// Says what could not be opened while something else stays open, until it is dismissed.
+/// Draws an error of an opening while the previous source stays open, until it is dismissed.
 #[component]
 pub(crate) fn NoticeBar() -> impl IntoView {
     let app = App::get();
@@ -159,7 +159,7 @@ pub(crate) fn NoticeBar() -> impl IntoView {
     }
 }
 
-/// Puts `prosescope.stats()` into the page: a promise of what was read so far, for tests and for the curious.
+/// Adds `prosescope.stats()` to the page: a promise of how much was read so far, for tests and diagnosis.
 pub(crate) fn offer_stats(app: App) {
     let stats = Closure::<dyn Fn() -> js_sys::Promise>::new(move || {
         wasm_bindgen_futures::future_to_promise(async move {
@@ -169,7 +169,7 @@ pub(crate) fn offer_stats(app: App) {
         })
     });
     let object = js_sys::Object::new();
-    // A fresh object and a free name on the window: neither can refuse.
+    // Setting a new property on a new object cannot fail.
     let _ = js_sys::Reflect::set(&object, &"stats".into(), stats.as_ref());
     let _ = js_sys::Reflect::set(&js_sys::global(), &"prosescope".into(), &object);
     stats.forget();

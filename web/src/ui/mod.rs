@@ -1,9 +1,9 @@
-//! The page: it asks the worker for view structs and draws them.
+//! The page: requests view structs and draws them.
 //!
-//! [`app`] holds everything together; [`state`] is what all parts share; [`opening`] turns drops and picks into
-//! files; [`shell`] is the frame around the [`pages`] of a run. Text from a run is only ever put into text nodes.
+//! [`app`] is the root component; [`state`] is shared by all parts; [`opening`] turns drops and picks into files;
+//! [`shell`] is the frame around the [`pages`] of a run. Text from a run is only ever put into text nodes.
 
-// The macro of components makes parts of its own `pub`.
+// The component macro generates items that are always `pub`.
 #![allow(unreachable_pub)]
 
 mod app;
@@ -37,7 +37,7 @@ mod value;
 mod workflow;
 mod workflows;
 
-/// Mounts the app, in place of what the page says without it.
+/// Mounts the app, and removes the text shown without scripts.
 pub(crate) fn start() {
     leptos::mount::mount_to_body(app::App);
     let summary = leptos::prelude::document().get_element_by_id("prosescope-summary");

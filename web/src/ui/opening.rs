@@ -1,7 +1,7 @@
-//! From a drop or a pick to files with paths.
+//! Turns a drop or a pick into files with paths.
 //!
-//! A dropped folder is walked by `webkitGetAsEntry`; where that may not be listed (`file://`), by
-//! `getAsFileSystemHandle`. Both must be asked for during the drop itself, before anything is awaited.
+//! A dropped folder is read through `webkitGetAsEntry`; on a page from disk (`file://`), where that cannot list
+//! folders, through `getAsFileSystemHandle`. Both must be called during the drop event itself, before any `await`.
 
 use prosescope_core::source::is_listed;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -17,29 +17,29 @@ pub(crate) use drop::{on_drop, open_handles};
 pub(crate) use paste::on_paste;
 pub(crate) use pick::{Picker, pick_files, pick_folder};
 
-/// The run in this page, as a file: once.
+/// Returns the run contained in this page, as a file; only the first call returns it.
 pub(crate) fn own_run() -> Option<web_sys::File> {
     script::call("prosescopeRun", &JsValue::NULL)?
         .dyn_into()
         .ok()
 }
 
-/// More files than this are not listed: somebody dropped a whole disk.
+/// The most files to list; more of them are probably a whole disk.
 const MOST: usize = 200_000;
 
-/// Whether a folder is looked into: by its path, the folder that was given first. That one always is.
+/// Returns whether to list a folder, by its path from the given folder on. The given folder itself is always listed.
 fn is_walked(path: &str) -> bool {
     path.split_once('/')
         .is_none_or(|(_, below)| is_listed(below))
 }
 
-/// The folder above a file that is not looked into.
+/// Returns the outermost skipped folder that contains a file.
 fn left_out(path: &str) -> Option<&str> {
     let folders = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
     folders.into_iter().find(|folder| !is_walked(folder))
 }
 
-/// What to call some files: their common folder, or the one file, or its name and how many more.
+/// Returns a label for files: their common folder, the only file, or the first name and the number of others.
 fn label(files: &[(String, web_sys::File)]) -> String {
     let first = files.first().map_or("", |(path, _)| path.as_str());
     match first.split_once('/') {

@@ -19,7 +19,7 @@ use super::parts::Pill;
 use super::state::Run;
 use crate::route::Page;
 
-/// How a row of the trace stands, in the word that it is drawn by.
+/// Returns the status by which a row of the trace is drawn.
 fn shown_status(row: &TreeRow) -> &str {
     match row.recovered {
         true => "recovered",
@@ -27,7 +27,7 @@ fn shown_status(row: &TreeRow) -> &str {
     }
 }
 
-/// A sentence whose parts between backquotes are code.
+/// Draws a sentence whose parts between backquotes are code.
 pub(crate) fn coded(sentence: &str) -> AnyView {
     let parts = sentence.split('`').enumerate().map(|(i, part)| {
         let part = part.to_owned();
@@ -40,7 +40,7 @@ pub(crate) fn coded(sentence: &str) -> AnyView {
     view! { {parts.collect_view()}" " }.into_any()
 }
 
-/// A link to a node of the trace: what it is, how it stands, what it lies in.
+/// Draws a link to a node of the trace: its statement, its status, its parent.
 fn node_link(node: &NodeRef) -> AnyView {
     let run = Run::get();
     view! {
@@ -53,12 +53,12 @@ fn node_link(node: &NodeRef) -> AnyView {
     .into_any()
 }
 
-/// A node in the address: its row, else its place in the trace.
+/// Returns a node's name in the address: its row id, or else its position in the trace.
 pub(crate) fn item_of(node: &NodeRef) -> String {
     named(node.id, node.node)
 }
 
-/// A row of the trace in the address.
+/// Returns a trace row's name in the address.
 fn item_of_row(row: &TreeRow) -> String {
     named(row.id, row.node)
 }

@@ -1,4 +1,4 @@
-//! Small parts that every page uses.
+//! Small components used by many pages.
 
 use gloo_file::ObjectUrl;
 use leptos::prelude::*;
@@ -14,8 +14,8 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// A part of the page that is drawn anew when what it reads changes. A closure in a view costs code of its own for each type
-/// that it draws; here all of them are one type.
+/// Returns a view that is redrawn when a signal that it reads changes. Leptos generates code for each closure type in
+/// a view; this function gives them all one type, which keeps the wasm small.
 pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView {
     fn boxed(draw: Box<dyn Fn() -> AnyView + Send>) -> AnyView {
         (move || draw()).into_any()
@@ -23,16 +23,16 @@ pub(crate) fn live<V: IntoAny>(draw: impl Fn() -> V + Send + 'static) -> AnyView
     boxed(Box::new(move || draw().into_any()))
 }
 
-/// Little room, or a finger that points: rows are higher then.
+/// The media query for narrow and touch screens, which have taller rows.
 pub(crate) const SMALL: &str = "(max-width: 700px), (pointer: coarse)";
 
-/// Whether a question about the window holds, as the style asks it.
+/// Returns whether a media query matches.
 pub(crate) fn matches(query: &str) -> bool {
     let found = window().match_media(query).ok().flatten();
     found.is_some_and(|found| found.matches())
 }
 
-/// Whether there is little room, as long as the page is shown: a window is made narrower, a phone is turned.
+/// Tracks whether the screen is narrow or a touch screen, because windows are resized and phones turned.
 pub(crate) fn is_small() -> ReadSignal<bool> {
     let (is, set) = signal(matches(SMALL));
     let resized = window_event_listener(leptos::ev::resize, move |_| {
@@ -45,7 +45,7 @@ pub(crate) fn is_small() -> ReadSignal<bool> {
     is
 }
 
-/// The place of the pointer in what it points at, as a part of it.
+/// Returns the horizontal position of the pointer within its target, as a fraction.
 pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
     let target = event
         .current_target()?
@@ -56,7 +56,7 @@ pub(crate) fn part_of(event: &web_sys::PointerEvent) -> Option<f64> {
     part.is_finite().then_some(part)
 }
 
-/// Facts with their names, below each other.
+/// Draws facts with their names, one per line.
 pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyView {
     let fact =
         |(name, fact): (String, AnyView)| view! { <dt>{name}</dt><dd>{fact}</dd> }.into_any();
@@ -64,7 +64,7 @@ pub(crate) fn pairs(class: &'static str, facts: Vec<(String, AnyView)>) -> AnyVi
     view! { <dl class=class>{facts}</dl> }.into_any()
 }
 
-/// The class of a status's colour.
+/// Returns the CSS class of a status's colour.
 pub(crate) fn tone_class(status: &str) -> &'static str {
     match tone(status) {
         Tone::Ok => "ok",
@@ -75,13 +75,13 @@ pub(crate) fn tone_class(status: &str) -> &'static str {
     }
 }
 
-/// A status: an icon and a word, in the tone of the status.
+/// Draws a status: an icon and a word, in the status's colour.
 #[component]
 pub(crate) fn Pill(
     /// The status in words.
     #[prop(into)]
     status: String,
-    /// What is written instead of the status itself.
+    /// The text to show instead of the status itself.
     #[prop(optional, into)]
     words: Option<String>,
 ) -> impl IntoView {
@@ -93,15 +93,15 @@ pub(crate) fn Pill(
     }
 }
 
-/// A time, or that none was recorded. The whole of it is in the title.
+/// Draws a time, or a text for a missing one. The tooltip has the complete time.
 #[component]
 pub(crate) fn When(
     /// The time.
     stamp: Option<Stamp>,
-    /// Leaves the day to the title.
+    /// Shows the day only in the tooltip.
     #[prop(optional)]
     clock_only: bool,
-    /// What is said where it is not there.
+    /// The text for a missing time.
     #[prop(default = "not recorded")]
     missing: &'static str,
 ) -> impl IntoView {
@@ -119,27 +119,27 @@ pub(crate) fn When(
     }
 }
 
-/// A link inside the viewer.
+/// Draws a link inside the viewer.
 #[component]
 pub(crate) fn Go(
-    /// Where to.
+    /// The link's target.
     to: Route,
-    /// Its class.
+    /// The link's CSS class.
     #[prop(optional, into)]
     class: String,
-    /// What it says.
+    /// The link's content.
     children: Children,
 ) -> impl IntoView {
     view! { <a class=class href=to.to_string()>{children()}</a> }
 }
 
-/// A link with a text.
+/// Draws a link with a text.
 pub(crate) fn link(to: Route, text: impl Into<String>) -> AnyView {
     let text: String = text.into();
     view! { <a href=to.to_string() dir="auto" title=text.clone()>{text.clone()}</a> }.into_any()
 }
 
-/// Links to bindings.
+/// Draws links to bindings.
 pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
     let run = Run::get();
     let links = bindings.iter().map(|binding| {
@@ -150,13 +150,13 @@ pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
     view! { <ul class="chips">{links.collect_view()}</ul> }.into_any()
 }
 
-/// That there is nothing, and what that means.
+/// Draws a note that there is nothing, and what that means.
 #[component]
 pub(crate) fn Empty(
-    /// What there is none of.
+    /// The missing things.
     #[prop(into)]
     what: String,
-    /// What it means or where to look.
+    /// What that means, or where to look.
     #[prop(optional, into)]
     why: String,
 ) -> impl IntoView {
@@ -165,15 +165,15 @@ pub(crate) fn Empty(
     }
 }
 
-/// That a part of the run has nothing; said only where the part was read to its end.
+/// Draws a note that a part of the run has nothing, or that it could not be read completely.
 #[component]
 pub(crate) fn EmptyPart(
     /// The part.
     part: Part,
-    /// What there is none of.
+    /// The missing things.
     #[prop(into)]
     what: String,
-    /// What it means or where to look.
+    /// What that means, or where to look.
     #[prop(into)]
     why: String,
 ) -> impl IntoView {
@@ -197,15 +197,15 @@ pub(crate) fn EmptyPart(
     }
 }
 
-/// Copies a text.
+/// Draws a button that copies a text.
 #[component]
 pub(crate) fn Copy(
-    /// What is copied.
+    /// The text to copy.
     #[prop(into)]
     text: Signal<String>,
-    /// What the button says.
+    /// The button's label.
     label: &'static str,
-    /// What to ask for, where the text is only the beginning.
+    /// The request for the whole text, if `text` is only its beginning.
     #[prop(default = None)]
     whole: Option<Request>,
 ) -> impl IntoView {
@@ -252,7 +252,7 @@ async fn copy_text(text: &str) -> bool {
     copy_by_hand(text).unwrap_or(false)
 }
 
-/// The old way, where a page may not use the clipboard.
+/// Copies a text in the old way, for pages that may not use the clipboard.
 fn copy_by_hand(text: &str) -> Option<bool> {
     let area: web_sys::HtmlTextAreaElement = document()
         .create_element("textarea")
@@ -272,14 +272,14 @@ fn copy_by_hand(text: &str) -> Option<bool> {
     done.ok().map(|done| done.is_truthy())
 }
 
-/// Saves a value to disk; asks the worker for it when it is pressed.
+/// Draws a button that saves a value to disk; the value is requested on a click.
 #[component]
 pub(crate) fn Download(
-    /// The question whose answer is the file.
+    /// The request whose answer is the file.
     request: Request,
-    /// What the file is called: a name that [`prosescope_core::render::download`] made.
+    /// The file name, made by [`prosescope_core::render::download`].
     name: String,
-    /// What the button says.
+    /// The button's label.
     #[prop(default = "Download")]
     label: &'static str,
 ) -> impl IntoView {
@@ -308,8 +308,8 @@ pub(crate) fn Download(
     }
 }
 
-/// What is to be said of a shared file that is open, and the way to have its run as a file: where one begins to read. That it was
-/// changed is said everywhere.
+/// Draws the remarks about an open shared file and the button that saves its run, on the page where a reader begins.
+/// A change of the file is reported on every page.
 #[component]
 pub(crate) fn SharedNote() -> impl IntoView {
     let app = App::get();
@@ -365,7 +365,7 @@ pub(crate) fn save_blob(blob: &web_sys::Blob, name: &str) -> Option<()> {
     link.set_href(&url);
     link.set_download(name);
     link.click();
-    // It is there as long as the browser may need to save it.
+    // The URL stays valid as long as the browser may need to save the file.
     set_timeout(move || drop(url), std::time::Duration::from_secs(60));
     Some(())
 }

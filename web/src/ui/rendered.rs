@@ -1,14 +1,14 @@
-//! Rendered Markdown: elements of our own and text nodes, nothing else.
+//! Draws Markdown with elements of the viewer and text nodes only.
 
 use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::text::markdown::{Kind, Part, Rendered, render};
 
-/// Longer texts are rendered up to here, and raw beyond.
+/// The number of bytes that are rendered; the rest is only shown raw.
 const MOST: usize = 200_000;
 
-/// A text as Markdown.
+/// Draws a text as Markdown.
 #[component]
 pub(crate) fn Markdown(
     /// The text.
@@ -61,7 +61,7 @@ fn node(kind: Kind, parts: Vec<Part>) -> AnyView {
     match kind {
         Kind::Paragraph => view! { <p dir="auto">{inside}</p> }.into_any(),
         Kind::Heading(level) => {
-            // Below the page's own headings.
+            // Levels begin below the page's own headings.
             let shown = u32::from(level) + 2;
             view! { <p class=format!("h h{level}") dir="auto" role="heading" {..custom_attribute("aria-level", shown.min(6))}>{inside}</p> }.into_any()
         }

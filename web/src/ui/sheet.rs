@@ -1,18 +1,19 @@
-//! A sheet over the page: a dialog with a name, which Esc and its own button close.
+//! A sheet over the page: a titled dialog, closed by Esc or its own button.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::icons;
 
-/// Draws a sheet that is open as long as it is in the page. `close` takes it out; the focus then goes back to where it was.
+/// Draws a sheet that is open as long as it is in the page. `close` must remove it; the focus then returns to where
+/// it was.
 pub(crate) fn sheet(title: &'static str, close: impl Fn() + 'static, body: AnyView) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     Effect::new(move || {
         if let Some(dialog) = dialog.get()
             && !dialog.open()
         {
-            // It fails only for a dialog that is open already, or not in the page.
+            // Fails only if the dialog is already open or not in the page.
             let _ = dialog.show_modal();
         }
     });

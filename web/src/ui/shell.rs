@@ -1,4 +1,4 @@
-//! The frame around the pages of a run: which run it is, how it stands, and the way to its pages.
+//! The frame around the pages of a run: its name, its status, and the links to its pages.
 
 use leptos::html::Nav;
 use leptos::prelude::*;
@@ -17,12 +17,12 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// A run and its pages. Made anew for another run.
+/// Draws a run and its pages; created again for another run.
 #[component]
 pub(crate) fn RunShell(
-    /// Where it lies.
+    /// The run's place.
     place: String,
-    /// Its key in the address.
+    /// The run's key in the address.
     key: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -43,7 +43,7 @@ pub(crate) fn RunShell(
         Route::Run { page, .. } => *page,
         _ => Page::Trace,
     });
-    // A store of agents has no trace: its agents are what it is opened for.
+    // A database of agents has no trace, so its page of agents is shown first.
     Effect::new(move || {
         let only_agents = run.overview.with(|overview| {
             let overview = overview.as_ref().and_then(|answer| answer.as_ref().ok());
@@ -62,7 +62,7 @@ pub(crate) fn RunShell(
             None => "Prosescope".to_owned(),
         });
     });
-    // The page is not drawn anew for each row that a run gets.
+    // A memo, so that a new row of the run does not redraw the page.
     let trouble = Memo::new(move |_| {
         let trouble = |answer: &Result<Overview, Trouble>| answer.as_ref().err().cloned();
         run.overview
@@ -84,15 +84,15 @@ pub(crate) fn RunShell(
     }
 }
 
-/// The program, else the run's id.
+/// Returns the program's name, or else the run's id.
 fn called(overview: &Overview) -> &str {
     overview.program.as_deref().unwrap_or(&overview.run)
 }
 
-/// How a run that is said to be running stands when nothing was heard of it for long.
+/// The status of a run that is recorded as running but has given no sign of life for long.
 pub(super) const SILENT: &str = "running, silent";
 
-/// A program's name without its folder and ending.
+/// Returns a program's name without its folder and extension.
 pub(super) fn name_of(program: &str) -> String {
     let last = program.rsplit('/').next().unwrap_or(program);
     last.strip_suffix(".prose").unwrap_or(last).to_owned()
@@ -106,7 +106,7 @@ fn RunBar() -> impl IntoView {
         app.desk
             .with(|desk| matches!(desk, Desk::Open(list) if list.runs.len() > 1))
     };
-    // The list of runs knows these before the run is read.
+    // The list of runs has these facts before the run is read.
     let facts = move || {
         let (program, id, about) = match run.overview.get() {
             Some(Ok(overview)) => (overview.program, overview.run, overview.label),
@@ -123,7 +123,7 @@ fn RunBar() -> impl IntoView {
         })
     };
     let above = move || {
-        // A nested run lies below `imports/` of the one above it.
+        // A nested run is in `imports/` of its parent.
         let place = run.place.get();
         let (above, _) = place.rsplit_once("imports/")?;
         let above = above.trim_end_matches('/').to_owned();
@@ -159,7 +159,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
                 Page::Trace => overview.trace_nodes,
                 Page::Bindings => overview.bindings,
                 Page::Agents => overview.agents,
-                // Those that wait, where some do: they are what a person may have to act on.
+                // If gates are waiting, counts only those, because the user may have to act.
                 Page::Gates if !overview.pending_gates.is_empty() => {
                     overview.pending_gates.len() as u32
                 }
@@ -170,7 +170,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             })
         })
     };
-    // A page without anything on it is not offered; a link to it says why there is nothing.
+    // The link to an empty page is hidden; the page itself explains why it is empty.
     let is_offered = move |of: Page| match of {
         Page::Agents | Page::Gates | Page::Imports => {
             page.get() == of || count(of).is_some_and(|n| n > 0) || is_unread(run, of)
@@ -187,12 +187,12 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
             _ => "n",
         }
     };
-    // On a narrow screen the pages scroll sideways: the one that is open is kept in sight.
+    // On a narrow screen the links scroll sideways; this keeps the link of the open page visible.
     let nav = NodeRef::<Nav>::new();
     Effect::new(move || {
         page.track();
         request_animation_frame(move || {
-            // The run may have been left since.
+            // The run may have been closed meanwhile.
             let Some(nav) = nav.try_get_untracked().flatten() else {
                 return;
             };
@@ -208,7 +208,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     view! {
         <nav class="pages" aria-label="Pages" node_ref=nav>
             {Page::ALL.map(|of| {
-                // A link that has the focus keeps it.
+                // A memo, so that a focused link keeps the focus.
                 let offered = Memo::new(move |_| is_offered(of));
                 live(move || offered.get().then(|| {
                 let to = run.page(of).to_string();
@@ -230,7 +230,7 @@ fn Pages(page: Memo<Page>) -> impl IntoView {
     }
 }
 
-/// Whether what a page shows could not be read: there may be some.
+/// Returns whether the content of a page could not be read, so that it may not be empty.
 fn is_unread(run: Run, page: Page) -> bool {
     let part = match page {
         Page::Agents => Part::Agents,
@@ -242,7 +242,7 @@ fn is_unread(run: Run, page: Page) -> bool {
         .with(|overview| matches!(overview, Some(Ok(overview)) if overview.is_unread(part)))
 }
 
-/// What was odd, in words, and their class.
+/// Describes the number of issues, with a CSS class.
 fn found(run: Run) -> (String, &'static str) {
     run.overview.with(|overview| {
         let Some(Ok(overview)) = overview else {

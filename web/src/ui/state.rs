@@ -1,4 +1,4 @@
-//! What all parts of the page share: what is open, where one is, and the way to the worker.
+//! The state shared by all parts of the page: the open source, the route, and the way to the worker.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,26 +22,26 @@ use super::follow::Follow;
 use super::opening::{open_handles, pick_files, recent};
 use super::trace_shown::TraceShown;
 
-/// What to open.
+/// A source to open.
 #[derive(Clone)]
 pub(crate) enum What {
     /// Files that a person gave.
     Files {
-        /// What to call them.
+        /// The name to show for them.
         label: String,
-        /// Their paths and themselves.
+        /// The files and their paths.
         files: Vec<(String, web_sys::File)>,
-        /// What is not among them.
+        /// The files that are missing.
         missing: Missing,
-        /// What a browser gives the same files by once more, as they are then (`FileSystemHandle`s); empty where it
-        /// has no such thing.
+        /// The handles (`FileSystemHandle`s) from which the browser returns the present content of the files; empty
+        /// in a browser without them.
         handles: Vec<JsValue>,
     },
-    /// The run in the page, as a file, and its name.
+    /// The run contained in the page, as a file, and its name.
     Own(String, web_sys::File),
-    /// What the local server offers.
+    /// The files of the local server.
     Served,
-    /// The run that the viewer carries.
+    /// The example runs contained in the viewer.
     Example,
 }
 
@@ -54,7 +54,7 @@ impl What {
         }
     }
 
-    /// The question that opens it, and its files.
+    /// Returns the request that opens the source, and its files.
     fn opening(&self) -> Opening {
         match self {
             What::Files {
@@ -85,26 +85,26 @@ impl What {
     }
 }
 
-/// What is open, or on its way.
+/// The open source, or the progress of opening one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Desk {
-    /// Nothing yet.
+    /// Nothing is open.
     Empty,
     /// Files are being listed or read.
     Opening {
-        /// What they are called.
+        /// The name of the files.
         label: String,
-        /// What is being done, in words.
+        /// The present step, in words.
         doing: String,
     },
-    /// Runs.
+    /// A source with these runs is open.
     Open(RunList),
-    /// It could not be opened.
+    /// The opening failed.
     Failed(Trouble),
 }
 
 impl Desk {
-    /// The run of a place, where it is in the list that is open.
+    /// Returns the run at a place, if the open list contains it.
     pub(crate) fn run(&self, place: &str) -> Option<&RunSummary> {
         match self {
             Desk::Open(list) => list.runs.iter().find(|run| run.place == place),
@@ -112,7 +112,7 @@ impl Desk {
         }
     }
 
-    /// Whether something is open; `None` while that is on its way, or nobody wants it.
+    /// Returns whether something is open; `None` while opening, or if nothing was requested.
     pub(crate) fn is_open(&self) -> Option<bool> {
         match self {
             Desk::Open(_) => Some(true),
@@ -122,87 +122,87 @@ impl Desk {
     }
 }
 
-/// Shared by all parts; cheap to copy.
+/// The state shared by all parts; cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct App {
-    /// What is open.
+    /// The open source.
     pub(crate) desk: RwSignal<Desk>,
-    /// Databases of workflows among what is open.
+    /// The databases of workflows in the source.
     pub(crate) workflows: RwSignal<Vec<WorkflowsIn>>,
-    /// What is to be said where what is open comes of shared files.
+    /// The remarks about shared files in the source.
     pub(crate) shared: RwSignal<Option<Shared>>,
-    /// Where one is.
+    /// The route in the address.
     pub(crate) route: RwSignal<Route>,
-    /// How wide what is open beside a list was made, in pixels.
+    /// The width of the item beside a list, in pixels, if the user changed it.
     pub(crate) beside: RwSignal<Option<f64>>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
-    /// Where it lies what is being shared, while the sheet for that is shown.
+    /// The places of the runs to share, while the sheet for sharing is open.
     pub(crate) sharing: RwSignal<Option<Vec<String>>>,
-    /// What is opened over the pages of a run.
+    /// The sheet over the pages of a run.
     pub(crate) sheet: RwSignal<Option<Sheet>>,
-    /// Runs that are marked to be compared, by their places: two at most.
+    /// The places of the runs marked for comparison: at most two.
     pub(crate) paired: RwSignal<Vec<String>>,
     /// Whether the finder is shown.
     pub(crate) finder: RwSignal<bool>,
-    /// What was looked for last.
+    /// The last search text.
     pub(crate) sought: RwSignal<String>,
-    /// What is marked in what is shown.
+    /// The text marked on the page.
     pub(crate) marked: RwSignal<Option<Marked>>,
-    /// What the list of runs is narrowed to, and its order.
+    /// The filter and the order of the list of runs.
     pub(crate) choice: Choice,
-    /// Whether the page is to be printed, once all of its rows are there.
+    /// Whether to print the page, once all its rows have arrived.
     pub(crate) printing: RwSignal<bool>,
-    /// Runs of the list that are not read yet, and whether somebody stopped that.
+    /// The number of runs not yet read, and whether the user stopped reading them.
     pub(crate) unread: RwSignal<(u32, bool)>,
-    /// While what is open is a part of what is still being gathered: how that goes on, and whether somebody stopped it.
+    /// The progress of listing files while the first of them are already open, and whether the user stopped it.
     pub(crate) gathering: RwSignal<Option<(String, bool)>>,
-    /// What of the trace is shown, and how.
+    /// The filter and the view of the trace.
     pub(crate) trace: TraceShown,
-    /// What could not be opened while something else was open, and still is.
+    /// The error of an opening that left the previous source open.
     pub(crate) notice: RwSignal<Option<Trouble>>,
-    /// What is said for a moment: that a key found nothing to do.
+    /// A short message, such as that a key had no effect.
     pub(crate) said: RwSignal<String>,
-    /// Following what is written.
+    /// The state of following changes.
     pub(crate) follow: Follow,
     client: StoredValue<Client, LocalStorage>,
-    /// What is folded in the traces of what is open, by the run's place.
+    /// The folded nodes of each run, by its place.
     folds: StoredValue<BTreeMap<String, Folds>>,
-    /// Rings when something is folded or unfolded.
+    /// Notifies when something is folded or unfolded.
     fold_bell: RwSignal<u32>,
-    /// What was opened last, to open it again.
+    /// The most recently opened source, to open it again.
     last: StoredValue<Option<What>, LocalStorage>,
-    /// What was open or on its way when newer openings began, the oldest first: it comes back when they lead to nothing.
+    /// The states that newer openings replaced, the oldest first; one is restored if the newer openings fail.
     behind: StoredValue<Vec<Behind>, LocalStorage>,
-    /// The opening that is shown or on its way, by its number.
+    /// The number of the shown or running opening.
     opening: StoredValue<u32>,
     /// Counts openings.
     begun: StoredValue<u32>,
-    /// The list that `j`, `k` and their kin move in.
+    /// The list in which keys such as `j` and `k` move.
     list: StoredValue<Option<ListKeys>, LocalStorage>,
     list_number: StoredValue<u32>,
 }
 
-/// What a newer opening was begun over.
+/// A state that a newer opening replaced.
 struct Behind {
     number: u32,
     desk: Desk,
     what: Option<What>,
     gathering: Option<(String, bool)>,
     unread: (u32, bool),
-    /// What came of it meanwhile.
+    /// Actions to take if the state is restored.
     later: Vec<Box<dyn FnOnce(App)>>,
 }
 
-/// A list that keys move in: its number, and what moves in it.
+/// A list controlled by keys: its number, and the function that moves in it.
 type ListKeys = (u32, Rc<dyn Fn(Move)>);
 
-/// A text that was found, and is marked wherever it is shown.
+/// A found text, marked everywhere on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marked {
     /// The text.
     pub(crate) text: String,
-    /// The line of what was opened that it was found in, from 1.
+    /// The line of the opened value that contains the match, from 1.
     pub(crate) line: u64,
 }
 
@@ -217,16 +217,16 @@ pub(crate) enum Move {
     NextFailure,
     /// To the previous failure.
     PreviousFailure,
-    /// Folds what went well, or unfolds it.
+    /// Folds or unfolds nodes that succeeded.
     FoldWell,
-    /// Marks a row for what takes several.
+    /// Marks a row for a command on several rows.
     Mark,
-    /// Lets a row fill what is seen of the axis.
+    /// Zooms the axis to a row.
     Fill,
 }
 
 impl App {
-    /// A new one, empty.
+    /// Creates an empty state.
     pub(crate) fn new() -> App {
         App {
             desk: RwSignal::new(Desk::Empty),
@@ -261,40 +261,40 @@ impl App {
         }
     }
 
-    /// The one of this page.
+    /// Returns the state of this page.
     pub(crate) fn get() -> App {
         expect_context()
     }
 
-    /// Makes the worker ready before anything is opened.
+    /// Starts the worker before anything is opened.
     pub(crate) fn warm(self) {
         self.client.get_value().warm();
     }
 
-    /// Asks the desk of what is open.
+    /// Sends a request to the desk of the open source.
     pub(crate) async fn ask<T: DeserializeOwned>(self, request: Request) -> Result<T, Trouble> {
         let client = self.client.get_value();
         client.ask(&request).await
     }
 
-    /// Asks for a whole value.
+    /// Requests a whole value.
     pub(crate) async fn blob(self, request: Request) -> Result<web_sys::Blob, Trouble> {
         let client = self.client.get_value();
         client.blob(&request).await
     }
 
-    /// Asks a question in SQL.
+    /// Runs an SQL query.
     pub(crate) async fn query<T: DeserializeOwned>(self, request: &Request) -> Result<T, Trouble> {
         let client = self.client.get_value();
         client.query(self.opening(), request).await
     }
 
-    /// Leaves off the question in SQL, and forgets what was read for it.
+    /// Stops the SQL query, and drops what was read for it.
     pub(crate) fn stop_query(self) {
         self.client.get_value().stop_query();
     }
 
-    /// Looks through what would be shared.
+    /// Scans runs for sharing.
     pub(crate) async fn look_to_share(
         self,
         request: &Request,
@@ -304,7 +304,7 @@ impl App {
         client.look_to_share(self.opening(), request, watch).await
     }
 
-    /// Makes the file that is shared.
+    /// Returns the shared file.
     pub(crate) async fn share(
         self,
         request: &Request,
@@ -314,24 +314,24 @@ impl App {
         client.share(self.opening(), request, watch).await
     }
 
-    /// Leaves off what is being shared.
+    /// Stops sharing.
     pub(crate) fn stop_sharing(self) {
         self.client.get_value().stop_sharing();
     }
 
-    /// The question that opens what is open, and its files.
+    /// Returns the request that opens the present source, and its files.
     fn opening(self) -> Opening {
         let what = self.what();
         what.map_or_else(|| (Request::OpenExample, Vec::new()), |what| what.opening())
     }
 
-    /// What is folded in the trace of a run.
+    /// Returns the folded nodes of a run.
     pub(crate) fn folds(self, place: &str) -> Folds {
         let folds = self.folds.read_value();
         folds.get(place).cloned().unwrap_or_default()
     }
 
-    /// Folds or unfolds something of it.
+    /// Folds or unfolds nodes of a run.
     pub(crate) fn fold(self, place: &str, change: impl FnOnce(&mut Folds)) {
         self.folds.update_value(|folds| {
             change(folds.entry(place.to_owned()).or_default());
@@ -339,7 +339,7 @@ impl App {
         self.fold_bell.update(|bell| *bell += 1);
     }
 
-    /// Folds what is of a kind, unless something of the run was folded before; whether that is so.
+    /// Applies a rule for folding, unless the user folded something in this run before; returns whether it did.
     pub(crate) fn fold_at_first(self, place: &str, kind: Folded) -> bool {
         let is_first = !self.folds.read_value().contains_key(place);
         if is_first {
@@ -348,18 +348,18 @@ impl App {
         is_first
     }
 
-    /// Reads again what is folded when that changes.
+    /// Tracks changes of folded nodes.
     pub(crate) fn track_folds(self) {
         self.fold_bell.track();
     }
 
-    /// What is folded in all runs.
+    /// Returns the folded nodes of all runs.
     pub(crate) fn all_folds(self) -> StoredValue<BTreeMap<String, Folds>> {
         self.folds
     }
 
-    /// Says that files are being gathered; returns the number to hand to [`App::open_as`]. What is open or on its way
-    /// stays behind it until it led to something.
+    /// Shows that files are being listed; returns the number to pass to [`App::open_as`]. The present state is kept
+    /// until the opening succeeds.
     pub(crate) fn begin(self, label: &str, doing: &str) -> u32 {
         let desk = self.desk.get_untracked();
         if matches!(desk, Desk::Open(_) | Desk::Opening { .. }) {
@@ -383,7 +383,7 @@ impl App {
         number
     }
 
-    /// Leaves the opening before; what is answered to it is not heard.
+    /// Starts a new opening; answers to the previous one are ignored.
     fn next_number(self) -> u32 {
         let number = self.begun.get_value() + 1;
         self.begun.set_value(number);
@@ -391,8 +391,7 @@ impl App {
         number
     }
 
-    /// Does something for an opening: at once where it is the last one; where another was begun over it, when that led to
-    /// nothing; else never.
+    /// Takes an action for an opening: at once if it is the newest; later if a newer one fails; otherwise never.
     fn act_for(self, number: u32, act: impl FnOnce(App) + 'static) {
         if self.number() == number {
             return act(self);
@@ -404,7 +403,7 @@ impl App {
         });
     }
 
-    /// Says how the gathering of files goes on; `false` when it was cancelled.
+    /// Updates the progress of listing files; returns false if it was cancelled.
     pub(crate) fn doing(self, number: u32, doing: String) -> bool {
         if self.is_behind(number) {
             return true;
@@ -427,9 +426,9 @@ impl App {
             .with_value(|all| all.iter().any(|behind| behind.number == number))
     }
 
-    /// Shows a part of what is gathered under a number, while the rest is.
+    /// Opens the files listed so far under a number, while the rest is being listed.
     pub(crate) fn open_so_far(self, number: u32, what: What) {
-        // Only the last opening asks the desk, which then has one thing open.
+        // A desk has only one source, so only the newest opening may use it.
         if self.number() != number {
             return;
         }
@@ -437,7 +436,7 @@ impl App {
         self.follow.begin(false);
         spawn_local(async move {
             let opened = self.ask_open(&what).await;
-            // What cannot be opened now is said when all of it is there.
+            // Errors are reported once all files are listed.
             if let Ok(opened) = opened
                 && !opened.list.runs.is_empty()
             {
@@ -446,19 +445,19 @@ impl App {
         });
     }
 
-    /// Leaves what is open as it is, and gathers no more of it.
+    /// Stops listing files, and keeps the open ones.
     pub(crate) fn stop_gathering(self) {
         self.next_number();
         self.gathering.set(Some((String::new(), true)));
     }
 
-    /// Opens something in place of what is open.
+    /// Opens a source instead of the present one.
     pub(crate) fn open(self, what: What) {
         let number = self.begin(&what.label(), "Reading");
         self.open_as(number, what);
     }
 
-    /// Opens what was gathered under a number, unless that was cancelled.
+    /// Opens the files listed under a number, unless that was cancelled.
     pub(crate) fn open_as(self, number: u32, what: What) {
         self.act_for(number, move |app| {
             app.doing(number, "Reading".to_owned());
@@ -480,7 +479,7 @@ impl App {
         client.ask_with(&request, files).await
     }
 
-    /// Opens what could not be opened, without a word while it still cannot.
+    /// Retries an opening that failed, without reporting another failure.
     pub(crate) async fn try_again(self) {
         let (number, what) = (self.number(), self.what());
         let Some(what) = what else { return };
@@ -491,17 +490,17 @@ impl App {
         }
     }
 
-    /// Which opening this is.
+    /// Returns the number of the present opening.
     pub(crate) fn number(self) -> u32 {
         self.opening.get_value()
     }
 
-    /// What is open, or was tried to open.
+    /// Returns the source that is open or that failed to open.
     pub(crate) fn what(self) -> Option<What> {
         self.last.get_value()
     }
 
-    /// Shows what was opened: all of it, or a part `so_far`.
+    /// Shows an opened source, complete or as a part (`so_far`).
     fn opened(self, what: &What, opened: Opened, so_far: bool) {
         let Opened {
             list,
@@ -525,11 +524,11 @@ impl App {
         }
         let is_first = self.gathering.get_untracked().is_none();
         let some = left > 0 || so_far;
-        // A link names a run: it is kept when that run is in what was opened. A single run opens by itself.
+        // Keeps the route if its run is in the source. A single run is opened automatically.
         let is_in = |place: &str| workflows.iter().any(|one| one.place == place);
         let all = (list.runs.as_slice(), workflows.as_slice());
         let route = match (self.route.get_untracked(), all) {
-            // What is not read yet may be what the link names.
+            // A run that is not read yet may be the one in the route.
             (Route::Run { run, .. }, _) if some || find(&list, &run).is_some() => None,
             (Route::Workflows { place } | Route::Workflow { place, .. }, _) if is_in(&place) => {
                 None
@@ -552,7 +551,7 @@ impl App {
         if is_first {
             self.folds.set_value(BTreeMap::new());
         }
-        // A link to a list comes with what it is narrowed to.
+        // A link to a list contains its filter.
         if is_first && self.number() > 1 {
             self.choice.clear();
         }
@@ -563,14 +562,14 @@ impl App {
         self.desk.set(Desk::Open(list));
         match route {
             Some(Route::Home) => self.put(Route::Home),
-            // What opens by itself is a step of its own: Back comes to what is open, not to the page before.
+            // An automatically opened run adds a step to the history, so that Back returns to the list.
             Some(route) => self.go(route),
             None => {}
         }
         self.list_rest(left);
     }
 
-    /// Says something for a moment.
+    /// Shows a message for a short time.
     pub(crate) fn say(self, words: &str) {
         self.said.set(words.to_owned());
         let words = words.to_owned();
@@ -582,7 +581,7 @@ impl App {
         set_timeout(hush, std::time::Duration::from_secs(3));
     }
 
-    /// Marks a run to be compared, or takes the mark away. Of three the first mark goes.
+    /// Marks a run for comparison, or removes its mark. A third mark replaces the first.
     pub(crate) fn pair(self, place: &str) {
         self.paired.update(|paired| {
             let before = paired.len();
@@ -596,7 +595,7 @@ impl App {
         });
     }
 
-    /// Compares the two runs that are marked; whether there are two.
+    /// Compares the two marked runs; returns false if there are not two.
     pub(crate) fn compare(self) -> bool {
         let paired = self.paired.get_untracked();
         let desk = self.desk.read_untracked();
@@ -608,7 +607,7 @@ impl App {
             let run = desk.run(place);
             run.map_or_else(|| place.clone(), |run| key(list, run))
         };
-        // The earlier one is A, whichever was marked first.
+        // The earlier run is A, in whatever order they were marked.
         let begun = |place: &String| desk.run(place).and_then(prosescope_core::session::began);
         let (a, b) = match begun(first) > begun(second) {
             true => (second, first),
@@ -625,14 +624,14 @@ impl App {
     /// Prints the page with all rows of its list.
     pub(crate) fn print(self) {
         if self.list.with_value(Option::is_some) {
-            // The list asks for its rows, and prints when they are there.
+            // The list requests its rows, and prints when they have arrived.
             self.printing.set(true);
         } else {
             print_now();
         }
     }
 
-    /// Goes on with the list of runs where some are left, and shows them as they come.
+    /// Reads further runs of the list, and shows them as they arrive.
     pub(crate) fn list_rest(self, left: u32) {
         self.unread.set((left, false));
         let number = self.number();
@@ -651,7 +650,7 @@ impl App {
                     }
                 };
                 if self.number() != number {
-                    // The desk gives each of them once.
+                    // The desk returns each run only once, so the answer must not be lost.
                     self.act_for(number, move |app| {
                         app.add(more);
                         let (left, stopped) = app.unread.get_untracked();
@@ -666,7 +665,7 @@ impl App {
         });
     }
 
-    /// Shows more of the list.
+    /// Adds further runs to the list.
     fn add(self, more: Opened) {
         self.desk.update(|desk| {
             if let Desk::Open(list) = desk {
@@ -679,7 +678,7 @@ impl App {
         self.unread.update(|(left, _)| *left = more.left);
     }
 
-    /// Opens once more what was opened last: as it is now, where the browser gives that.
+    /// Opens the last source again, with its present content if the browser supports that.
     pub(crate) fn open_again(self) {
         let outdated = self.follow.outdated.read_untracked().is_some();
         match self.what() {
@@ -690,12 +689,12 @@ impl App {
         }
     }
 
-    /// Whether there is something to open again.
+    /// Returns whether there is a source to open again.
     pub(crate) fn can_open_again(self) -> bool {
         self.last.with_value(Option::is_some)
     }
 
-    /// Stops whatever the worker does, and goes back to the empty page.
+    /// Stops the worker, and returns to the empty page.
     pub(crate) fn cancel(self) {
         self.gathering.set(None);
         self.next_number();
@@ -704,7 +703,7 @@ impl App {
         self.desk.set(Desk::Empty);
     }
 
-    /// Closes what is open.
+    /// Closes the open source.
     pub(crate) fn close(self) {
         self.cancel();
         self.last.set_value(None);
@@ -712,7 +711,7 @@ impl App {
         self.go(Route::Home);
     }
 
-    /// Reports that something could not be opened: beside what is open or on its way, else in place of everything.
+    /// Shows an error of opening: beside the present source, or else instead of it.
     pub(crate) fn fail(self, trouble: Trouble) {
         match *self.desk.read_untracked() {
             Desk::Open(_) | Desk::Opening { .. } => self.notice.set(Some(trouble)),
@@ -720,16 +719,16 @@ impl App {
         }
     }
 
-    /// The same of what was gathered under a number.
+    /// Shows an error for the files listed under a number.
     pub(crate) fn fail_as(self, number: u32, trouble: Trouble) {
         self.act_for(number, move |app| app.failed(trouble));
     }
 
-    /// An opening led to nothing: what was open or on its way before comes back.
+    /// Restores the previous state after a failed opening.
     fn failed(self, trouble: Trouble) {
         self.gathering.set(None);
         if matches!(*self.desk.read_untracked(), Desk::Open(_)) {
-            // A part of it is open.
+            // Some of the files are already open.
             self.notice.set(Some(trouble));
             return;
         }
@@ -749,7 +748,7 @@ impl App {
         }
     }
 
-    /// Goes to another place; Back comes back here.
+    /// Goes to another route; Back returns to this one.
     pub(crate) fn go(self, route: Route) {
         if self.route.get_untracked() != route {
             write_hash(&route.to_string(), true);
@@ -757,7 +756,7 @@ impl App {
         }
     }
 
-    /// Notes a smaller step (a selected row) in the address; Back leaves the page.
+    /// Changes the address without a step in the history, as for a selected row.
     pub(crate) fn put(self, route: Route) {
         if self.route.get_untracked() != route {
             write_hash(&route.to_string(), false);
@@ -765,7 +764,7 @@ impl App {
         }
     }
 
-    /// The address changed: Back, Forward, or typed.
+    /// Handles a change of the address: Back, Forward, or typing.
     pub(crate) fn hash_changed(self) {
         let hash = hash();
         let route = Route::parse(&hash);
@@ -775,17 +774,17 @@ impl App {
         }
     }
 
-    /// Takes from an address what it says of a list or a trace.
+    /// Restores the filter and the view from an address.
     fn take_choice(self, hash: &str) {
         match Route::parse(hash) {
             Route::Home => self.choice.take(&query(hash)),
-            // A link that says nothing of it leaves it as it is.
+            // A link without these keys leaves the view unchanged.
             route if route.is_trace() && !query(hash).is_empty() => self.trace.take(&query(hash)),
             _ => {}
         }
     }
 
-    /// Keeps in the address what the list of runs is narrowed to, and what of a trace is shown.
+    /// Keeps the filter of the list and the view of the trace in the address.
     pub(crate) fn keep_choice(self) {
         self.take_choice(&hash());
         Effect::new(move || {
@@ -809,7 +808,7 @@ impl App {
         });
     }
 
-    /// The list that keys move in, from now on. Returns what takes it away again.
+    /// Makes a list the one controlled by keys. Returns a function that undoes this.
     pub(crate) fn list_keys(self, on_move: impl Fn(Move) + 'static) -> impl Fn() {
         let number = self.list_number.get_value() + 1;
         self.list_number.set_value(number);
@@ -823,7 +822,7 @@ impl App {
         }
     }
 
-    /// Moves in the list; `false` when there is none.
+    /// Moves in the list; returns false if there is none.
     pub(crate) fn move_in_list(self, step: Move) -> bool {
         match self.list.get_value() {
             Some((_, on_move)) => {
@@ -835,47 +834,48 @@ impl App {
     }
 }
 
-/// The run that is shown: its key in the address, its place, and its overview.
+/// The shown run: its key in the address, its place, and its overview.
 #[derive(Clone, Copy)]
 pub(crate) struct Run {
-    /// Its key in the address.
+    /// The run's key in the address.
     pub(crate) key: Memo<String>,
-    /// Its place.
+    /// The run's place.
     pub(crate) place: Memo<String>,
-    /// What is known of it; `None` while it is being read.
+    /// The run's overview; `None` while it is being read.
     pub(crate) overview: Signal<Option<Result<Overview, Trouble>>>,
 }
 
 impl Run {
-    /// The one of this page.
+    /// Returns the run of this page.
     pub(crate) fn get() -> Run {
         expect_context()
     }
 
-    /// What the list of runs says of it: known before the run is read.
+    /// Returns the run's summary in the list, which is known before the run is read.
     pub(crate) fn line(self) -> Option<RunSummary> {
         let place = self.place.get();
         App::get().desk.with(|desk| desk.run(&place).cloned())
     }
 
-    /// The place, untracked: a run's pages are made anew when it changes. What still runs when its page was left asks for no
-    /// place, and nobody hears the answer.
+    /// Returns the place, untracked: a run's pages are created again when it changes. A task that outlives its page
+    /// gets an empty place, and its answer is ignored.
     pub(crate) fn place(self) -> String {
         self.place.try_get_untracked().unwrap_or_default()
     }
 
-    /// A link to a page.
+    /// Returns a route to a page.
     pub(crate) fn page(self, page: Page) -> Route {
         Route::page(&self.key.get_untracked(), page)
     }
 
-    /// A link to something on a page.
+    /// Returns a route to an item on a page.
     pub(crate) fn item(self, page: Page, item: impl std::fmt::Display) -> Route {
         Route::item(&self.key.get_untracked(), page, item)
     }
 }
 
-/// The run of a key: an id that one run has, or a place. Nested runs are not in the list; their key is a place.
+/// Returns the place of the run with this key: an id that only one run has, or a place. Nested runs are not in the
+/// list; their key is a place.
 pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     let mut of_id = list.runs.iter().filter(|run| run.id == key);
     match (of_id.next(), of_id.next()) {
@@ -891,7 +891,7 @@ pub(crate) fn find(list: &RunList, key: &str) -> Option<String> {
     }
 }
 
-/// The key of a run: its id, unless another has the same or it has none.
+/// Returns the key of a run: its id, unless that is missing or not unique.
 pub(crate) fn key(list: &RunList, run: &RunSummary) -> String {
     let same = list.runs.iter().filter(|other| other.id == run.id).count();
     if run.id.is_empty() || same > 1 {
@@ -909,7 +909,7 @@ fn write_hash(hash: &str, push: bool) {
     let Ok(history) = window().history() else {
         return;
     };
-    // A browser that refuses (too many changes a second) only loses the address.
+    // A browser may refuse (too many changes per second); then only the address is out of date.
     let _ = if push {
         history.push_state_with_url(&JsValue::NULL, "", Some(hash))
     } else {
@@ -917,10 +917,10 @@ fn write_hash(hash: &str, push: bool) {
     };
 }
 
-/// Opens the browser's dialog for printing, once what is drawn now is seen.
+/// Opens the browser's print dialog after the next rendering.
 pub(crate) fn print_now() {
     request_animation_frame(|| {
-        // Where printing is forbidden there is nothing to say that the browser does not.
+        // If printing is forbidden, the browser reports that itself.
         let _ = window().print();
     });
 }

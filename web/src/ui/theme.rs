@@ -1,4 +1,4 @@
-//! Light, dark, or as the system is.
+//! The colour theme: light, dark, or the system's.
 
 use leptos::prelude::*;
 
@@ -44,18 +44,18 @@ impl Theme {
 
     fn apply(self) {
         if let Some(root) = document().document_element() {
-            // A fixed name and a fixed word: setting them cannot fail.
+            // A constant name and a constant value: setting the attribute cannot fail.
             let _ = root.set_attribute("data-theme", self.word());
         }
     }
 }
 
-/// Shows the page as it was left.
+/// Applies the theme of the last visit.
 pub(crate) fn restore() {
     Theme::stored().apply();
 }
 
-/// Goes round the three.
+/// Draws the button that cycles through the three themes.
 #[component]
 pub(crate) fn ThemeButton() -> impl IntoView {
     let theme = RwSignal::new(Theme::stored());
@@ -64,7 +64,7 @@ pub(crate) fn ThemeButton() -> impl IntoView {
         theme.set(next);
         next.apply();
         if let Ok(Some(storage)) = window().local_storage() {
-            // Private windows may refuse; then it lasts until the page is closed.
+            // Private windows may refuse; then the theme lasts until the page is closed.
             let _ = storage.set_item(KEY, next.word());
         }
     };

@@ -1,35 +1,35 @@
-//! What of a trace is shown, and how: it outlives the page, so that Back comes back to it.
+//! The filter and the view of a trace; they outlive the page, so that Back restores them.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
 
 use crate::text::axis::{CLOSER, Seen};
 
-/// What of the trace of the run that is looked at is shown; cheap to copy.
+/// The filter and the view of the shown run's trace; cheap to copy.
 #[derive(Clone, Copy)]
 pub(crate) struct TraceShown {
-    /// Which rows, in which order.
+    /// The filter and the order of the rows.
     pub(crate) choice: RwSignal<TraceChoice>,
-    /// Whether the rows have times, and stand beside an axis.
+    /// Whether rows have times and bars on an axis.
     pub(crate) timed: RwSignal<bool>,
-    /// Whether somebody closed what is opened beside it from the start.
+    /// Whether the user closed the item that is open from the start.
     pub(crate) shut: RwSignal<bool>,
-    /// What of its axis is seen.
+    /// The visible part of the axis.
     pub(crate) seen: RwSignal<Seen>,
-    /// Where the run lies.
+    /// The run's place.
     place: StoredValue<String>,
-    /// The address said what is shown of the run that comes next.
+    /// Whether the address contains the view of the run that is opened next.
     is_linked: StoredValue<bool>,
 }
 
-/// Orders, by their words in the address.
+/// The orders, by their names in the address.
 const ORDERS: [(&str, TraceOrder); 2] = [
     ("longest", TraceOrder::Longest),
     ("problems", TraceOrder::Problems),
 ];
 
 impl TraceShown {
-    /// All rows, and no timeline.
+    /// Creates a view with all rows and without a timeline.
     pub(crate) fn new() -> TraceShown {
         TraceShown {
             choice: RwSignal::new(TraceChoice::default()),
@@ -41,7 +41,7 @@ impl TraceShown {
         }
     }
 
-    /// A run is looked at: of another one all rows are shown.
+    /// Starts the view of a run; a different run shows all rows.
     pub(crate) fn begin(self, place: &str) {
         let is_other = self.place.with_value(|before| before != place);
         let is_linked = self
@@ -58,7 +58,7 @@ impl TraceShown {
         }
     }
 
-    /// As the address has it; what is as usual is left out.
+    /// Returns the keys and values for the address, without those that are at their default.
     pub(crate) fn pairs(self) -> Vec<(&'static str, String)> {
         let choice = self.choice.get();
         let order = ORDERS.iter().find(|(_, order)| *order == choice.order);
@@ -80,7 +80,7 @@ impl TraceShown {
             .collect()
     }
 
-    /// Takes it from the address.
+    /// Restores the view from the address.
     pub(crate) fn take(self, pairs: &[(String, String)]) {
         let of = |key: &str| {
             let pair = pairs.iter().find(|(known, _)| known == key);
@@ -100,7 +100,7 @@ impl TraceShown {
         self.is_linked.set_value(true);
     }
 
-    /// Zooms by a step of the keyboard or of a button.
+    /// Zooms by one step.
     pub(crate) fn zoom(self, closer: bool) {
         let factor = if closer { CLOSER } else { 1.0 / CLOSER };
         self.seen.update(|seen| *seen = seen.zoomed(factor, 0.5));

@@ -1,4 +1,4 @@
-//! A value, opened: rendered, laid out, or as it is.
+//! An opened value: rendered, formatted, or raw.
 
 use std::rc::Rc;
 
@@ -17,13 +17,13 @@ use super::state::{App, Marked, Run};
 use crate::protocol::{LinesOf, OpenedValue, Request, ShownLines};
 use crate::text::words;
 
-/// How much of a value is looked at: the rest can be downloaded.
+/// The most bytes of a value that are shown; the rest can be downloaded.
 const MOST: u64 = 10_000_000;
 
-/// Longer texts are drawn line by line as they come into sight.
+/// A longer text, in bytes, is drawn line by line as it scrolls into view.
 const AT_ONCE: usize = 60_000;
 
-/// How a value is looked at.
+/// The way in which a value is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Look {
     Rendered,
@@ -41,12 +41,12 @@ impl Look {
     }
 }
 
-/// A value, read when this is drawn.
+/// Draws a value, which is requested at that time.
 #[component]
 pub(crate) fn Value(
-    /// Whose.
+    /// The part of the run with the value.
     of: ValueOf,
-    /// What a saved file is called.
+    /// The name of a saved file.
     name: String,
 ) -> impl IntoView {
     let run = Run::get();
@@ -106,20 +106,20 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
     }
 }
 
-/// A text with the ways to look at it; `children` stand beside their names.
+/// Draws a text with tabs for the ways to show it; `children` are drawn beside the tabs.
 #[component]
 pub(crate) fn Looks(
     /// The text.
     text: StoredValue<String>,
-    /// How it reads best.
+    /// The text's format.
     format: ValueFormat,
-    /// There is nothing in it.
+    /// Whether the text is empty.
     #[prop(optional)]
     empty: bool,
-    /// Where its lines are asked for, when it is only the beginning of a long one.
+    /// The source of the text's lines, if it is only the beginning of a long one.
     #[prop(default = None)]
     long: Option<LinesOf>,
-    /// What else stands in the bar.
+    /// Further content of the bar.
     children: Children,
 ) -> impl IntoView {
     let looks: &[Look] = match format {
@@ -136,7 +136,7 @@ pub(crate) fn Looks(
     let look = RwSignal::new(first);
     let is_long = long.is_some();
     Effect::new(move || {
-        // Rendered is only the beginning, and what was found may be behind it.
+        // The rendered text is only the beginning, and the found text may come later.
         if is_long && app.marked.read().is_some() && look.get_untracked() == Look::Rendered {
             look.set(Look::Raw);
         }
@@ -170,7 +170,7 @@ pub(crate) fn Looks(
     }
 }
 
-/// A text as it is; a long one is drawn as it comes into sight.
+/// Draws a raw text; a long one is drawn as it scrolls into view.
 #[component]
 pub(crate) fn Text(
     /// The text.
@@ -194,7 +194,7 @@ pub(crate) fn Text(
     line_by_line(Pages::new(fetch), Cursor::new())
 }
 
-/// A long text of which only the lines are asked for that come into sight.
+/// Draws a long text of which only the visible lines are requested.
 #[component]
 fn Long(of: LinesOf) -> impl IntoView {
     let app = App::get();
@@ -224,7 +224,7 @@ fn Long(of: LinesOf) -> impl IntoView {
             number: line,
         };
         spawn_local(async move {
-            // Without it the text begins at its beginning.
+            // After an error the text is shown from its beginning.
             let found: Option<u64> = app.ask(request).await.unwrap_or_default();
             if let Some(row) = found.filter(|_| !cursor.is_gone()) {
                 cursor.go(row);

@@ -1,4 +1,4 @@
-//! The workflows of a database: conversations, the one that changed last first.
+//! The list of a database's workflows, the most recently changed first.
 
 use leptos::prelude::*;
 use prosescope_workflow::WorkflowStatus;
@@ -12,10 +12,10 @@ use crate::protocol::{Line, Request, Window};
 use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
-/// The workflows of a database. Made anew for another one.
+/// Draws the workflows of a database; created again for another one.
 #[component]
 pub(crate) fn Workflows(
-    /// Where it lies.
+    /// The database's place.
     place: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -39,7 +39,7 @@ pub(crate) fn Workflows(
         if before.is_some_and(|before| before != now) {
             pages.renew();
             cursor.go(0);
-            // A list without rows is not drawn, and asks for nothing.
+            // An empty list is not drawn and therefore requests nothing.
             pages.want(0..1);
         }
         now
@@ -113,7 +113,7 @@ pub(crate) fn Workflows(
     }
 }
 
-/// A list whose stretches these requests ask for.
+/// Creates a list that gets its rows through these requests.
 pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
     let app = App::get();
     Pages::new(move |from, len| {
@@ -125,26 +125,26 @@ pub(super) fn lines(request: Box<dyn Fn(u64, u32) -> Request>) -> Pages<Line> {
     })
 }
 
-/// A list of workflows or events.
+/// Draws a list of workflows or events.
 #[component]
 pub(super) fn Lines(
-    /// Its rows.
+    /// The list's rows.
     pages: Pages<Line>,
     /// The height of a row, in pixels.
     height: f64,
-    /// What a screen reader calls it.
+    /// The label for screen readers.
     label: &'static str,
-    /// Its class.
+    /// The list's CSS class.
     class: &'static str,
-    /// The row that the keys move.
+    /// The current row.
     cursor: Cursor,
     /// Names of the columns.
     head: AnyView,
     /// Draws a row.
     draw: fn(u64, &Line) -> AnyView,
-    /// Acts on a key at a row.
+    /// Handles a key at a row.
     on_key: Callback<(Key, u64, Option<Line>)>,
-    /// Whether `j`, `k` and their kin move in it from anywhere on the page.
+    /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
     main: bool,
 ) -> impl IntoView {
@@ -152,7 +152,7 @@ pub(super) fn Lines(
     view! { <Rows pages height label class cursor head draw mark on_key main/> }
 }
 
-/// Marks the event that is open.
+/// Marks the open event.
 fn mark(row: &Line) -> Mark {
     let is_open = |id: i64| {
         let route = App::get().route;
@@ -165,7 +165,7 @@ fn mark(row: &Line) -> Mark {
     }
 }
 
-/// The beginning and the end of an id: ids that are made one after the other begin alike.
+/// Returns the beginning and the end of an id: ids created one after the other have the same beginning.
 pub(super) fn short_id(id: &str) -> String {
     let count = id.chars().count();
     if count <= 16 {
@@ -176,7 +176,7 @@ pub(super) fn short_id(id: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// A status as people say it.
+/// Returns a status in words.
 pub(super) fn spoken(status: &str) -> String {
     match status {
         "" => "no status".to_owned(),
@@ -199,7 +199,7 @@ fn draw(_: u64, row: &Line) -> AnyView {
         true => view! { <span class="none">"no message"</span> }.into_any(),
         false => view! { <b><span class="asks">{asks}</span>{said}</b> }.into_any(),
     };
-    // The message that led to the question; and on a narrow screen what the other columns hold.
+    // The message before the question; on a narrow screen also the text of the hidden columns.
     let before = row
         .question
         .as_ref()

@@ -1,4 +1,4 @@
-//! The runs that the viewer carries.
+//! The example runs contained in the viewer.
 
 use crate::bytes::WebSource;
 
@@ -12,7 +12,7 @@ macro_rules! example {
     };
 }
 
-/// The runs that the viewer carries: one that finished, one that failed, one that waits.
+/// The example runs: one that finished, one that failed, one that waits.
 const EXAMPLE: &[(&str, &[u8])] = &[
     example!("agents.db"),
     example!("runs/20260112-091407-k3v8qd/program.prose"),
@@ -23,7 +23,7 @@ const EXAMPLE: &[(&str, &[u8])] = &[
     example!("runs/20260125-125506-p7r2mx/state.db"),
 ];
 
-/// Their files.
+/// Returns a source with the example runs.
 pub(super) fn source() -> WebSource {
     let files = EXAMPLE.iter();
     let files = files.map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));

@@ -1,4 +1,4 @@
-//! Who says how a run stands, and what its record says that no page shows.
+//! The sheet about a run: the sources of its status, and parts of its record that no page shows.
 
 use leptos::prelude::*;
 use prosescope_core::view::Overview;
@@ -8,7 +8,7 @@ use crate::text::words;
 use crate::ui::parts::{Go, Pill, When, live};
 use crate::ui::state::Run;
 
-/// Draws what is in the sheet.
+/// Draws the content of the sheet.
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     live(move || run.overview.get()?.ok().map(|overview| facts(&overview)))

@@ -1,4 +1,4 @@
-//! What a completed run answered, on its first screen.
+//! The answer of a completed run, on its first screen.
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
@@ -12,10 +12,10 @@ use crate::ui::parts::{Copy, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
-/// How much of it is asked for: more than twelve lines.
+/// The bytes to request: more than twelve lines.
 const MOST: u64 = 20_000;
 
-/// Outputs that are drawn; others are links.
+/// The number of outputs shown in full; the others are links.
 const DRAWN: usize = 1;
 
 /// Draws the first output, and links to the others.

@@ -1,4 +1,5 @@
-//! Deciding a gate: in the run itself where the page's server lets it, else as a file and as commands.
+//! The form for a decision on a gate: recorded in the run if the page's server allows it, or else returned as a file
+//! and as commands.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -12,20 +13,20 @@ use crate::ui::load::TroubleNote;
 use crate::ui::parts::{live, save_text};
 use crate::ui::state::{App, Run};
 
-/// What came of it.
+/// The result of the form.
 #[derive(Clone)]
 enum Done {
-    /// It is recorded in the run.
+    /// The decision is recorded in the run.
     Recorded(String),
-    /// It is written down, and not recorded yet.
+    /// The decision is written to a file but not yet recorded.
     Made(DecisionMade),
     Failed(Trouble),
 }
 
-/// What a person writes, and the button.
+/// Draws the input fields and the button.
 pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
     let (app, run) = (App::get(), Run::get());
-    // The server of the page says whether it records, and as whom.
+    // The page's server states whether it records decisions, and under which name.
     let here = Decides::offered().filter(|_| gate.seen.is_some());
     let name = RwSignal::new(here.as_ref().map_or_else(String::new, |of| of.by.clone()));
     let comment = RwSignal::new(String::new());
@@ -63,7 +64,7 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
                     app.ask::<DecisionMade>(request).await.map(Done::Made)
                 }
             };
-            // The sheet may be closed by now.
+            // The sheet may have been closed meanwhile.
             doing.try_set(false);
             done.try_set(Some(came.unwrap_or_else(Done::Failed)));
         });

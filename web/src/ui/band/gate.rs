@@ -1,4 +1,4 @@
-//! A gate that waits: what it asks, who may decide and until when, and what will be recorded.
+//! A waiting gate: its question, who may decide and until when, and the record of a decision.
 
 use leptos::prelude::*;
 use prosescope_core::gate::decision::Verdict;
@@ -13,19 +13,19 @@ use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, When, link, pairs};
 use crate::ui::state::{App, Run};
 
-/// What may be recorded of a gate.
+/// A decision that can be recorded for a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Somebody approves.
+    /// The gate is approved.
     Approve,
-    /// Somebody rejects.
+    /// The gate is rejected.
     Reject,
-    /// Nobody decided in time.
+    /// The deadline has passed without a decision.
     TimeOut,
 }
 
 impl Decision {
-    /// What its sheet is called.
+    /// Returns the title of the decision's sheet.
     pub(super) fn title(self) -> &'static str {
         match self {
             Decision::Approve => "Approve",
@@ -35,7 +35,7 @@ impl Decision {
     }
 }
 
-/// What the gate asks; its name where several wait.
+/// Draws the gate's question, with its name if several gates wait.
 pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     let name = named.then(|| {
         let to = Run::get().item(Page::Gates, &gate.id);
@@ -46,7 +46,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
         .then_some("It is too late to approve. Record the time-out; it counts as rejected. ");
     let facts = [
         Some(format!("may decide: {}", gate.allow_words)),
-        // Once it has passed the headline says it.
+        // After the deadline, the headline reports it.
         gate.deadline
             .as_ref()
             .filter(|_| !gate.overdue)
@@ -64,7 +64,7 @@ pub(super) fn asked(gate: &GateView, named: bool) -> AnyView {
     .into_any()
 }
 
-/// The buttons that decide it, or that record that nobody did.
+/// Draws the buttons for a decision, or the one that records the time-out.
 pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
     let opens = move |decision: Decision| {
         let id = id.clone();
@@ -80,7 +80,7 @@ pub(super) fn buttons(app: App, id: String, late: bool) -> AnyView {
     }
 }
 
-/// What will be recorded, and what does it.
+/// Draws the sheet for a decision.
 pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
     let answer = ask_page::<ResumeView>(pages::Page::Resume);
     loaded(answer, move |view: ResumeView| {
@@ -124,7 +124,7 @@ fn recorded(of: GateOutcomeView, decision: Decision) -> AnyView {
     view! { {pairs("pairs", facts.into())}{acts} }.into_any()
 }
 
-/// A command with a button that copies it.
+/// Draws a command with a button that copies it.
 pub(super) fn line(command: String) -> AnyView {
     view! {
         <p class="command"><code>{command.clone()}</code><Copy text=Signal::stored(command) label="Copy command"/></p>

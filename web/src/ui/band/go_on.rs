@@ -1,4 +1,4 @@
-//! How to go on with a run that is not over: planned when somebody opens it.
+//! The sheet that shows how to continue an unfinished run; its plan is computed when the sheet opens.
 
 use leptos::prelude::*;
 use prosescope_core::resume::{prompt, sections};
@@ -12,11 +12,11 @@ use crate::ui::pages::coded;
 use crate::ui::parts::{Copy, Go, live};
 use crate::ui::state::Run;
 
-/// Draws what is in the sheet: what is left, what to do next, and the plan.
+/// Draws the content of the sheet: the remaining work, the next step, and the plan.
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let next = live(move || run.overview.get()?.ok().map(|overview| next(&overview)));
-    // A run that did not begin, or of which nothing is known, has no plan.
+    // A run that has not started or has an unknown state has no plan.
     let plan = run.overview.with_untracked(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
         let stands = !overview.positions.is_empty() || overview.failure.is_some();

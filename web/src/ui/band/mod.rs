@@ -1,5 +1,5 @@
-//! How the run stands, above all of its pages: one sentence, the reason, one line of facts, and what to do next. `docs` call it the
-//! band; the sheets that its buttons open lie beside it.
+//! The band above all pages of a run: one sentence with its status, the reason, one line of facts, and buttons for
+//! the next step. The submodules are the sheets that the buttons open.
 
 mod about;
 mod answer;
@@ -19,23 +19,23 @@ use super::state::{App, Run};
 use crate::route::Page;
 use crate::text::words;
 
-/// Places that are named where a run stands at several.
+/// The most places listed for a run that is active in several.
 const PLACES: usize = 4;
 
-/// What is opened over the page.
+/// A sheet over the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Sheet {
-    /// How to go on.
+    /// How to continue the run.
     GoOn,
-    /// Who says how it stands, and what else its record says.
+    /// The sources of the status, and the rest of the record.
     About,
-    /// What will be recorded of a gate, by its id.
+    /// The decision on a gate, by its id.
     Gate(String, gate::Decision),
-    /// The run or a row of it, as text for a model.
+    /// The run or one of its rows, as text for a model.
     Model(Option<u32>),
 }
 
-/// How the run stands.
+/// Draws the band.
 #[component]
 pub(crate) fn Band() -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
@@ -72,7 +72,7 @@ fn open(app: App, shown: Sheet) -> AnyView {
     }
 }
 
-/// What is known of a large run while it is being read.
+/// Draws the known facts of a large run while it is being read.
 fn meanwhile(line: RunSummary) -> AnyView {
     let word = match line.stale {
         true => super::shell::SILENT.to_owned(),
@@ -99,7 +99,7 @@ fn headline(status: &str, words: AnyView) -> AnyView {
     .into_any()
 }
 
-/// One sentence, the reason, and the facts.
+/// Draws the status, the reason and the facts.
 fn told(overview: &Overview) -> AnyView {
     let run = Run::get();
     let is_late = overview.pending_gates.iter().any(|gate| gate.overdue);
@@ -128,7 +128,7 @@ fn told(overview: &Overview) -> AnyView {
     .into_any()
 }
 
-/// Why it stands so. What the line of facts says is left to it.
+/// Draws the reason for the status, without the facts of the next line.
 fn reason(overview: &Overview) -> Option<AnyView> {
     let failed = overview.status == "failed";
     let error = overview.failure.as_ref().filter(|_| failed).map(|failure| {
@@ -152,7 +152,7 @@ fn reason(overview: &Overview) -> Option<AnyView> {
     })
 }
 
-/// Whether the first sentence counts what ran: it then stands among the facts.
+/// Returns whether the first sentence counts the statements; then it is shown among the facts.
 fn is_counted(overview: &Overview) -> bool {
     overview.statements > 0 && !(overview.status == "completed" && overview.failure.is_some())
 }
@@ -168,7 +168,7 @@ fn places(nodes: &[NodeRef], many: u32) -> AnyView {
     view! { <ul class="places">{links.collect_view()}{more}</ul> }.into_any()
 }
 
-/// One line: when, how long, how much.
+/// Draws one line: time, duration, amounts.
 fn facts(overview: &Overview) -> AnyView {
     let app = App::get();
     let (started, last) = (overview.started.as_ref(), overview.last_sign.as_ref());
@@ -186,7 +186,7 @@ fn facts(overview: &Overview) -> AnyView {
     let ago = overview.last_sign_ago.clone().filter(|_| !is_over);
     let counted = overview.story.first().filter(|_| is_counted(overview));
     let counted = counted.map(|sentence| sentence.trim_end_matches('.').to_owned());
-    // That none are recorded is said above the trace.
+    // The trace itself reports that no times are recorded.
     let untimed = overview
         .is_unread(Part::Statements)
         .then_some("times of statements could not be read");
@@ -214,7 +214,7 @@ fn facts(overview: &Overview) -> AnyView {
     .into_any()
 }
 
-/// From when to when: `18 Jan 2026 20:15 – 21:23 UTC`.
+/// Formats a time range: `18 Jan 2026 20:15 – 21:23 UTC`.
 fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
     let of = |stamp: &Stamp| match words::day(stamp) {
         day if day.is_empty() => stamp.to_string(),
@@ -241,16 +241,17 @@ fn span(started: Option<&Stamp>, last: Option<&Stamp>) -> String {
     }
 }
 
-/// What a person may do next: drawn anew only when it changes, so that a button keeps the focus while a run goes on.
+/// The possible next steps. They are redrawn only when they change, so that a button keeps the focus while a run
+/// continues.
 #[derive(Debug, Clone, PartialEq)]
 struct Acts {
-    /// The only gate that waits, and whether it is too late to decide.
+    /// The only waiting gate, and whether its deadline has passed.
     gate: Option<(String, bool)>,
-    /// How many wait.
+    /// The number of waiting gates.
     gates: usize,
-    /// What the button says that opens how to go on, and whether that is what to do next.
+    /// The label of the button that opens the plan, and whether that is the main next step.
     go_on: Option<(String, bool)>,
-    /// Whether somebody has to look at it, and may want to ask a model.
+    /// Whether the run needs attention, so that its text for a model is offered.
     is_model: bool,
     /// The output of a completed run.
     answer: Option<u32>,
@@ -279,7 +280,7 @@ impl Acts {
         };
         Acts {
             gates: waits.len(),
-            // A gate that waits is decided first.
+            // A waiting gate must be decided first.
             go_on: says
                 .filter(|_| waits.is_empty())
                 .map(|says| (says, place.is_some())),
@@ -308,7 +309,7 @@ impl Acts {
     }
 }
 
-/// What of the run could not be read: nothing of it is whole then.
+/// Names the parts of the run that could not be read, because every page may then be incomplete.
 #[component]
 fn UnreadNote() -> impl IntoView {
     let run = Run::get();

@@ -1,4 +1,4 @@
-//! A run, or a row of it, as text for a language model: what is copied is seen before.
+//! The sheet that shows a run, or one of its rows, as text for a language model before it is copied.
 
 use leptos::prelude::*;
 use prosescope_core::view::{ForModel, ModelSize};
@@ -10,7 +10,7 @@ use crate::ui::load::{ask, loaded};
 use crate::ui::parts::Copy;
 use crate::ui::state::Run;
 
-/// Draws what is in the sheet; `node`: the row that it is about.
+/// Draws the content of the sheet; `node` is the row to describe.
 pub(super) fn draw(node: Option<u32>) -> AnyView {
     let run = Run::get();
     let size = RwSignal::new(ModelSize::default());
@@ -43,7 +43,7 @@ pub(super) fn draw(node: Option<u32>) -> AnyView {
         }
         .into_any()
     });
-    // The button stays, and keeps the focus, while another size is on its way.
+    // The button stays, and keeps the focus, while another size is loaded.
     let copied = Signal::derive(move || {
         answer.with(|answer| match answer {
             Some(Ok(copy)) => copy.text.clone(),

@@ -1,4 +1,4 @@
-//! Two runs of a program side by side: what differs, row by row, and the values that do.
+//! Two runs of a program side by side: the rows and values that differ.
 
 mod row;
 mod values;
@@ -19,22 +19,22 @@ use crate::protocol::Request;
 use crate::route::{Page, Route};
 use crate::text::words;
 
-/// What is opened beside the rows for both runs as a whole.
+/// The item in the address for details of both runs as a whole.
 const WHOLE: &str = "runs";
 
-/// What two runs are called in the address.
+/// The keys of the two runs in the address.
 #[derive(Clone)]
 struct Keys {
     a: String,
     b: String,
 }
 
-/// Two runs side by side.
+/// Draws two runs side by side.
 #[component]
 pub(crate) fn Compare(
-    /// The first one's key in the address.
+    /// The first run's key in the address.
     a: String,
-    /// The second one's.
+    /// The second run's key in the address.
     b: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -111,7 +111,7 @@ fn Compared(view: CompareView, all: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-/// A run: its letter, how it ended, and the way to it.
+/// Draws a run: its letter, its status, and a link to it.
 fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
     let status = run.status.clone();
     let to = Route::page(key, Page::Trace);
@@ -130,7 +130,7 @@ fn one(letter: &'static str, run: &ComparedRun, key: &str) -> AnyView {
 fn List(view: CompareView) -> impl IntoView {
     let app = App::get();
     let rows = view.rows.clone();
-    // What only holds others has no bar: it would make all others short.
+    // A row that only contains others has no bar, because its length would make all other bars short.
     let next = |at: usize| rows.get(at + 1).map(|row| row.level);
     let numbered = rows.iter().enumerate().map(|(at, row)| Numbered {
         at,
@@ -193,11 +193,11 @@ fn List(view: CompareView) -> impl IntoView {
     }
 }
 
-/// A row and its place.
+/// A row and its index.
 #[derive(Debug, Clone, PartialEq)]
 struct Numbered {
     at: usize,
-    /// Rows follow that lie in it.
+    /// Whether the following rows are its children.
     holds: bool,
     row: ComparedRow,
 }
@@ -236,7 +236,7 @@ fn draw_row(of: &Numbered, longest: i64) -> AnyView {
     .into_any()
 }
 
-/// In what a row differs, in words.
+/// Describes how a row differs.
 fn in_what(row: &ComparedRow) -> String {
     let word = |difference: &Difference| match difference {
         Difference::OnlyA | Difference::OnlyB => "",
@@ -274,7 +274,7 @@ fn side(node: Option<&ComparedNode>, holds: bool) -> AnyView {
     view! { <span role="gridcell" class="side">{cell}</span> }.into_any()
 }
 
-/// How long a row took, as a part of what took longest.
+/// Draws a row's duration relative to the longest one.
 fn bar(class: &'static str, node: Option<&ComparedNode>, longest: i64) -> Option<AnyView> {
     let took = node?.duration_ms.filter(|_| longest > 0)?;
     let part = (took as f64 / longest as f64 * 100.0).min(100.0);

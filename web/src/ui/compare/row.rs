@@ -1,4 +1,4 @@
-//! What differs in a row, or in both runs as a whole.
+//! The details of a row, or of both runs as a whole, in a comparison.
 
 use leptos::prelude::*;
 use prosescope_core::view::{CompareView, ComparedNode, ComparedRow, icon};
@@ -9,7 +9,7 @@ use crate::route::{Page, Route};
 use crate::ui::pages::item_of;
 use crate::ui::parts::{Empty, link, tone_class};
 
-/// Draws what the address names.
+/// Draws the item in the address.
 pub(super) fn draw(item: String) -> AnyView {
     let view = expect_context::<StoredValue<CompareView>>();
     view.with_value(|view| {

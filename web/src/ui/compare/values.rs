@@ -1,4 +1,4 @@
-//! A value that differs: what both runs have, line by line, with what differs in a line marked.
+//! A value that differs between two runs: both texts line by line, with the differing parts of a line marked.
 
 use leptos::prelude::*;
 use prosescope_core::view::{ChangedLine, ComparedValue};
@@ -8,7 +8,7 @@ use crate::route::{Page, Route};
 use crate::text::words;
 use crate::ui::parts::link;
 
-/// Draws a value, with a way to it in both runs.
+/// Draws a value, with links to it in both runs.
 pub(super) fn value(of: &ComparedValue) -> AnyView {
     compared(of, true)
 }
@@ -55,7 +55,7 @@ fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
     .into_any()
 }
 
-/// Lines that only one of two texts has.
+/// Draws the lines that only one of two texts has.
 pub(super) fn lines(lines: &[ChangedLine], more: u32) -> AnyView {
     let line = |line: &ChangedLine| {
         let class = if line.mark == '+' { "add" } else { "del" };

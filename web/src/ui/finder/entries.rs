@@ -1,4 +1,4 @@
-//! What can be gone to: pages, runs and commands by their names, and places where the text was found.
+//! The entries of the finder: pages, runs and commands by name, and places that contain the text.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Hit, HitKind, RunList, SearchedRun};
@@ -7,47 +7,47 @@ use prosescope_workflow::search::{self, To};
 use crate::route::{InThread, Page, Route, Tab};
 use crate::ui::state::{App, Desk, key};
 
-/// Runs that are offered by name at once.
+/// The most runs listed by name.
 const RUNS: usize = 8;
 
-/// Characters that are shown before a match.
+/// The number of characters shown before a match.
 const BEFORE: usize = 64;
 
-/// The same in a narrow window, as a telephone's.
+/// The number of characters shown before a match in a narrow window, as on a phone.
 const BEFORE_NARROW: usize = 18;
 
-/// A window of fewer pixels is narrow.
+/// The width below which a window is narrow, in pixels.
 const NARROW: f64 = 700.0;
 
 /// A line of the finder.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry {
-    /// What it stands under.
+    /// The heading of the entry's group.
     pub(super) group: String,
-    /// What it says.
+    /// The entry's text.
     pub(super) text: String,
-    /// Which characters of it are the text that was looked for.
+    /// The range of characters that match the search text.
     pub(super) mark: Option<(usize, usize)>,
-    /// Where it is, or a key that does the same.
+    /// The place of the match, or a key for the same command.
     pub(super) more: String,
-    /// What it does.
+    /// The action on selection.
     pub(super) act: Act,
 }
 
-/// What an entry does.
+/// The action of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Act {
-    /// Goes there; of a hit, the text is marked, which is in this line of what is opened.
+    /// Goes to a route; for a match, also marks the text, which is in the given line of a long value.
     Go(Route, Option<u64>),
-    /// Lets a person choose files.
+    /// Opens the dialog for choosing files.
     Files,
-    /// Lets a person choose a folder.
+    /// Opens the dialog for choosing a folder.
     Folder,
-    /// Lists the keys.
+    /// Shows the list of keys.
     Help,
 }
 
-/// What is offered by its name: all of it without a text, else what has each of its words.
+/// Returns the entries whose names contain each word of the text; all of them for an empty text.
 pub(super) fn named(app: App, text: &str) -> Vec<Entry> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let fits = |name: &str| {
@@ -104,7 +104,7 @@ fn program(run: &prosescope_core::view::RunSummary) -> &str {
     run.program.as_deref().unwrap_or(&run.id)
 }
 
-/// How many characters are shown before a match.
+/// Returns the number of characters to show before a match.
 fn before() -> usize {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
     match width {
@@ -113,7 +113,7 @@ fn before() -> usize {
     }
 }
 
-/// The hits of a workflow.
+/// Returns the matches in a workflow.
 pub(super) fn of_workflow(place: &str, id: &str, found: &search::Found) -> Vec<Entry> {
     let before = before();
     let route = |to: &To| match to {
@@ -141,7 +141,7 @@ pub(super) fn of_workflow(place: &str, id: &str, found: &search::Found) -> Vec<E
     all
 }
 
-/// The title of a group, and how many lines of it are not listed.
+/// Returns the heading of a group, with the number of lines that are not listed.
 fn titled(what: &str, more: u64) -> String {
     match more {
         0 => what.to_owned(),
@@ -149,7 +149,7 @@ fn titled(what: &str, more: u64) -> String {
     }
 }
 
-/// The hits of a run; with several runs, each group says whose it is.
+/// Returns the matches in a run; if several runs are searched, each heading names its run.
 pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<Entry> {
     let Some(run) = list.runs.iter().find(|run| run.place == found.run) else {
         return Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
         all.extend(group.hits.iter().map(|hit| {
             let range = (hit.range.0 as usize, hit.range.1 as usize);
             let (text, mark) = around(&hit.text, range, before);
-            // A statement is its own place.
+            // A statement needs no second link to its own row.
             let own = hit
                 .place
                 .split_once(' ')
@@ -184,13 +184,13 @@ pub(super) fn hits(list: &RunList, found: &SearchedRun, several: bool) -> Vec<En
     all
 }
 
-/// A line from so many characters before the match on, so that the window shows it; with the match's place in it.
+/// Shortens a line so that its match is visible; returns the line and the position of the match in it.
 fn around(line: &str, (from, to): (usize, usize), before: usize) -> (String, (usize, usize)) {
     let skipped = from.saturating_sub(before);
     if skipped < 2 {
         return (line.to_owned(), (from, to));
     }
-    // From the beginning of a word on, where one begins before the match.
+    // Starts at the beginning of a word, if there is one before the match.
     let mut before = line.chars().take(from).skip(skipped);
     let skipped = match before.position(char::is_whitespace) {
         Some(blank) => skipped + blank + 1,
@@ -213,7 +213,7 @@ fn route(run: &str, kind: HitKind, hit: &Hit) -> Route {
         Hit {
             agent: Some(at), ..
         } => item(Page::Agents, at.to_string()),
-        // A prompt is read whole in the program; a row has its first lines.
+        // Long prompts are shown whole in the program; a row has only their first lines.
         Hit {
             line: Some(line), ..
         } if kind == HitKind::Prompts => item(Page::Program, line.to_string()),

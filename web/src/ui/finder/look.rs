@@ -1,5 +1,5 @@
-//! The search behind the finder: asks run by run, or a workflow, a moment at a time, until all is read or something else is
-//! looked for.
+//! The search of the finder: sends short requests for one run or workflow after the other, until everything has been
+//! searched or the text changes.
 
 use std::time::Duration;
 
@@ -12,20 +12,20 @@ use crate::protocol::{Request, Trouble};
 use crate::text::words;
 use crate::ui::state::App;
 
-/// How long typing must rest before values are read.
+/// The pause in typing before values are searched.
 const REST: Duration = Duration::from_millis(150);
 
-/// What is searched.
+/// A place to search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Where {
-    /// The run in a place.
+    /// The run at a place.
     Run(String),
     /// A workflow: its database and its id.
     Workflow(String, String),
 }
 
 impl Where {
-    /// What is searched in it, in words.
+    /// Returns what is searched there, in words.
     pub(super) fn kinds(&self) -> &'static str {
         match self {
             Where::Run(_) => {
@@ -36,12 +36,12 @@ impl Where {
     }
 }
 
-/// What was found in one of them.
+/// The matches in one place.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Found {
-    /// In a run.
+    /// The matches in a run.
     Run(SearchedRun),
-    /// In a workflow: its database and its id.
+    /// The matches in a workflow: its database, its id, the matches.
     Workflow(String, String, search::Found),
 }
 
@@ -53,7 +53,7 @@ impl Found {
         }
     }
 
-    /// Lines that have the text.
+    /// Returns the number of matching lines.
     fn lines(&self) -> u64 {
         let lines = |hits: usize, more: u64| hits as u64 + more;
         match self {
@@ -73,26 +73,26 @@ impl Found {
     }
 }
 
-/// What was found so far.
+/// The matches so far, and the state of the search.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    /// Place by place.
+    /// The matches, by place.
     pub(super) found: RwSignal<Vec<Found>>,
-    /// How far it is.
+    /// The progress of the search.
     pub(super) state: RwSignal<State>,
-    /// Counts searches; answers to an earlier one are not shown.
+    /// The number of the search; answers to an earlier one are ignored.
     number: StoredValue<u32>,
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum State {
-    /// Nothing is looked for.
+    /// Not searching.
     #[default]
     Idle,
-    /// It goes on; how far, in words.
+    /// Searching; the progress in words.
     Busy(String),
-    /// All was read, or what was not, in words.
+    /// Finished; the result in words, with anything that was not searched.
     Done(String),
 }
 
@@ -105,7 +105,7 @@ impl Look {
         }
     }
 
-    /// Leaves off; what was found stays.
+    /// Stops the search; the matches so far stay.
     pub(super) fn stop(self) {
         self.number.update_value(|number| *number += 1);
         self.state.update(|state| {
@@ -115,7 +115,7 @@ impl Look {
         });
     }
 
-    /// Looks for a text in these places, in place of what was looked for before.
+    /// Starts a search in these places, and drops the previous one.
     pub(super) fn begin(self, app: App, text: String, places: Vec<Where>) {
         self.stop();
         let number = self.number.get_value();
@@ -136,7 +136,7 @@ impl Look {
         );
     }
 
-    /// Whether this search is still wanted; the finder may be gone.
+    /// Returns whether this search is still current; the finder may be closed.
     fn is(self, number: u32) -> bool {
         self.number.try_get_value() == Some(number)
     }

@@ -1,4 +1,4 @@
-//! Marks a text wherever the page shows it (CSS Custom Highlight API), until something else is looked for.
+//! Marks a text everywhere on the page (CSS Custom Highlight API) until another search.
 
 use leptos::prelude::*;
 use wasm_bindgen::prelude::*;
@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::*;
 use crate::script;
 use crate::ui::state::{App, Marked};
 
-/// Marks a text in what is shown from now on, and brings its first place into sight; in a long text, that in this line.
+/// Marks a text on the page and scrolls to its first occurrence; in a long value, to the occurrence in `line`.
 pub(super) fn mark(app: App, text: &str, line: u64) {
     call(&JsValue::from_str(text));
     app.marked.set(Some(Marked {
@@ -15,7 +15,7 @@ pub(super) fn mark(app: App, text: &str, line: u64) {
     }));
 }
 
-/// Takes the marks away.
+/// Removes the marks.
 pub(crate) fn unmark(app: App) {
     if app.marked.read_untracked().is_some() {
         app.marked.set(None);
@@ -23,7 +23,8 @@ pub(crate) fn unmark(app: App) {
     call(&JsValue::NULL);
 }
 
-/// Walking texts costs less in the page's own script. A browser without highlights shows the place unmarked.
+/// Searching the page's text nodes is faster in the page's own script. Without support for highlights, the browser
+/// scrolls to the place but does not mark it.
 fn call(text: &JsValue) {
     script::call("prosescopeMark", text);
 }

@@ -1,4 +1,4 @@
-//! The finder: goes to a page, a run or a command by its name, and to every place where a text is.
+//! The finder: goes to a page, a run or a command by name, and to every place that contains a text.
 
 mod entries;
 mod look;
@@ -17,10 +17,10 @@ use crate::route::Route;
 
 pub(crate) use mark::unmark;
 
-/// Opens the finder.
+/// Draws the button that opens the finder.
 #[component]
 pub(crate) fn Seek(
-    /// The key that does.
+    /// The key that opens the finder.
     key: &'static str,
 ) -> impl IntoView {
     let app = App::get();
@@ -29,7 +29,7 @@ pub(crate) fn Seek(
     }
 }
 
-/// The dialog.
+/// Draws the dialog.
 #[component]
 pub(crate) fn Finder() -> impl IntoView {
     let app = App::get();
@@ -39,7 +39,7 @@ pub(crate) fn Finder() -> impl IntoView {
         if !app.finder.get() {
             dialog.close();
         } else if !dialog.open() {
-            // It fails only for a dialog that is open already, or not in the page.
+            // Fails only if the dialog is already open or not in the page.
             let _ = dialog.show_modal();
         }
     });
@@ -50,7 +50,7 @@ pub(crate) fn Finder() -> impl IntoView {
     }
 }
 
-/// What is searched. What is written meanwhile begins no search anew.
+/// Returns the places to search. Reads them untracked: new runs must not restart a search.
 fn places(app: App, all: bool) -> Vec<Where> {
     let Desk::Open(list) = &*app.desk.read_untracked() else {
         return Vec::new();
@@ -88,7 +88,7 @@ fn Inside() -> impl IntoView {
     Effect::new(move || {
         if let Some(input) = input.get() {
             let _ = input.focus();
-            // What was looked for last is typed over.
+            // The previous text is selected, so that typing replaces it.
             input.set_value(&text.get_untracked());
             input.select();
         }
@@ -103,7 +103,7 @@ fn Inside() -> impl IntoView {
                 Found::Run(run) => entries::hits(list, run, all.get() && several),
                 Found::Workflow(place, id, found) => entries::of_workflow(place, id, found),
             });
-            // What is in the run comes before what is only called so.
+            // Matches in the run come before names that match.
             entries.splice(0..0, hits);
         }
         entries
@@ -117,7 +117,7 @@ fn Inside() -> impl IntoView {
                     mark::mark(app, text.get_untracked().trim(), line);
                 }
                 app.go(route);
-                // Not to what had it before: the hit is what one looks at now.
+                // The focus goes to the match instead of back to the element that had it.
                 request_animation_frame(|| {
                     crate::ui::keys::focus("main");
                 });
@@ -133,7 +133,7 @@ fn Inside() -> impl IntoView {
         match event.key().as_str() {
             "ArrowDown" => at.set((now + 1).min(count.saturating_sub(1))),
             "ArrowUp" => at.set(now.saturating_sub(1)),
-            // A search field would keep it to clear itself.
+            // By default, Escape would clear the search field.
             "Escape" => app.finder.set(false),
             "Enter" => {
                 let entry = entries.with_untracked(|entries| entries.get(now).cloned());
@@ -216,7 +216,7 @@ fn Inside() -> impl IntoView {
     }
 }
 
-/// The text of an entry, with what was looked for marked.
+/// Draws the text of an entry with its match marked.
 fn marked(entry: &Entry) -> AnyView {
     let text = entry.text.as_str();
     let Some((from, to)) = entry.mark else {

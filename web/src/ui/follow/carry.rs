@@ -1,4 +1,4 @@
-//! What a page keeps in place while the run that it shows is read anew: numbers of nodes and bindings move.
+//! Keeps parts of the page in place when their run is reread, because the numbers of nodes and bindings change.
 
 use std::rc::Rc;
 
@@ -6,22 +6,22 @@ use leptos::prelude::*;
 
 use super::Follow;
 
-/// Where something is now: its number and its place in the list; `None` where it is gone.
+/// The new number and list position of an item; `None` if it is gone.
 pub(crate) type Now = Option<(u32, u32)>;
 
-/// Is told where things are now.
+/// Receives the new positions.
 type Moved = dyn Fn(&[Now]);
 
-/// What a page keeps in place.
+/// A part of the page that stays in place.
 #[derive(Clone)]
 pub(crate) struct Keeper {
-    /// What is kept: its numbers now.
+    /// Returns the items to keep, with their present numbers.
     pub(crate) kept: Rc<dyn Fn() -> Kept>,
-    /// Where the same are from now on, in the same order: number and place in the list; `None` for what is gone.
+    /// Receives the new number and list position of each item, in the same order; `None` for a removed one.
     pub(crate) moved: Rc<Moved>,
 }
 
-/// What is kept in place.
+/// The items to keep in place.
 pub(crate) enum Kept {
     /// Nodes of the trace.
     Nodes(Vec<u32>),
@@ -29,26 +29,26 @@ pub(crate) enum Kept {
     Bindings(Vec<u32>),
 }
 
-/// A list before its run is read anew: where its cursor stands, and which row is seen first.
+/// A list before its run is reread: the cursor's row and the first visible row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Stand {
-    /// The cursor's row.
+    /// The index of the cursor's row.
     pub(crate) at: u64,
-    /// The row that is seen first.
+    /// The index of the first visible row.
     pub(crate) top: u64,
 }
 
-/// Where a list's cursor goes, and by how many rows it scrolls, when its rows arrive anew.
+/// How the cursor and the scroll position of a list change when its rows are reread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Carry {
-    /// Where the cursor was, and where it goes, unless it was moved since.
+    /// The old and the new row of the cursor; ignored if the cursor was moved since.
     pub(crate) at: Option<(u64, u64)>,
-    /// By how many rows what is seen moved down.
+    /// The number of rows by which the visible rows moved down.
     pub(crate) down: i64,
 }
 
 impl Carry {
-    /// From where a list stood to where the cursor's row, and the one that was seen first, are now.
+    /// Computes the change from the old state and the new indexes of the cursor's row and the first visible row.
     pub(crate) fn new(stood: Stand, at: Option<u64>, top: Option<u64>) -> Carry {
         Carry {
             at: at.map(|at| (stood.at, at)),
@@ -56,7 +56,7 @@ impl Carry {
         }
     }
 
-    /// The same from what [`Keeper::moved`] is told.
+    /// Computes the change from the argument of [`Keeper::moved`].
     pub(crate) fn of(stood: Stand, moved: &[Option<(u32, u32)>]) -> Carry {
         let place = |at: usize| {
             moved
@@ -69,7 +69,7 @@ impl Carry {
     }
 }
 
-/// Does something when the part of the page that this is called in goes.
+/// Calls a function when the surrounding part of the page is removed.
 pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
     let end = StoredValue::new_local(Some(Box::new(end) as Box<dyn Fn()>));
     on_cleanup(move || {
@@ -82,7 +82,7 @@ pub(crate) fn on_cleanup_local(end: impl Fn() + 'static) {
 }
 
 impl Follow {
-    /// Keeps something in place from now on. Returns what ends that.
+    /// Keeps a part of the page in place. Returns a function that ends this.
     pub(crate) fn keep(self, keeper: Keeper) -> impl Fn() {
         let number = self.next();
         self.keeper.set_value(Some((number, keeper)));
@@ -95,7 +95,7 @@ impl Follow {
         }
     }
 
-    /// What the page keeps in place.
+    /// Returns the part that is kept in place.
     pub(super) fn kept(self) -> Option<Keeper> {
         let keeper = self.keeper.get_value();
         keeper.map(|(_, keeper)| keeper)

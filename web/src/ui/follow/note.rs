@@ -1,4 +1,4 @@
-//! What the frame says of following: that it does, since when nothing changed, and the way to pause.
+//! The indicator in the frame: whether changes are followed, when the last one was, and the button that pauses.
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
@@ -7,10 +7,10 @@ use super::now;
 use crate::ui::icons;
 use crate::ui::state::App;
 
-/// How often the words are looked at, in milliseconds.
+/// The interval between updates of the words, in milliseconds.
 const TICK: u64 = 1000;
 
-/// The button that pauses and goes on; of files that a person gave, the one that opens them again after a change.
+/// Draws the button that pauses and continues; for given files that changed, the button that opens them again.
 #[component]
 pub(crate) fn Following() -> impl IntoView {
     let app = App::get();
@@ -74,11 +74,11 @@ pub(crate) fn Following() -> impl IntoView {
     }
 }
 
-/// How long ago something changed, in words.
+/// Describes how long ago something changed.
 fn ago(milliseconds: i64) -> String {
     match milliseconds {
         ..=4999 => "changed just now".to_owned(),
-        // Words that change every second draw the eye for nothing.
+        // Words that change every second would distract.
         5000..=59_999 => format!("changed {}s ago", milliseconds / 5000 * 5),
         _ => format!(
             "changed {} ago",

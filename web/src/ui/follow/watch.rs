@@ -1,4 +1,4 @@
-//! Finding out that something changed, and having it read anew.
+//! Detects changes of the open files, and has them reread.
 
 use std::collections::BTreeSet;
 
@@ -16,17 +16,17 @@ use crate::route::{Page, Route};
 use crate::served::Changes;
 use crate::ui::state::{App, Desk, What, find};
 
-/// How long to wait between two looks at files that a person gave, and before a reading that failed is tried again, in
-/// milliseconds. A change of what is served is heard at once.
+/// The interval between checks of given files, and the pause before a failed reading is retried, in milliseconds.
+/// Changes of the server's files are reported at once.
 const PAUSE: u32 = 1500;
 
-/// Files of those that a person gave that are looked at once: a byte of each is read.
+/// The most given files to check at once, by reading a byte of each.
 const LOOKED_AT: usize = 32;
 
-/// Looks after what is open as long as the page lives.
+/// Watches the open files as long as the page exists.
 pub(crate) fn watch(app: App) {
     let follow = app.follow;
-    // A page that is looked at again shows at once what it missed.
+    // A page that becomes visible again shows at once the changes that it missed.
     let seen = window_event_listener_untyped("visibilitychange", move |_| follow.look_now());
     on_cleanup(move || seen.remove());
     spawn_local(async move {
@@ -44,7 +44,7 @@ pub(crate) fn watch(app: App) {
             } else {
                 watch.look().await;
             }
-            // What was said during a look is looked at now.
+            // A change reported during the reading is handled without a pause.
             if told == watch.told() {
                 follow.rest(PAUSE).await;
             }
@@ -54,14 +54,14 @@ pub(crate) fn watch(app: App) {
 
 struct Watch {
     app: App,
-    /// What the server says. Not heard while the page is hidden or paused: a browser has six connections to a server
-    /// for all of its pages.
+    /// The server's messages. Not received while the page is hidden or paused, because a browser has only six
+    /// connections to a server for all of its pages.
     changes: Option<Changes>,
-    /// What the server called the state that was read.
+    /// The server's name for the state that was read.
     seen: Option<String>,
-    /// Since when it cannot be read.
+    /// The time since which reading fails.
     failing: Option<i64>,
-    /// The file to look at next.
+    /// The index of the next file to check.
     next_file: usize,
 }
 
@@ -81,7 +81,7 @@ impl Watch {
         }
     }
 
-    /// What the server said last.
+    /// Returns the server's last message.
     fn told(&self) -> Option<String> {
         let told = self
             .changes
@@ -105,14 +105,14 @@ impl Watch {
         match self.app.desk.with_untracked(Desk::is_open) {
             Some(true) => self.app.follow_up().await?,
             Some(false) => self.app.try_again().await,
-            // It is being opened right now.
+            // The server is opening the files right now.
             None => return Ok(()),
         }
         self.seen = Some(version);
         Ok(())
     }
 
-    /// Says of a trouble that lasts.
+    /// Records an error that lasts.
     fn note(&mut self, looked: Result<(), Trouble>) {
         let trouble = match looked {
             Ok(()) => {
@@ -130,7 +130,7 @@ impl Watch {
         }
     }
 
-    /// Reads a byte of the next files: a browser refuses that of a file that is no longer what was given.
+    /// Reads a byte of the next files: a browser refuses this for a file that changed since it was given.
     async fn files(&mut self, files: &[(String, web_sys::File)]) {
         let from = if self.next_file < files.len() {
             self.next_file
@@ -150,17 +150,17 @@ impl Watch {
 }
 
 impl Follow {
-    /// Waits, unless it is woken.
+    /// Waits until the pause ends or a change wakes it.
     async fn rest(self, pause: u32) {
         let (woken, waking) = oneshot::channel();
         self.wake.set_value(Some(woken));
-        // A sender that was dropped ends it, too.
+        // A dropped sender ends the wait too.
         select(TimeoutFuture::new(pause), waking).await;
     }
 }
 
 impl App {
-    /// Has what is open read anew, and shows it in place of what is shown.
+    /// Has the open files reread, and updates the page.
     async fn follow_up(self) -> Result<(), Trouble> {
         let number = self.number();
         let route = self.route.get_untracked();
@@ -174,7 +174,7 @@ impl App {
             Some(Kept::Bindings(bindings)) => (Vec::new(), bindings),
             None => (Vec::new(), Vec::new()),
         };
-        // What the address names by its number comes last.
+        // The item in the address comes last.
         let named = numbered(&route);
         match named {
             Some(Numbered::Node(node)) => nodes.push(node),
@@ -189,12 +189,12 @@ impl App {
             folded: folds.get_value(),
         };
         let followed: Option<Followed> = self.ask(request).await?;
-        // Something else was opened, or everything was closed.
+        // Another source was opened, or everything was closed.
         let (Some(followed), true) = (followed, self.number() == number) else {
             return Ok(());
         };
         folds.set_value(followed.folded.clone());
-        // Whoever went elsewhere meanwhile is not taken back; the answer is then of what is no longer shown.
+        // If the user went to another page meanwhile, the answer's new address is for a page that is no longer shown.
         if self.route.get_untracked() == route {
             self.rename(&route, named, &followed);
         }
@@ -249,7 +249,7 @@ impl App {
         }
     }
 
-    /// Keeps the address at what it named, where that has another number now.
+    /// Changes the address if the selected item has a new number.
     fn rename(self, route: &Route, named: Option<Numbered>, followed: &Followed) {
         let Route::Run {
             run, page, query, ..
@@ -279,7 +279,7 @@ impl App {
     }
 }
 
-/// What an address names by its number, which another reading may give to something else.
+/// An item that the address names by its number, which may belong to another item after a rereading.
 #[derive(Debug, Clone, Copy)]
 enum Numbered {
     Node(u32),

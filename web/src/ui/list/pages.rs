@@ -1,4 +1,4 @@
-//! Stretches of a long list, asked for as they come into sight, forgotten when they are far away.
+//! Loads a long list in chunks as they become visible, and drops those that are far away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -12,17 +12,17 @@ use crate::protocol::Trouble;
 use crate::ui::follow::Follow;
 use crate::ui::state::App;
 
-/// Rows that are asked for at once.
+/// The rows per request.
 const CHUNK: u64 = 100;
 
-/// Stretches that are kept.
+/// The most chunks kept.
 const KEPT: usize = 16;
 
-/// A stretch of a list, and how long the list is.
+/// A range of rows, and the length of the list.
 pub(crate) struct Stretch<T> {
     /// The rows.
     pub(crate) rows: Vec<T>,
-    /// Rows in all.
+    /// The number of all rows.
     pub(crate) total: u64,
 }
 
@@ -32,13 +32,13 @@ type Fetch<T> = Rc<dyn Fn(u64, u32) -> Future<T>>;
 /// A long list; cheap to copy.
 pub(crate) struct Pages<T: 'static> {
     inner: StoredValue<Inner<T>, LocalStorage>,
-    /// Rings when rows arrived.
+    /// Notifies when rows arrive.
     arrived: RwSignal<u32>,
-    /// Rows in all; `None` until the first answer.
+    /// The number of all rows; `None` until the first answer.
     pub(crate) total: RwSignal<Option<u64>>,
-    /// Why it cannot be shown.
+    /// The reason why the list cannot be shown.
     pub(crate) trouble: RwSignal<Option<Trouble>>,
-    /// Rings when the first rows of a list that changed are there.
+    /// Notifies when the first rows of a changed list arrive.
     renewed: RwSignal<u32>,
     follow: Follow,
 }
@@ -54,17 +54,17 @@ impl<T> Copy for Pages<T> {}
 struct Inner<T> {
     chunks: BTreeMap<u64, Vec<T>>,
     asked: BTreeSet<u64>,
-    /// The range that was asked for last.
+    /// The most recently requested range.
     wanted: Option<Range<u64>>,
-    /// Grows when the list itself changed; what was asked before is not heard any more.
+    /// Increases when the list itself changes, so that answers to earlier requests are ignored.
     generation: u32,
-    /// What is held is of the list before, shown until the new one arrives.
+    /// Whether the stored rows are of the previous list, shown until the new one arrives.
     stale: bool,
     fetch: Fetch<T>,
 }
 
 impl<T: Clone + 'static> Pages<T> {
-    /// A list whose stretches `fetch` gives: so many rows from a place.
+    /// Creates a list that gets its rows from `fetch`, given a start and a length.
     pub(crate) fn new<F>(fetch: impl Fn(u64, u32) -> F + 'static) -> Pages<T>
     where
         F: std::future::Future<Output = Result<Stretch<T>, Trouble>> + 'static,
@@ -89,7 +89,7 @@ impl<T: Clone + 'static> Pages<T> {
             follow.edition.track();
             if before.is_some() {
                 pages.renew();
-                // An empty list is not drawn, and asks for nothing.
+                // An empty list is not drawn and therefore requests nothing.
                 let wanted = pages.inner.with_value(|inner| inner.wanted.clone());
                 if let Some(wanted) = wanted {
                     pages.want(wanted);
@@ -99,7 +99,7 @@ impl<T: Clone + 'static> Pages<T> {
         pages
     }
 
-    /// A list that is all there.
+    /// Creates a list that is complete.
     pub(crate) fn of(rows: Vec<T>) -> Pages<T> {
         let rows = Rc::new(rows);
         let total = rows.len() as u64;
@@ -115,13 +115,13 @@ impl<T: Clone + 'static> Pages<T> {
         pages
     }
 
-    /// A row, when it is there. Rings when it arrives.
+    /// Returns a row if it has arrived. Notifies when it arrives.
     pub(crate) fn get(self, index: u64) -> Option<T> {
         self.arrived.track();
         self.peek(index)
     }
 
-    /// A row, when it is there.
+    /// Returns a row if it has arrived, without tracking.
     pub(crate) fn peek(self, index: u64) -> Option<T> {
         self.inner.with_value(|inner| {
             let chunk = inner.chunks.get(&(index / CHUNK))?;
@@ -129,7 +129,7 @@ impl<T: Clone + 'static> Pages<T> {
         })
     }
 
-    /// Asks for what of a range is not there.
+    /// Requests the missing rows of a range.
     pub(crate) fn want(self, range: Range<u64>) {
         let first = range.start / CHUNK;
         let last = range.end.max(range.start + 1).div_ceil(CHUNK);
@@ -152,7 +152,7 @@ impl<T: Clone + 'static> Pages<T> {
         });
     }
 
-    /// Whether all rows of a range are there.
+    /// Returns whether all rows of a range have arrived.
     pub(crate) fn has(self, range: Range<u64>) -> bool {
         let chunks = range.start / CHUNK..range.end.div_ceil(CHUNK);
         self.inner.with_value(|inner| {
@@ -163,7 +163,7 @@ impl<T: Clone + 'static> Pages<T> {
         })
     }
 
-    /// The list changed: what is held is shown until the new one arrives.
+    /// Requests the list again; the old rows are shown until the new ones arrive.
     pub(crate) fn renew(self) {
         self.inner.update_value(|inner| {
             inner.generation += 1;
@@ -173,12 +173,12 @@ impl<T: Clone + 'static> Pages<T> {
         self.arrived.update(|n| *n += 1);
     }
 
-    /// Rings when the first rows of a list that changed are there.
+    /// Tracks the arrival of the first rows of a changed list.
     pub(crate) fn track_renewed(self) {
         self.renewed.track();
     }
 
-    /// Rings when what is held changes.
+    /// Tracks changes of the stored rows.
     pub(crate) fn track(self) {
         self.arrived.track();
     }
@@ -214,7 +214,7 @@ impl<T: Clone + 'static> Pages<T> {
                     self.inner.update_value(|inner| {
                         renewed = std::mem::take(&mut inner.stale);
                         if renewed {
-                            // What is on its way too is shown as it was until then.
+                            // Old chunks with a pending request stay visible until its answer.
                             inner.chunks.retain(|chunk, _| inner.asked.contains(chunk));
                         }
                         inner.chunks.insert(chunk, stretch.rows);

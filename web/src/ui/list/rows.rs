@@ -1,7 +1,7 @@
-//! Draws a long list and moves in it.
+//! Draws a long list and moves through it.
 //!
-//! The list has the focus as a whole and names the row that the keys move (`aria-activedescendant`): rows come and
-//! go while one scrolls, and a focused row that goes would take the focus with it.
+//! The whole list has the focus and names its current row (`aria-activedescendant`): rows are removed while
+//! scrolling, and a focused row would lose the focus with its removal.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,13 +18,13 @@ use crate::ui::load::{TroubleNote, Waiting};
 use crate::ui::parts::live;
 use crate::ui::state::{App, Move, print_now};
 
-/// Rows that are printed; a longer list says how many it has.
+/// The most rows printed; a longer list states its length.
 const PRINTED: u64 = 5000;
 
-/// Counts lists that are not the page's own.
+/// Counts the lists other than the page's main list.
 static LISTS: AtomicU32 = AtomicU32::new(0);
 
-/// What a list is to a screen reader.
+/// The ARIA role of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A table of rows.
@@ -33,12 +33,12 @@ pub(crate) enum Kind {
     Tree,
 }
 
-/// What a key asks of the page that owns the list; what the list does itself is not passed on.
+/// A key for the page that owns the list; the list handles others itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     /// Open the row.
     Enter,
-    /// The row became the current one.
+    /// The row has become the current one.
     Moved,
     /// Fold, or go to the parent.
     Left,
@@ -48,34 +48,34 @@ pub(crate) enum Key {
     NextFailure,
     /// To the previous failure.
     PreviousFailure,
-    /// Fold what went well, or unfold it.
+    /// Fold or unfold nodes that succeeded.
     FoldWell,
-    /// Mark the row for what takes several.
+    /// Mark the row for a command on several rows.
     Mark,
-    /// Let the row fill what is seen of the axis.
+    /// Zoom the axis to the row.
     Fill,
 }
 
-/// The row that the keys move.
+/// The current row of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor {
-    /// Its place in the list.
+    /// The row's index.
     pub(crate) at: RwSignal<u64>,
-    /// Rings when the list is to scroll to it.
+    /// Notifies when the list must scroll to the row.
     reveal: RwSignal<u32>,
-    /// The row that is seen first.
+    /// The first visible row.
     top: StoredValue<u64>,
-    /// Where it goes when rows of the list that changed are there.
+    /// The change to apply once the rows of a changed list arrive.
     carry: StoredValue<Option<Carry>>,
 }
 
 impl Cursor {
-    /// Whether its page is gone: an answer may come when nobody is there any more.
+    /// Returns whether the cursor's page is gone, because an answer may arrive after that.
     pub(crate) fn is_gone(self) -> bool {
         self.at.is_disposed()
     }
 
-    /// At the first row.
+    /// Creates a cursor at the first row.
     pub(crate) fn new() -> Cursor {
         Cursor {
             at: RwSignal::new(0),
@@ -85,7 +85,7 @@ impl Cursor {
         }
     }
 
-    /// Where it stands, and what is seen first.
+    /// Returns the cursor's row and the first visible row.
     pub(crate) fn stand(self) -> Stand {
         Stand {
             at: self.at.get_untracked(),
@@ -93,12 +93,12 @@ impl Cursor {
         }
     }
 
-    /// Goes, and scrolls, along with rows that moved, once they are there.
+    /// Moves the cursor and the scroll position with their rows, once these arrive.
     pub(crate) fn carry(self, carry: Carry) {
         self.carry.set_value(Some(carry));
     }
 
-    /// Where it stands and how often it was moved: the same again means that nobody moved it in between.
+    /// Returns the row and the number of moves: equal marks mean that the cursor was not moved in between.
     pub(crate) fn mark(self) -> (u64, u32) {
         (
             self.at.try_get_untracked().unwrap_or_default(),
@@ -106,14 +106,15 @@ impl Cursor {
         )
     }
 
-    /// Goes to a row and shows it, unless it went anywhere before.
+    /// Goes to a row and shows it, unless the cursor was moved before.
     pub(crate) fn begin(self, row: u64) {
         if !self.has_moved() {
             self.go(row);
         }
     }
 
-    /// Whether it went anywhere: until then no row is the current one, and the first step goes to the first row.
+    /// Returns whether the cursor was ever moved: until then no row is the current one, and the first step goes to
+    /// the first row.
     pub(crate) fn has_moved(self) -> bool {
         self.reveal.get_untracked() > 0
     }
@@ -129,33 +130,33 @@ impl Cursor {
     }
 }
 
-/// A long list.
+/// Draws a long list.
 #[component]
 pub(crate) fn Rows<T, D, M>(
-    /// Its rows.
+    /// The list's rows.
     pages: Pages<T>,
-    /// The height of a row, in pixels; the style gives the rows the same.
+    /// The height of a row, in pixels; must equal the one in CSS.
     height: f64,
-    /// What a screen reader calls it.
+    /// The label for screen readers.
     #[prop(into)]
     label: String,
-    /// Its class.
+    /// The list's CSS class.
     class: &'static str,
-    /// What it is.
+    /// The list's role.
     #[prop(default = Kind::Grid)]
     kind: Kind,
-    /// The row that the keys move.
+    /// The current row.
     cursor: Cursor,
-    /// Names of the columns.
+    /// The names of the columns.
     #[prop(optional)]
     head: Option<AnyView>,
-    /// Draws a row: it gets the row's place, the row, and gives the cells.
+    /// Draws the cells of a row, given its index and the row.
     draw: D,
-    /// What a row is in its tree, and whether it is the open one.
+    /// Returns the row's position in the tree, and whether it is selected.
     mark: M,
-    /// Acts on a key at a row.
+    /// Handles a key at a row.
     on_key: Callback<(Key, u64, Option<T>)>,
-    /// Whether `j`, `k` and their kin move in it from anywhere on the page.
+    /// Whether the keys `j`, `k` and others move in this list from anywhere on the page.
     #[prop(default = true)]
     main: bool,
 ) -> impl IntoView
@@ -165,7 +166,7 @@ where
     M: Fn(&T) -> Mark + Send + Sync + Copy + 'static,
 {
     let app = App::get();
-    // Of lists that are not the page's own there may be several, and no two rows are called the same.
+    // There may be several lists besides the main one, and their rows need different ids.
     let name = StoredValue::new(match main {
         true => class.to_owned(),
         false => format!("{class}-{}", LISTS.fetch_add(1, Ordering::Relaxed)),
@@ -177,7 +178,7 @@ where
         set_top.set(to);
         cursor.top.set_value((to / height) as u64);
     };
-    // Drawn anew in an element that was there before, it may be scrolled already.
+    // A list redrawn in an existing element may already be scrolled.
     Effect::new(move || {
         if let Some(element) = scroller.get() {
             scrolled(&element);
@@ -197,10 +198,10 @@ where
         }
     });
 
-    // Before the first answer there are no rows whose bones could say that something is coming.
+    // Before the first answer there are no placeholder rows to show that the list is loading.
     let waiting = Memo::new(move |_| pages.total.get().is_none() && pages.trouble.get().is_none());
 
-    // Asking is what the list does about being seen; the answers come back as rows.
+    // Requests the visible rows; the answers arrive as rows.
     Effect::new(move || {
         pages.track();
         pages.want(shown.get());
@@ -222,13 +223,13 @@ where
     };
     Effect::new(move || {
         cursor.reveal.track();
-        // The size may arrive after the wish.
+        // The size of the list may be known only after the request to scroll.
         if seen.get() > 0.0 && pages.total.get().is_some() {
             reveal(cursor.at.get_untracked());
         }
     });
 
-    // Rows that came before those that are seen push them down: the list goes along.
+    // New rows before the visible ones push them down, so the list scrolls along.
     Effect::new(move || {
         pages.track_renewed();
         let Some(carry) = cursor.carry.try_update_value(Option::take).flatten() else {
@@ -242,7 +243,7 @@ where
         }
         let element = scroller.get_untracked();
         if let Some(element) = element.filter(|e| carry.down != 0 && e.scroll_top() > 0) {
-            // The list must be as long as it is by now before it can be scrolled there.
+            // The list must have its new length before it can scroll there.
             request_animation_frame(move || {
                 if cursor.is_gone() {
                     return;
@@ -253,7 +254,7 @@ where
         }
     });
 
-    // Folding above the current row may leave it behind the end.
+    // Folding above the current row may put its index past the end.
     Effect::new(move || {
         if let Some(total) = pages.total.get() {
             let last = total.saturating_sub(1);
@@ -274,7 +275,7 @@ where
         tell(Key::Moved);
     };
     let at = move || cursor.at.get_untracked();
-    // The row that is open from the start is the current one, too.
+    // An item that is open from the start also makes its row the current one.
     let is_open = Memo::new(move |_| {
         let row = pages.get(cursor.at.get());
         row.as_ref().map(mark).is_some_and(|mark| mark.selected)
@@ -393,20 +394,20 @@ where
     }
 }
 
-/// What a row is in its tree, and whether it is the open one.
+/// The row's position in its tree, and its state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// What the row is called, where its cells one after the other say it badly.
+    /// The row's label, if its cells in sequence make a poor one.
     pub(crate) label: Option<String>,
-    /// Its level, from 1.
+    /// The row's level, from 1.
     pub(crate) level: Option<u32>,
-    /// Whether its children are shown; `None` without children.
+    /// Whether the row's children are shown; `None` without children.
     pub(crate) expanded: Option<bool>,
-    /// Its place among its siblings, from 1, and how many they are.
+    /// The row's position among its siblings, from 1, and their number.
     pub(crate) place: Option<(u32, u32)>,
-    /// It is the one beside the list.
+    /// Whether the row is the open item.
     pub(crate) selected: bool,
-    /// It was not there a moment ago.
+    /// Whether the row is new.
     pub(crate) fresh: bool,
 }
 
@@ -414,7 +415,7 @@ fn row_id(class: &str, index: u64) -> String {
     format!("{class}-{index}")
 }
 
-/// Whether a click was meant for a link or a button inside the row.
+/// Returns whether a click was on a link or a button inside the row.
 fn is_link(event: &MouseEvent) -> bool {
     let target = event
         .target()
@@ -426,12 +427,12 @@ fn total_untracked<T: Clone + 'static>(pages: Pages<T>) -> u64 {
     pages.total.get_untracked().unwrap_or(0)
 }
 
-/// Whether a key was pressed in something inside the list (a button, a link), which acts on it itself.
+/// Returns whether a key was pressed in an element inside the list (a button, a link), which handles it itself.
 fn from_inside(event: &KeyboardEvent) -> bool {
     event.target() != event.current_target()
 }
 
-/// The height of what is seen of an element, as it is now.
+/// Tracks the visible height of an element.
 fn seen_height(of: NodeRef<Div>) -> ReadSignal<f64> {
     let (seen, set_seen) = signal(0.0);
     Effect::new(move || {

@@ -1,8 +1,8 @@
-//! Walking what was dropped.
+//! Lists the files of a drop.
 //!
-//! A folder is walked by its `FileSystemEntry`, which gives all files. A page from disk may not do that in Chromium: there
-//! it is walked by its `FileSystemHandle`, which leaves out, without a word, files whose names are not harmless on every
-//! system. The viewer says so of the folder.
+//! A folder is listed through its `FileSystemEntry`, which returns all files. In Chromium, a page from disk may not
+//! do that; there the folder is listed through its `FileSystemHandle`, which silently omits files whose names are
+//! unsafe on some system. The viewer shows a remark for such a folder.
 
 use std::pin::Pin;
 
@@ -19,7 +19,7 @@ use crate::bytes::apart::{Given, apart, is_loose};
 use crate::protocol::{Missing, Trouble};
 use crate::ui::state::{App, What};
 
-/// Opens what was dropped.
+/// Opens dropped files.
 pub(crate) fn on_drop(app: App, event: &DragEvent) {
     let Some(transfer) = event.data_transfer() else {
         return;
@@ -38,7 +38,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
     open_roots(app, "what was dropped", roots);
 }
 
-/// Opens once more what handles were kept of.
+/// Opens files and folders again from their kept handles.
 pub(crate) fn open_handles(app: App, handles: Vec<JsValue>) {
     let roots = handles
         .into_iter()
@@ -90,7 +90,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
     });
 }
 
-/// What can be opened of what was walked; `None`: no file.
+/// Returns what can be opened among the listed files; `None` without files.
 fn what(walked: Walked) -> Option<What> {
     let Walked {
         files,
@@ -114,15 +114,15 @@ fn what(walked: Walked) -> Option<What> {
     })
 }
 
-/// Something to walk.
+/// A file or folder to list.
 enum Root {
-    /// A `FileSystemHandle`, on its way.
+    /// A `FileSystemHandle` that is still a promise.
     Handle(Promise),
-    /// A handle that is there, and the path of its folder, ending in `/` or empty.
+    /// A handle, and the path of its parent folder, which ends in `/` or is empty.
     Found(JsValue, String),
-    /// A `FileSystemEntry`, and the path of its folder.
+    /// A `FileSystemEntry`, and the path of its parent folder.
     Entry(web_sys::FileSystemEntry, String),
-    /// A folder, and its handle, on its way, for where the entry may not be listed.
+    /// A folder, and a promise of its handle in case its entry cannot be listed.
     Folder(web_sys::FileSystemEntry, Option<Promise>),
     /// A file.
     File(File),
@@ -160,37 +160,38 @@ fn roots(transfer: &DataTransfer) -> Vec<Root> {
     roots
 }
 
-/// What was given, as far as it could be walked.
+/// The listed files so far.
 #[derive(Default, Clone)]
 struct Walked {
     files: Vec<Given<File>>,
-    /// What is not among them.
+    /// Missing files and folders.
     missing: Missing,
-    /// Handles of what was given itself.
+    /// The handles of the dropped files and folders themselves.
     handles: Vec<JsValue>,
-    /// Why the last of what was not given was not.
+    /// The error for the last file that could not be read.
     failed: Option<JsValue>,
 }
 
-/// Why a walk was left.
+/// The reason why listing was stopped.
 enum Left {
     /// There are too many files.
     TooMany,
-    /// Somebody cancelled it.
+    /// The user cancelled it.
     Cancelled,
 }
 
-/// Steps of a walk that are under way at a time: a browser answers each from another process.
+/// Steps in progress at the same time: a browser answers each from another process.
 const AT_ONCE: usize = 64;
 
-/// A folder with more folders than this is taken for one of runs.
+/// A folder with more subfolders than this is assumed to contain runs.
 const MANY: usize = 100;
 
-/// So many of its folders are walked before the others: enough to fill a window.
+/// The number of subfolders to list before the others: enough to fill a window.
 const FIRST: usize = 40;
 
-/// Walks what was given; `go_on` hears how many files were found, now and then. Of a folder of many folders the last by
-/// name are walked first, for they are the newest runs: `so_far` hears when they are walked to their ends.
+/// Lists dropped files and folders; `go_on` occasionally receives the number of files found. In a folder with many
+/// subfolders, the last ones by name are listed first, because they are the newest runs; `so_far` is called once
+/// those are complete.
 async fn walk(
     roots: Vec<Root>,
     go_on: impl Fn(usize) -> bool,
@@ -238,7 +239,8 @@ async fn walk(
             }
             Step::Skipped(path) => walked.missing.skipped.push(path),
             Step::Failed(path, error) => {
-                // A file that went away, or has a name that is no text, or a folder that cannot be listed: the others may be.
+                // A file may be gone or have a name that is not valid text, or a folder may be unreadable; the others
+                // are still listed.
                 walked
                     .missing
                     .not_given
@@ -256,19 +258,19 @@ async fn walk(
     }
 }
 
-/// What a step of the walk came to.
+/// The result of a step.
 enum Step {
     /// A file, with its path.
     File(String, File),
-    /// What lies in a folder.
+    /// The content of a folder.
     Inside(Vec<Root>),
-    /// The handle of something that was given.
+    /// The handle of a dropped file or folder.
     Given(JsValue),
-    /// A folder whose entry may not be listed, by its name and its handle.
+    /// A folder whose entry cannot be listed: its name, and a promise of its handle.
     Hidden(String, Promise),
-    /// A folder that is not looked into.
+    /// A skipped folder.
     Skipped(String),
-    /// Something that could not be read, and why.
+    /// An unreadable file or folder, and the error.
     Failed(String, JsValue),
 }
 
@@ -358,13 +360,13 @@ async fn list_entry(entry: &web_sys::FileSystemEntry, path: &str) -> Result<Vec<
     let folder: &web_sys::FileSystemDirectoryEntry = entry.unchecked_ref();
     let reader = folder.create_reader();
     let mut inside = Vec::new();
-    // It gives a hundred at a time, and none at the end.
+    // Each call returns up to a hundred entries; an empty result marks the end.
     loop {
         let children: Array = promised(&reader, "readEntries").await?.dyn_into()?;
         if children.length() == 0 {
             return Ok(inside);
         }
-        // Chromium has no name for their class, so it cannot be asked for.
+        // Chromium does not expose their class, so `dyn_into` would fail.
         let children = children.iter().map(JsValue::unchecked_into);
         inside.extend(children.map(|child| Root::Entry(child, format!("{path}/"))));
     }
@@ -386,12 +388,12 @@ fn call(object: &JsValue, method: &str) -> Pin<Box<dyn Future<Output = Result<Js
     Box::pin(async move { JsFuture::from(promise?).await })
 }
 
-/// Calls a method of the older kind, which takes what to do and what to do when it fails.
+/// Calls a callback-style method with functions for success and failure.
 async fn promised(object: &JsValue, method: &str) -> Result<JsValue, JsValue> {
     let function: Function = Reflect::get(object, &method.into())?.dyn_into()?;
     let promise = Promise::new(&mut |done, failed| {
         if let Err(error) = function.call2(object, &done, &failed) {
-            // The rejection carries the same error to whoever awaits.
+            // The rejected promise carries the same error.
             let _ = failed.call1(&JsValue::NULL, &error);
         }
     });

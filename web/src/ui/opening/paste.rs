@@ -1,4 +1,4 @@
-//! A run that is pasted: a state file as text, or files that were copied.
+//! Opens a pasted run: a state file as text, or copied files.
 
 use js_sys::Array;
 use web_sys::{ClipboardEvent, File};
@@ -7,17 +7,17 @@ use crate::protocol::Missing;
 use crate::ui::keys::is_typing;
 use crate::ui::state::{App, What};
 
-/// What a pasted text is called.
+/// The file name for a pasted text.
 const NAME: &str = "state.md";
 
-/// Whether a text may be a state file: whatever else is in the clipboard takes the place of no run that is open.
+/// Returns whether a text may be a state file: other texts must not replace the open run.
 fn is_state(text: &str) -> bool {
     let head: Vec<String> = text.lines().take(40).map(str::to_lowercase).collect();
     let says = |words: &str| head.iter().any(|line| line.contains(words));
     head.len() > 1 && (says("execution state") || says("run:") || says("run id"))
 }
 
-/// Opens what was pasted, unless somebody pastes it into a field; whether there was something.
+/// Opens pasted content, except in a text field; returns whether there was any.
 pub(crate) fn on_paste(app: App, event: &ClipboardEvent) -> bool {
     if is_typing(event) {
         return false;

@@ -1,4 +1,4 @@
-//! Picking files and folders.
+//! Picks files and folders.
 
 use leptos::html::Input;
 use leptos::prelude::*;
@@ -14,13 +14,13 @@ use crate::ui::state::{App, What};
 const FILES: &str = "pick-files";
 const FOLDER: &str = "pick-folder";
 
-/// The two inputs that the browser's own dialogs belong to; out of sight, asked by buttons and keys.
+/// Draws two hidden inputs, which buttons and keys click to open the browser's dialogs.
 #[component]
 pub(crate) fn Picker() -> impl IntoView {
     let app = App::get();
     let files = NodeRef::<Input>::new();
     let folder = NodeRef::<Input>::new();
-    // `webkitdirectory` is no attribute that Leptos knows.
+    // Leptos does not know the attribute `webkitdirectory`.
     Effect::new(move || {
         if let Some(input) = folder.get() {
             let _ = input.set_attribute("webkitdirectory", "");
@@ -38,12 +38,12 @@ pub(crate) fn Picker() -> impl IntoView {
     }
 }
 
-/// Asks for files.
+/// Opens the dialog for files.
 pub(crate) fn pick_files() {
     click(FILES);
 }
 
-/// Asks for a folder.
+/// Opens the dialog for a folder.
 pub(crate) fn pick_folder() {
     click(FOLDER);
 }
@@ -80,7 +80,7 @@ fn picked(app: App, input: NodeRef<Input>) {
             None => true,
         })
         .collect();
-    // The same file can be picked again after it changed.
+    // Lets the same file be picked again after it changed.
     input.set_value("");
     if files.is_empty() {
         app.fail(Trouble {
@@ -92,7 +92,7 @@ fn picked(app: App, input: NodeRef<Input>) {
         });
         return;
     }
-    // A folder is picked alone; files may be several of one name, from a search.
+    // A folder is picked alone; picked files may have equal names if they come from a search result.
     let given = files.into_iter().enumerate().map(|(at, (path, file))| {
         let root = if path.contains('/') { 0 } else { at };
         (root, path, file)

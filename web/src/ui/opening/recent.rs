@@ -1,11 +1,11 @@
-//! Names of what was opened lately. Names only: a browser does not give a page a file again by itself.
+//! The names of recently opened files. Only names, because a browser does not let a page open a file again by itself.
 
 use leptos::prelude::window;
 
 const KEY: &str = "prosescope.recent";
 const MOST: usize = 8;
 
-/// The names, the latest first.
+/// Returns the names, the latest first.
 pub(crate) fn list() -> Vec<String> {
     let storage = window().local_storage().ok().flatten();
     let json = storage.and_then(|storage| storage.get_item(KEY).ok().flatten());
@@ -13,7 +13,7 @@ pub(crate) fn list() -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// Notes a name.
+/// Adds a name.
 pub(crate) fn add(name: &str) {
     let mut names = list();
     names.retain(|other| other != name);
@@ -22,7 +22,7 @@ pub(crate) fn add(name: &str) {
     put(&names);
 }
 
-/// Forgets all of them.
+/// Removes all names.
 pub(crate) fn clear() {
     put(&[]);
 }

@@ -1,4 +1,4 @@
-//! Persistent agents: memory, invocations, and what changed from one to the next.
+//! The page of persistent agents: memory, invocations, and changes between them.
 
 use leptos::prelude::*;
 use prosescope_core::session::ValueOf;
@@ -14,7 +14,7 @@ use crate::ui::parts::{Copy, Empty, EmptyPart, When};
 use crate::ui::rendered::Markdown;
 use crate::ui::value::Value;
 
-/// Invocations that are shown at first.
+/// The invocations shown at first.
 const SHOWN: usize = 50;
 
 /// Draws the page.
@@ -65,7 +65,7 @@ fn List(view: AgentsView, cursor: Cursor) -> impl IntoView {
     .into_any()
 }
 
-/// Agents whose memory lies at a path of the program's own, and the commands that read it.
+/// Draws agents whose memory is at a path set by the program, with the commands that read it.
 fn elsewhere(agents: &[AgentElsewhere]) -> AnyView {
     let agents = agents.iter().map(|agent| {
         let command = agent.command.clone();

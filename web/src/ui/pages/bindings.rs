@@ -1,4 +1,4 @@
-//! Named values, by scope; the open one with its value and why the name means it.
+//! The page of named values, by scope; the detail shows a value and why its name resolves to it.
 
 mod binding;
 
@@ -68,7 +68,7 @@ pub(super) fn draw() -> AnyView {
         fresh: app.follow.is_new_binding(&run.place(), row.binding),
         ..Mark::default()
     };
-    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
@@ -92,7 +92,7 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// Keeps the current row, and the one that is seen first, where they are while the run is written to.
+/// Keeps the current row and the first visible one in place while the run is written to.
 fn keep(app: App, pages: Pages<BindingRow>, cursor: Cursor) {
     let binding_at = move |row: u64| pages.peek(row).map_or(u32::MAX, |row| row.binding);
     let stood = StoredValue::new(Stand::default());
@@ -160,7 +160,7 @@ fn draw_row(_: u64, row: &BindingRow) -> AnyView {
     .into_any()
 }
 
-/// The scope in a few words.
+/// Describes the scope in a few words.
 fn scope_words(row: &BindingRow) -> String {
     row.execution_id
         .map_or_else(|| "root".to_owned(), |id| format!("frame {id}"))

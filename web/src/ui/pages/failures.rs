@@ -1,4 +1,4 @@
-//! The way to what failed, from any page of a run.
+//! Goes to failures from any page of a run.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -10,7 +10,7 @@ use crate::protocol::{Request, Trouble};
 use crate::route::{Page, Route};
 use crate::ui::state::{App, Desk, find};
 
-/// The next failure of a run as seen from a node (`None`: from its beginning or its end).
+/// Returns the next failure of a run, starting from a node (`None`: from the beginning or the end).
 pub(super) async fn next(
     app: App,
     place: String,
@@ -25,7 +25,7 @@ pub(super) async fn next(
     app.ask(request).await
 }
 
-/// Goes to what failed first or last in the run of a key; without a failure to where the run stands.
+/// Goes to the first or last failure in the run with this key; without failures, to where the run is now.
 pub(crate) fn go(app: App, key: String, forward: bool) {
     spawn_local(async move {
         let place = match &*app.desk.read_untracked() {
@@ -40,13 +40,13 @@ pub(crate) fn go(app: App, key: String, forward: bool) {
                     app.go(Route::item(&key, Page::Trace, item_of(&node)));
                 }
             }
-            // The page that is shown says what cannot be read.
+            // The page that is shown reports the error.
             Err(_) => {}
         }
     });
 }
 
-/// Says that nothing failed, as far as the run could be read; returns where it stands.
+/// Shows that nothing failed, as far as the run could be read; returns where the run is now.
 pub(super) async fn none(app: App, place: String) -> Option<NodeRef> {
     let request = Request::Page {
         place,

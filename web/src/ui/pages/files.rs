@@ -1,4 +1,4 @@
-//! Every file and every table, known or not.
+//! The page of all files and tables, including unknown ones.
 
 mod table;
 
@@ -24,7 +24,7 @@ enum Entry {
 }
 
 impl Entry {
-    /// Its word in the address.
+    /// Returns the entry's name in the address.
     fn item(&self) -> String {
         match self {
             Entry::Table(table) => format!("table:{}", table.name),

@@ -1,4 +1,4 @@
-//! Approvals: what waits, what was decided and by whom, and whether the audit log holds together.
+//! The page of approvals: waiting gates, decisions and their deciders, and the verification of the audit log.
 
 mod audit;
 
@@ -112,7 +112,7 @@ fn row(_: u64, gate: &GateView) -> AnyView {
     .into_any()
 }
 
-/// How a gate stands: past its deadline it no longer waits.
+/// Draws the status of a gate; after its deadline, it no longer waits.
 pub(super) fn pill(gate: &GateView) -> AnyView {
     match gate.overdue {
         true => view! { <Pill status="timeout" words="overdue"/> }.into_any(),
@@ -122,7 +122,7 @@ pub(super) fn pill(gate: &GateView) -> AnyView {
     }
 }
 
-/// What deciding would do past the deadline, and the command that records what happened.
+/// Draws the consequence of a passed deadline, and the command that records it.
 #[component]
 pub(super) fn Late(gate: GateView, command: String) -> impl IntoView {
     let consequence = gate.on_reject.clone();

@@ -1,4 +1,4 @@
-//! Imported programs, and the way into their own runs.
+//! The page of imported programs, with links to their nested runs.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages;

@@ -1,4 +1,4 @@
-//! What was odd: each with its place and what to do.
+//! The page of issues: each with its place and the way to fix it.
 
 use leptos::prelude::*;
 use prosescope_core::issue::Severity;
@@ -72,7 +72,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     .into_any()
 }
 
-/// How much an issue matters: an icon and a word.
+/// Draws the severity of an issue: an icon and a word.
 pub(super) fn severity(of: Severity) -> AnyView {
     let (class, mark, word) = match of {
         Severity::Error => ("pill bad", "✗", "error"),

@@ -1,4 +1,4 @@
-//! The program with what happened at each line.
+//! The page of the program, with the executions at each line.
 
 use leptos::prelude::*;
 use prosescope_core::view::{NodeRef, Part, ProgramLine, ProgramView, PropertyView, icon};
@@ -13,7 +13,7 @@ use crate::ui::load::{ask, loaded};
 use crate::ui::parts::{Empty, EmptyPart, Pill, binding_links, tone_class};
 use crate::ui::state::{App, Run};
 
-/// What the whole program is, beside its lines.
+/// Facts about the program as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct About {
     path: String,
@@ -37,7 +37,7 @@ pub(super) fn draw() -> AnyView {
             from: view.source_from.unwrap_or_default(),
             note: view.note.unwrap_or_default(),
         };
-        // The answer may come after the page was left.
+        // The page may be gone when the answer arrives.
         if about.try_get_untracked().is_some_and(|old| old != new) {
             about.try_set(new);
         }
@@ -63,7 +63,7 @@ pub(super) fn draw() -> AnyView {
             .is_some_and(|item| item == line.line.to_string()),
         ..Mark::default()
     };
-    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let list = move || {
         if nothing.get() {
@@ -176,7 +176,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
     }
 }
 
-/// What the program says of a statement.
+/// Draws the properties of a statement in the program.
 pub(super) fn stated(properties: &[PropertyView]) -> Option<impl IntoView + use<>> {
     (!properties.is_empty()).then(|| {
         let pairs = properties.iter().map(|property| {

@@ -1,4 +1,4 @@
-//! The state file: rendered from the data, the folder's own, and what differs.
+//! The page of the state file: as rendered from the data, as stored in the folder, and their differences.
 
 use leptos::prelude::*;
 use prosescope_core::view::{Part, StateLine, StateMdView};
@@ -12,7 +12,7 @@ use crate::ui::parts::{Copy, EmptyPart};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Text;
 
-/// What is shown of the two.
+/// Which of the two texts is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Show {
     Rendered,

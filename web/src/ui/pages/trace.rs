@@ -1,4 +1,4 @@
-//! What happened, as a tree: every row of it, and the open one beside it.
+//! The trace: all executions as a tree, and the detail of the open one.
 
 mod ahead;
 mod axis;
@@ -29,11 +29,11 @@ use crate::ui::state::{App, Run};
 use axis::{About, Axis};
 use chosen::Choose;
 
-/// The height of a row in pixels: where there is little room its bar stands below it, and a finger finds it.
+/// The height of a row, in pixels. Narrow and touch screens use the taller one, with the bar below the text.
 const ROW: f64 = 24.0;
 const TALL_ROW: f64 = 42.0;
 
-/// A row of the tree, and when it was worked on, where that is recorded.
+/// A row of the tree with its bar, if its times are recorded.
 #[derive(Debug, Clone, PartialEq)]
 struct Line {
     row: TreeRow,
@@ -48,7 +48,7 @@ impl Deref for Line {
     }
 }
 
-/// The tree that is shown, and what moves in it.
+/// The tree and its cursor.
 #[derive(Clone, Copy)]
 struct Tree {
     app: App,
@@ -79,7 +79,7 @@ pub(super) fn draw() -> AnyView {
             note: page.note,
             lines: [page.remarks, page.remarks_behind].concat(),
         };
-        // The page may be gone by now.
+        // The page may be gone when the answer arrives.
         if told
             .try_get_untracked()
             .is_some_and(|before| before != remarks)
@@ -109,12 +109,12 @@ pub(super) fn draw() -> AnyView {
             tree.pages.renew();
         }
     });
-    // The address says what is open; showing it there takes a way to the worker.
+    // Shows the item in the address; finding its row takes a request to the worker.
     Effect::new(move || {
         let item = tree.selected.get();
         if let Some(item) = item.filter(|item| !app.follow.is_renamed(item)) {
             spawn_local(async move {
-                // The page may be left before this begins.
+                // The page may be gone before this task runs.
                 if tree.cursor.is_gone() {
                     return;
                 }
@@ -124,7 +124,7 @@ pub(super) fn draw() -> AnyView {
                     return;
                 }
                 match node {
-                    // The address then names the node, and this runs again.
+                    // The address then names the node itself, and this effect runs again.
                     Ok(Some(node)) if item.ends_with("-failure") => {
                         app.put(run.item(Page::Trace, node.item));
                     }
@@ -138,7 +138,7 @@ pub(super) fn draw() -> AnyView {
             });
         }
     });
-    // Whether there is anything, not how much: the list keeps its focus when rows come and go.
+    // Tracks only whether the list is empty, so that it keeps the focus when rows are added or removed.
     let nothing = Memo::new(move |_| pages.total.get() == Some(0));
     let is_all = Memo::new(move |_| app.trace.choice.read().is_all());
     let axis = Axis::new(tree);
@@ -173,12 +173,12 @@ pub(super) fn draw() -> AnyView {
     .into_any()
 }
 
-/// The row that is open from the start: what failed first, else where a run stands that goes on no more.
+/// Returns the row that is open from the start: the first failure, or else where a stopped run is.
 fn opened_first(app: App, run: Run) -> Option<String> {
     if app.trace.shut.get() {
         return None;
     }
-    // An order leaves nothing out, and of what failed the first cause is never left out.
+    // An order hides no rows, and a filter for failures never hides the first cause.
     let mut left_out = app.trace.choice.get();
     left_out.order = TraceOrder::default();
     let only_failed = left_out.status == "failed";
@@ -196,12 +196,12 @@ fn opened_first(app: App, run: Run) -> Option<String> {
     })
 }
 
-/// What the run is decides how its trace is shown at first: whether it has times, and what is folded. Says whether something
-/// was folded now.
+/// Sets the initial state of the trace for this run: whether it shows times, and what is folded. Returns whether
+/// something was folded now.
 fn begin(app: App, run: Run) -> bool {
     let known = run.overview.with(|overview| {
         let overview = overview.as_ref()?.as_ref().ok()?;
-        // What is under way is followed: it does not fold away while one looks at it.
+        // A running run is not folded, because rows would fold away while one watches them.
         let stopped = matches!(&*overview.status, "failed" | "interrupted" | "waiting");
         Some((overview.times_recorded, stopped || overview.stale))
     });
@@ -214,7 +214,7 @@ fn begin(app: App, run: Run) -> bool {
     stands && app.fold_at_first(&run.place(), Folded::Well)
 }
 
-/// What the files say beside the statements: what a reader must know first, and lines that record none.
+/// Remarks in the run's files: a note to read first, and lines that record no statement.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Remarks {
     note: Option<String>,
@@ -235,14 +235,14 @@ impl Remarks {
     }
 }
 
-/// A node, and its name in the address: its row, else its number.
+/// A node, and its name in the address: its row id, or else its number.
 struct Place {
     at: u32,
     item: String,
 }
 
 impl Tree {
-    /// The node that an address means: a row's, a node's own number, or a failure.
+    /// Finds the node of an item in the address: a row id, a node's number, or a failure.
     async fn node_of(self, item: &str) -> Result<Option<Place>, Trouble> {
         let place = self.run.place();
         let named = |at: Option<u32>| {
@@ -268,7 +268,7 @@ impl Tree {
         }))
     }
 
-    /// Says that nothing failed, and goes to where the run stands.
+    /// Shows that nothing failed, and goes to where the run is now.
     async fn no_failure(self) {
         if let Some(node) = failures::none(self.app, self.run.place()).await
             && !self.cursor.is_gone()
@@ -279,7 +279,7 @@ impl Tree {
         }
     }
 
-    /// Shows a node that the address may name already: it may have been folded away since.
+    /// Shows a node that the address may already name, because it may have been folded away since.
     fn reveal(self, node: u32) {
         spawn_local(async move {
             if !self.cursor.is_gone() {
@@ -288,10 +288,10 @@ impl Tree {
         });
     }
 
-    /// Unfolds what hides a node and goes there, unless the cursor was moved since `before`: whoever went on
-    /// while the worker was busy is not thrown back.
+    /// Unfolds the ancestors of a node and goes there, unless the cursor was moved since `before`: an answer that
+    /// arrives late must not move the user back.
     async fn show(self, node: u32, before: (u64, u32)) {
-        // Asking alone would unfold what was folded since.
+        // The request itself unfolds nodes, so it is not even sent in that case.
         if self.cursor.is_gone() || self.cursor.mark() != before {
             return;
         }
@@ -300,7 +300,7 @@ impl Tree {
             .peek(self.cursor.at.get_untracked())
             .map(|row| row.node);
         if seen == Some(node) {
-            // It may have been scrolled away.
+            // The row may have been scrolled out of view.
             return self.cursor.go(self.cursor.at.get_untracked());
         }
         let place = self.run.place();
@@ -314,7 +314,7 @@ impl Tree {
         if let Ok(Revealed { row: None, .. }) = &answer
             && !self.cursor.is_gone()
         {
-            // It was chosen away: whoever goes to a row wants to see it.
+            // A filter hides the row, so the filter is cleared.
             self.app.trace.choice.set(TraceChoice::default());
             self.again();
             return Box::pin(self.show(node, before)).await;
@@ -340,9 +340,9 @@ impl Tree {
         }
     }
 
-    /// Keeps the current row, and the one that is seen first, where they are while the run is written to.
+    /// Keeps the current row and the first visible one in place while the run is written to.
     fn keep(self) {
-        // Rows that were chosen keep no place among all rows.
+        // Filtered rows have no position among all rows.
         let is_all = move || self.app.trace.choice.read_untracked().is_all();
         let node_at = move |row: u64| {
             let row = self.pages.peek(row).filter(|_| is_all());
@@ -360,13 +360,13 @@ impl Tree {
         on_cleanup_local(forget);
     }
 
-    /// The rows are others now. Where none were shown, no list asks for them.
+    /// Requests the changed rows; if there were none, no list would request them.
     fn again(self) {
         self.pages.renew();
         self.pages.want(0..1);
     }
 
-    /// The open row is the one that the keys moved to.
+    /// Opens the row to which the keys moved.
     fn take_along(self) {
         if !self.cursor.is_gone()
             && self.selected.get_untracked().is_some()
@@ -386,12 +386,12 @@ impl Tree {
         self.pages.renew();
     }
 
-    /// What is folded, unless somebody did otherwise.
+    /// Returns the rule for folding, without the user's exceptions.
     fn folded(self) -> Folded {
         self.app.folds(&self.run.place()).kind()
     }
 
-    /// Folds what went well, or unfolds all; the current row stays the current one.
+    /// Folds nodes that succeeded, or unfolds everything; the current row stays the same.
     fn fold_well(self) {
         let kind = match self.folded() {
             Folded::Well => Folded::Nothing,
@@ -443,7 +443,8 @@ impl Tree {
             Key::Right | Key::FoldWell | Key::Mark => {}
             Key::NextFailure | Key::PreviousFailure => {
                 let forward = key == Key::NextFailure;
-                // What is open from the start is gone to first: nobody chose it yet.
+                // The first step goes to the item that is open from the start, because the user has not chosen it
+                // yet.
                 let is_chosen = self.app.route.read_untracked().selected().is_some();
                 let is_chosen = is_chosen || self.selected.read_untracked().is_none();
                 let from = (self.cursor.has_moved() && is_chosen).then_some(row.node);
@@ -471,7 +472,7 @@ impl Tree {
     }
 }
 
-/// A link to a node of the trace, which shows it however often it is followed.
+/// Draws a link to a node of the trace, which shows the node each time it is followed.
 #[component]
 fn To(tree: Tree, node: NodeRef, children: Children) -> impl IntoView {
     let at = node.node;

@@ -1,4 +1,4 @@
-//! Which runs of the list are shown: how they stand, what one types, which days, why they failed.
+//! The filter of the list of runs: statuses, words, days, reasons of failures.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::ui::parts::{Empty, live};
 use crate::ui::shell::name_of;
 use crate::ui::state::App;
 
-/// How runs stand, those first that ask for somebody.
+/// The order of statuses: first those that need attention.
 const FIRST: [&str; 6] = [
     "failed",
     "unreadable",
@@ -24,13 +24,13 @@ const FIRST: [&str; 6] = [
     "completed",
 ];
 
-/// The runs that were chosen, and what chooses them.
+/// Draws the filter and the filtered runs.
 #[component]
 pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
     let app = App::get();
     let choice = app.choice;
     let all = Memo::new(move |_| list.with(|list| list.runs.len()));
-    // Those that are still to come are counted: whoever types at once is heard.
+    // Runs not yet read count too, so that the filter is usable at once.
     let several = Memo::new(move |_| all.get() as u64 + u64::from(app.unread.get().0) > 1);
     let shown = Memo::new(move |_| {
         let filter = choice.filter();
@@ -75,7 +75,7 @@ pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
     }
 }
 
-/// How many runs stand how: a click shows those.
+/// Draws the number of runs with each status; a click filters by it.
 #[component]
 fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let counts = Memo::new(move |_| {
@@ -136,7 +136,7 @@ fn Field(choice: Choice) -> impl IntoView {
     }
 }
 
-/// Which days and which reason were chosen by a click, and the way back.
+/// Describes the days and the reason selected by a click, with a button that clears them.
 fn narrowed(choice: Choice) -> Option<AnyView> {
     let (since, until, why) = (choice.since.get(), choice.until.get(), choice.why.get());
     let days = match (since.is_empty(), until.is_empty(), since == until) {
@@ -164,7 +164,7 @@ fn narrowed(choice: Choice) -> Option<AnyView> {
     })
 }
 
-/// What to do with the runs that are marked.
+/// Draws the commands for the marked runs.
 fn pairing(app: App) -> Option<AnyView> {
     let paired = app.paired.get();
     let program = |place: &String| app.desk.with(|desk| desk.run(place)?.program.clone());
@@ -187,7 +187,7 @@ fn pairing(app: App) -> Option<AnyView> {
     }
 }
 
-/// The word that the status filter knows a run by.
+/// Returns the word for a run's status in the filter.
 fn status_word(run: &RunSummary) -> String {
     match run.error {
         Some(_) => "unreadable".to_owned(),

@@ -1,4 +1,4 @@
-//! How many runs there were a day, and why those that failed did.
+//! The number of runs per day, and the reasons of failures.
 
 use leptos::ev::PointerEvent;
 use leptos::prelude::*;
@@ -10,28 +10,28 @@ use crate::text::words;
 use crate::ui::choice::Choice;
 use crate::ui::parts::part_of;
 
-/// The most and the fewest days that are drawn.
+/// The most and the fewest days shown.
 const MOST: i64 = 61;
 const FEWEST: i64 = 14;
 
-/// Reasons that are shown.
+/// The number of reasons shown.
 const REASONS: usize = 4;
 
-/// The days that are drawn.
+/// The days shown.
 #[derive(Debug, Clone, PartialEq)]
 struct Drawn {
     first: i64,
     days: Vec<DayOfRuns>,
-    /// Runs before the first of them, or without a time.
+    /// The number of runs before the first day, or without a time.
     others: u64,
 }
 
-/// Bars of days, and reasons of failures.
+/// Draws the bars of the days, and the reasons of failures.
 #[component]
 pub(super) fn Days(list: Memo<RunList>, choice: Choice) -> impl IntoView {
     let drawn = Memo::new(move |_| list.with(of));
     let why = Memo::new(move |_| list.with(|list| why_failed(&list.runs)));
-    // Where the pointer went down, while it is.
+    // The day on which a drag began, while it lasts.
     let begun = StoredValue::new(None::<i64>);
     let choose = move |drawn: &Drawn, from: i64, to: i64| {
         let (from, to) = (from.min(to), from.max(to));
@@ -142,7 +142,7 @@ fn reason(why: &WhyFailed, choice: Choice) -> AnyView {
     .into_any()
 }
 
-/// The days that are drawn: up to the newest run; none where all runs are of one day.
+/// Returns the days to show, up to the newest run; `None` if all runs are of one day.
 fn of(list: &RunList) -> Option<Drawn> {
     let known = days(&list.runs);
     let (oldest, newest) = (known.first()?.day, known.last()?.day);
@@ -172,12 +172,12 @@ fn stamp(day: i64) -> Stamp {
     Stamp::At(day.saturating_mul(DAY))
 }
 
-/// A day as the address has it: `2026-01-18`.
+/// Formats a day as in the address: `2026-01-18`.
 fn iso(day: i64) -> String {
     stamp(day).to_string().chars().take(10).collect()
 }
 
-/// A day in words: `18 Jan 2026`.
+/// Formats a day in words: `18 Jan 2026`.
 pub(super) fn words_of(day: i64) -> String {
     words::day(&stamp(day))
 }

@@ -1,4 +1,4 @@
-//! The list of runs: of a `.prose` folder, or of several things opened at once.
+//! The list of runs: of a `.prose` folder, or of several files and folders opened together.
 
 mod choose;
 mod days;
@@ -19,11 +19,11 @@ use crate::route::Route;
 use crate::text::words;
 use choose::Chosen;
 
-/// The list of runs.
+/// Draws the list of runs.
 #[component]
 pub(crate) fn Runs() -> impl IntoView {
     let app = App::get();
-    // While something else is being opened the list stays as it was.
+    // While another source is being opened, the list stays the same.
     let list = Memo::new(move |before: Option<&RunList>| match &*app.desk.read() {
         Desk::Open(list) => list.clone(),
         _ => before.cloned().unwrap_or_default(),
@@ -62,12 +62,12 @@ pub(crate) fn Runs() -> impl IntoView {
     }
 }
 
-/// Whether a rule is about shared files, of which the list speaks in a place of its own.
+/// Returns whether a rule is about shared files, which the list reports separately.
 fn is_of_shared(rule: &str) -> bool {
     matches!(rule, "shared-copy" | "share-changed")
 }
 
-/// How the folder is listed that what is shown is a part of, and what stops that.
+/// Shows the progress of listing a folder while its first runs are already open, with a button that stops it.
 #[component]
 fn Gathering() -> impl IntoView {
     let app = App::get();
@@ -93,7 +93,7 @@ fn Gathering() -> impl IntoView {
     })
 }
 
-/// How much of the list is still to come, and what stops that.
+/// Shows how many runs are still to be read, with a button that stops reading.
 #[component]
 fn Reading() -> impl IntoView {
     let app = App::get();
@@ -121,7 +121,7 @@ fn Reading() -> impl IntoView {
     })
 }
 
-/// The bar above a list: what is open, and what can be done with all of it.
+/// Draws the bar above a list: the name of the source, and the commands for all of it.
 #[component]
 pub(super) fn ListBar() -> impl IntoView {
     let app = App::get();
@@ -141,7 +141,7 @@ pub(super) fn ListBar() -> impl IntoView {
     }
 }
 
-/// The lists of what is open, where there are several: its runs, and the workflows of each database.
+/// Draws links to the lists of the source, if it has several: its runs, and the workflows of each database.
 #[component]
 pub(super) fn Lists() -> impl IntoView {
     let app = App::get();

@@ -13,7 +13,7 @@ use crate::ui::parts::{is_small, tone_class};
 use crate::ui::shell::{SILENT, name_of};
 use crate::ui::state::{App, key};
 
-/// The height of a row in pixels; where there is little room it has two lines, and a finger finds it.
+/// The height of a row, in pixels; narrow and touch screens use the taller one, with two lines.
 const ROW: f64 = 28.0;
 const TALL_ROW: f64 = 48.0;
 
@@ -21,9 +21,9 @@ const TALL_ROW: f64 = 48.0;
 pub(super) fn Table(
     /// All runs.
     list: Memo<RunList>,
-    /// Those that were chosen, in order.
+    /// The filtered runs, in order.
     shown: Memo<Vec<RunSummary>>,
-    /// What was chosen by.
+    /// The filter, as in the address.
     chosen: Signal<Vec<(&'static str, String)>>,
 ) -> impl IntoView {
     let app = App::get();
@@ -40,8 +40,8 @@ pub(super) fn Table(
         std::future::ready(Ok(stretch))
     });
     let cursor = Cursor::new();
-    // The list stays, and keeps the focus, while what it shows changes. Whoever chooses others is shown the run that was
-    // the current one, or the first; runs that come while nobody chooses move nothing that is seen.
+    // The list stays, and keeps the focus, while its rows change. A new filter keeps the current run in view, or else
+    // shows the first; runs that arrive by themselves do not move the visible rows.
     Effect::new(move |before: Option<Vec<(&'static str, String)>>| {
         shown.track();
         let now = chosen.get();
@@ -81,7 +81,7 @@ pub(super) fn Table(
         selected: app.paired.read().contains(&run.place),
         ..Mark::default()
     };
-    // By another order than that of time, each row says its day.
+    // In an order other than by time, each row shows its day.
     let by_day = move || matches!(app.choice.order(), Order::Newest | Order::Oldest);
     let draw = move |at: u64, run: &RunSummary| {
         let above = at.checked_sub(1).and_then(|at| pages.peek(at));
@@ -110,7 +110,7 @@ pub(super) fn Table(
     }
 }
 
-/// The head of a column that the list can be ordered by.
+/// Draws the head of a column by which the list can be ordered.
 fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) -> AnyView {
     let choice = App::get().choice;
     let sorted = move || match choice.order() {
@@ -126,7 +126,8 @@ fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) ->
     .into_any()
 }
 
-/// What came of a run: why it failed, what it waits for, what it wrote; and whether that is as one wants it.
+/// Describes the result of a run: why it failed, what it waits for, what it wrote. The flag is true if the run needs
+/// no attention.
 fn came(run: &RunSummary) -> (String, bool) {
     let mut to_do = Vec::new();
     if run.pending_gates > 0 {
@@ -180,7 +181,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
         ),
         (None, None) => "not recorded".to_owned(),
     };
-    // Where there is one column, it says what the others would.
+    // On a narrow screen, one column contains the text of the hidden ones.
     let brief = words::joined([
         started.map(words::day).unwrap_or_default(),
         run.duration.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What is replaced: each secret once, with the places where it stands.
+//! The list of replaced texts: each secret once, with its places.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::Sheet;
 use crate::text::words;
 use crate::ui::parts::{Empty, live};
 
-/// Secrets that are listed, and places of each.
+/// The most secrets listed, and the most places of each.
 const LISTED: usize = 100;
 const PLACES: usize = 3;
 
-/// Places of a secret.
+/// A secret and its places.
 struct Hit {
     name: String,
     personal: bool,
@@ -46,7 +46,7 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
     })
 }
 
-/// Secrets first, each in the order of its first place.
+/// Returns secrets before personal data, each in the order of its first place, and the number of those not listed.
 fn hits(report: &RunShared) -> (Vec<Hit>, usize) {
     let mut at: BTreeMap<&str, usize> = BTreeMap::new();
     let mut hits: Vec<Hit> = Vec::new();
@@ -103,7 +103,7 @@ fn one(sheet: Sheet, hit: Hit) -> AnyView {
     .into_any()
 }
 
-/// What a person keeps.
+/// Draws what the user keeps.
 fn kept(sheet: Sheet) -> AnyView {
     live(move || {
         let kept = sheet.wishes.with(|wishes| wishes.keep.clone());

@@ -1,7 +1,7 @@
-//! Sharing what is open: a sheet beside the page, which shows what would be replaced while the page marks it.
+//! The sheet for sharing, beside the page: shows what would be replaced, while the page marks those texts.
 //!
-//! `wishes` draws what may be switched, `hits` what is replaced; both only change [`Sheet::wishes`], and what would leave is looked
-//! through anew.
+//! `wishes` draws the switches and `hits` the replacements; both only change [`Sheet::wishes`], after which the runs
+//! are scanned again.
 
 mod hits;
 mod wishes;
@@ -24,43 +24,43 @@ use crate::route::{Page, Route};
 use crate::script;
 use crate::text::words;
 
-/// What stands at the button, and what nobody can promise.
+/// The warning at the button: no rule finds every secret.
 const PROMISE: &str = "Nobody finds every secret: look at the list above, and at the marks in the pages, before you send the file. Nothing is sent from here.";
 
-/// What is being shared, and how.
+/// The runs to share, and the choices.
 #[derive(Clone, Copy)]
 struct Sheet {
     app: App,
-    /// Where it lies: runs, or databases of workflows.
+    /// The places of the runs or databases of workflows.
     places: StoredValue<Vec<String>>,
     wishes: RwSignal<Wishes>,
     form: RwSignal<Form>,
-    /// What would be replaced and left out, as it was looked through last.
+    /// The result of the last scan.
     looked: RwSignal<Option<LookedThrough>>,
     trouble: RwSignal<Option<Trouble>>,
     doing: RwSignal<Option<Doing>>,
-    /// What was saved last.
+    /// The message about the last saved file.
     saved: RwSignal<Option<String>>,
-    /// Counts what was asked: an earlier answer is not heard.
+    /// The number of the last request; answers to earlier ones are ignored.
     asked: StoredValue<u32>,
-    /// The row of the trace that was open when the sheet was, if any.
+    /// The row of the trace that was open when the sheet was opened.
     row: StoredValue<Option<String>>,
-    /// Whether the copy opens on it.
+    /// Whether the copy opens at that row.
     opens: RwSignal<bool>,
 }
 
-/// What the worker does.
+/// The work in progress.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Doing {
     words: &'static str,
-    /// How much of it is done, of 1.
+    /// The finished part of the work, from 0 to 1.
     part: f64,
 }
 
-/// A button that opens the sheet.
+/// Draws a button that opens the sheet.
 #[component]
 pub(crate) fn ShareButton(
-    /// Where it lies what is shared.
+    /// The places of the runs to share.
     places: Signal<Vec<String>>,
 ) -> impl IntoView {
     let app = App::get();
@@ -72,7 +72,7 @@ pub(crate) fn ShareButton(
     }
 }
 
-/// All that is open.
+/// Returns the places of all open runs and databases of workflows.
 pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
     Signal::derive(move || {
         let runs = match &*app.desk.read() {
@@ -84,11 +84,11 @@ pub(crate) fn everything(app: App) -> Signal<Vec<String>> {
     })
 }
 
-/// The sheet, while something is shared.
+/// Draws the sheet while something is being shared.
 #[component]
 pub(crate) fn Share() -> impl IntoView {
     let app = App::get();
-    // What is open may be closed meanwhile.
+    // The source may be closed while the sheet is open.
     Effect::new(move || {
         if !matches!(*app.desk.read(), Desk::Open(_)) {
             app.sharing.set(None);
@@ -161,7 +161,7 @@ fn draw(app: App, places: Vec<String>) -> AnyView {
     .into_any()
 }
 
-/// How large it is, and what makes it so.
+/// Draws the size of the copy and its largest parts.
 fn size(sheet: Sheet) -> AnyView {
     live(move || {
         let looked = sheet.looked.get()?;
@@ -184,7 +184,7 @@ fn size(sheet: Sheet) -> AnyView {
     })
 }
 
-/// The form, the promise, and the button.
+/// Draws the form of the file, the warning, and the button.
 fn foot(sheet: Sheet) -> AnyView {
     let forms = [
         (
@@ -241,7 +241,7 @@ fn foot(sheet: Sheet) -> AnyView {
 }
 
 impl Sheet {
-    /// Looks through what would leave by the wishes of now.
+    /// Scans the runs with the present choices.
     fn look(self) {
         let request = Request::LookToShare {
             places: self.places.get_value(),
@@ -258,7 +258,7 @@ impl Sheet {
         });
     }
 
-    /// Makes the file, and has the browser save it.
+    /// Makes the file, and lets the browser save it.
     fn save(self) {
         let form = self.form.get_untracked();
         let opens = self.row.get_value().filter(|_| self.opens.get_untracked());
@@ -293,7 +293,7 @@ impl Sheet {
         });
     }
 
-    /// Leaves off what is being done.
+    /// Stops the work in progress.
     fn stop(self) {
         self.asked.update_value(|asked| *asked += 1);
         self.app.stop_sharing();
@@ -302,7 +302,7 @@ impl Sheet {
 
     fn begin(self, words: &'static str) -> u32 {
         if self.doing.read_untracked().is_some() {
-            // What was asked before is answered first: nobody waits for that.
+            // The worker would first finish the earlier request, whose answer is no longer needed.
             self.app.stop_sharing();
         }
         self.trouble.set(None);
@@ -312,7 +312,7 @@ impl Sheet {
         self.asked.get_value()
     }
 
-    /// What came of what was asked, unless nobody waits for it any more; a trouble is shown.
+    /// Returns the answer to a request unless a newer one was sent; shows an error.
     fn ended<T>(self, number: u32, answer: Result<T, Trouble>) -> Option<T> {
         if !self.is_last(number) {
             return None;
@@ -323,7 +323,7 @@ impl Sheet {
             .ok()
     }
 
-    /// Whether nothing was asked since, and the sheet is still there.
+    /// Returns whether no newer request was sent and the sheet still exists.
     fn is_last(self, number: u32) -> bool {
         self.asked.try_get_value() == Some(number)
     }
@@ -341,7 +341,7 @@ impl Sheet {
     }
 }
 
-/// What the file is called. A run's id may hold anything.
+/// Returns the file name, with only safe characters, because a run's id can contain any.
 fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
     let stem: String = match (run, runs) {
         (Some(run), 1) => run.chars().take(80).collect(),
@@ -357,13 +357,13 @@ fn file_name(run: Option<&str>, runs: usize, form: Form) -> String {
     format!("{stem}.{}", form.word())
 }
 
-/// Marks texts in the pages. A browser without highlights shows them unmarked; the list has all of it.
+/// Marks texts in the pages. A browser without highlights shows them unmarked; the list contains them all.
 fn mark(texts: &[String]) {
     let texts: Array = texts.iter().map(|text| JsValue::from_str(text)).collect();
     script::call("prosescopeMarkLeaving", &texts);
 }
 
-/// What is selected in the page: it may be what is to be replaced as well.
+/// Returns the text selected on the page, as a suggestion of what to replace in addition.
 fn selection() -> String {
     let selection = window().get_selection().ok().flatten();
     let text = selection.map_or_else(String::new, |of| of.to_string().into());

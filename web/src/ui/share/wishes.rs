@@ -1,4 +1,4 @@
-//! What leaves as a whole, and what is replaced as well.
+//! The choices for sharing: the kinds of content to include, and texts to replace in addition.
 
 use leptos::prelude::*;
 use prosescope_share::what::Content;
@@ -9,13 +9,13 @@ use crate::text::words;
 use crate::ui::icons;
 use crate::ui::parts::live;
 
-/// A switch: what it says, what it adds, and how it changes the wishes.
+/// A switch: its label, its explanation, and its effect on the choices.
 struct Switch {
     name: &'static str,
     about: &'static str,
     is_on: fn(&Wishes) -> bool,
     set: fn(&mut Wishes, bool),
-    /// What the report calls it where it is left out.
+    /// The report's name for the omission.
     left: &'static str,
 }
 
@@ -56,7 +56,7 @@ const SWITCHES: [Switch; 7] = [
     },
 ];
 
-/// Lengths beyond which a value is left out.
+/// The choices for the longest value to include.
 const LENGTHS: [(u64, &str); 4] = [
     (0, "of any length"),
     (1 << 20, "up to 1 MB"),
@@ -111,7 +111,7 @@ fn row(sheet: Sheet, switch: Switch) -> AnyView {
     .into_any()
 }
 
-/// What else is left out.
+/// Draws the other omissions.
 fn left_out(sheet: Sheet) -> AnyView {
     live(move || {
         let looked = sheet.looked.get()?;
@@ -133,7 +133,7 @@ fn left_out(sheet: Sheet) -> AnyView {
     })
 }
 
-/// What a person wants replaced as well.
+/// Draws the texts that the user wants to have replaced in addition.
 fn also(sheet: Sheet, selected: String) -> AnyView {
     let text = RwSignal::new(selected);
     let add = move || {

@@ -1,4 +1,4 @@
-//! What is kept beside the conversation: preferences, important steps, the rest of the context, other columns.
+//! The data beside a conversation: preferences, important steps, the rest of the context, other columns.
 
 use leptos::prelude::*;
 use prosescope_workflow::page::{Message, WorkflowPage};

@@ -1,4 +1,4 @@
-//! Events in the thread: those of a run, and all; the one that is open below its list.
+//! The events of a workflow in its thread: those of one run, and all; the open event is below its list.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -19,7 +19,7 @@ use crate::ui::parts::{Empty, Go, When, live, pairs};
 use crate::ui::state::App;
 use crate::ui::workflows::{Lines, lines, short_id};
 
-/// The events of a run.
+/// Draws the events of a run.
 pub(super) fn of_run(run: String) -> AnyView {
     let shown = Shown::get();
     let id = run.clone();
@@ -32,7 +32,7 @@ pub(super) fn of_run(run: String) -> AnyView {
     })
 }
 
-/// All events, folded: also those that are of no run.
+/// Draws all events, folded, including those without a run.
 pub(super) fn all(followers: Vec<Follower>) -> AnyView {
     let shown = Shown::get();
     let words = move || match shown.count_of(None) {
@@ -87,7 +87,7 @@ fn list(run: Option<String>) -> AnyView {
         };
         if key == Key::Enter || (key == Key::Moved && open.read_untracked().is_some()) {
             shown.open_event.set(Some((row.id, of.get_value())));
-            // It is in sight already.
+            // The event is already in view.
             let chosen = InThread::Event(row.id);
             shown
                 .kept
@@ -117,7 +117,7 @@ fn list(run: Option<String>) -> AnyView {
     .into_any()
 }
 
-/// Unfolds the run of an event that a link names, or all events where it is of none, and opens it there.
+/// Unfolds the run of the event in a link, or all events if it has no run, and opens the event there.
 pub(super) fn reach(shown: Shown, event: i64) {
     let app = App::get();
     spawn_local(async move {
@@ -141,7 +141,7 @@ pub(super) fn reach(shown: Shown, event: i64) {
     });
 }
 
-/// A kind of event: an icon and the word.
+/// Draws the kind of an event: an icon and the word.
 fn kind(kind: &str) -> AnyView {
     let (class, icon) = match kind {
         "error" => ("pill bad", "✗"),

@@ -1,4 +1,4 @@
-//! A workflow: its thread (messages, runs with their events, questions), and what is kept beside that.
+//! A workflow: its thread (messages, runs with their events, questions), and the data beside it.
 
 mod data;
 mod events;
@@ -23,69 +23,69 @@ use crate::protocol::{EventCounts, Request};
 use crate::route::{InThread, Route, Tab};
 use crate::text::words;
 
-/// The workflow that is shown.
+/// The shown workflow.
 #[derive(Clone, Copy)]
 struct Shown {
     /// The database.
     place: StoredValue<String>,
-    /// Its id.
+    /// The workflow's id.
     id: StoredValue<String>,
     answer: Answer<Option<WorkflowPage>>,
     counts: Answer<EventCounts>,
-    /// Hashes of what is unfolded.
+    /// The hashes of unfolded parts.
     unfolded: RwSignal<BTreeSet<u64>>,
-    /// The event that is open, and the run in whose list; `None`: in that of all.
+    /// The open event, and the run in whose list it is; `None` for the list of all events.
     open_event: RwSignal<Option<(i64, Option<String>)>>,
-    /// What stays as it is when a page is drawn anew, because something was recorded.
+    /// State that is kept when a page is redrawn because something was recorded.
     kept: StoredValue<Kept>,
 }
 
-/// What a person did on the pages of a workflow.
+/// The user's actions on the pages of a workflow.
 #[derive(Default)]
 struct Kept {
-    /// How many parts of the thread are shown, where more than at first.
+    /// The number of parts shown in the thread, if more than at first.
     parts: usize,
-    /// What was selected and scrolled to.
+    /// The selected item to which the page has scrolled.
     reached: Option<InThread>,
-    /// The thread was drawn before.
+    /// Whether the thread was drawn before.
     is_begun: bool,
 }
 
 impl Shown {
-    /// The one of this page.
+    /// Returns the workflow of this page.
     fn get() -> Shown {
         expect_context()
     }
 
-    /// A link to a page.
+    /// Returns a route to a page.
     fn tab(self, tab: Tab) -> Route {
         Route::workflow(&self.place.read_value(), &self.id.read_value(), tab)
     }
 
-    /// A link to something in the thread.
+    /// Returns a route to an item in the thread.
     fn item(self, at: InThread) -> Route {
         Route::thread(&self.place.read_value(), &self.id.read_value(), &at)
     }
 
-    /// What is selected in the thread.
+    /// Returns the selected item in the thread.
     fn selected(self) -> Memo<Option<InThread>> {
         let route = App::get().route;
         Memo::new(move |_| route.read().selected().and_then(InThread::parse))
     }
 
-    /// Something of the page, once it is there.
+    /// Returns a value from the page, once it has arrived.
     fn of_page<T>(self, of: impl Fn(&WorkflowPage) -> T) -> Option<T> {
         self.answer
             .with(|answer| Some(of(answer.as_ref()?.as_ref().ok()?.as_ref()?)))
     }
 
-    /// What it is called: its first message, else its id.
+    /// Returns the title: the first message, or else the id.
     fn title(self) -> String {
         let title = self.of_page(|page| page.title.clone()).flatten();
         title.unwrap_or_else(|| format!("Workflow {}", self.id.with_value(|id| short_id(id))))
     }
 
-    /// How many events it has, or a run of it; `None` while that is not known.
+    /// Returns the number of events of the workflow or one of its runs; `None` if unknown.
     fn count_of(self, run: Option<&str>) -> Option<u64> {
         self.counts.with(|counts| {
             let counts = counts.as_ref()?.as_ref().ok()?;
@@ -96,7 +96,7 @@ impl Shown {
         })
     }
 
-    /// Whether one of its runs has this id.
+    /// Returns whether a run of the workflow has this id.
     fn has_run(self, id: &str) -> bool {
         self.answer.with_untracked(|answer| match answer {
             Some(Ok(Some(page))) => page.runs.iter().any(|run| run.id == id),
@@ -112,7 +112,7 @@ impl Shown {
         }
     }
 
-    /// Whether it is drawn for the first time, and something of this kind is so.
+    /// Returns whether the page is drawn for the first time and `also` is true.
     fn is_first(self, also: bool) -> bool {
         let before = self
             .kept
@@ -121,12 +121,12 @@ impl Shown {
     }
 }
 
-/// A workflow and its pages. Made anew for another one.
+/// Draws a workflow and its pages; created again for another one.
 #[component]
 pub(crate) fn WorkflowShell(
     /// The database.
     place: String,
-    /// Its id.
+    /// The workflow's id.
     id: String,
 ) -> impl IntoView {
     let app = App::get();
@@ -137,7 +137,7 @@ pub(crate) fn WorkflowShell(
             id: id.clone(),
         }
     });
-    // Counting reads an index of all events: the page does not wait for it.
+    // Counting reads an index of all events, so the page does not wait for it.
     let counts = ask::<EventCounts>({
         let (place, id) = (place.clone(), id.clone());
         move || Request::EventCounts {

@@ -1,4 +1,4 @@
-//! A run in the thread: one line, and unfolded all that is recorded of it.
+//! A run in the thread: one line, which unfolds to all its details.
 
 use leptos::prelude::*;
 use prosescope_core::time::human_duration;
@@ -12,7 +12,7 @@ use crate::text::words;
 use crate::ui::parts::{Copy, Pill, When, live, pairs};
 use crate::ui::workflows::spoken;
 
-/// Characters of an output that the line of its run shows at most.
+/// The most characters of an output shown in the line of its run.
 const BEGINNING: usize = 200;
 
 /// Draws a run.
@@ -54,7 +54,7 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
     view! { <li class="turn" class:selected=is_selected id=anchor>{fold}</li> }.into_any()
 }
 
-/// The beginning of an output or an error; of an object with a message, of that.
+/// Returns the beginning of an output or an error; for an object with a message, of the message.
 fn beginning(said: &Text) -> String {
     let message = || -> Option<String> {
         let value: serde_json::Value = serde_json::from_str(&said.text).ok()?;

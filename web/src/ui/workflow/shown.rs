@@ -1,4 +1,4 @@
-//! Texts and JSON of a workflow: short ones in place, long ones folded, drawn when they are opened.
+//! The texts and JSON values of a workflow: short ones in place, long ones folded and drawn when opened.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
@@ -13,16 +13,16 @@ use crate::ui::state::App;
 use crate::ui::value::Text;
 use prosescope_desk::text::laid_out;
 
-/// JSON up to this length is shown in place.
+/// The longest JSON shown in place, in bytes.
 const SHORT: usize = 100;
 
-/// A value that is looked at for its own sake is laid out at once up to this length.
+/// The longest value, in bytes, that is formatted at once when it is the main content.
 const OPEN: usize = 4000;
 
-/// The class of a table of names and values.
+/// The CSS class of a table of names and values.
 const KEPT: &str = "pairs kept";
 
-/// What a person or an engine said: Markdown; JSON as such.
+/// Draws the text of a person or an engine: as Markdown, or as JSON.
 pub(super) fn said(value: Shown) -> AnyView {
     let cut = cut_note(&value);
     match value.json {
@@ -32,7 +32,7 @@ pub(super) fn said(value: Shown) -> AnyView {
     }
 }
 
-/// A value in a table or under a name: as it is where it is short, else folded.
+/// Draws a value in a table or below a name: a short one in place, a long one folded.
 pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
     let is_short = value.text.len() <= SHORT && !value.text.contains('\n');
     match (value.json, is_short) {
@@ -48,12 +48,12 @@ pub(super) fn value(value: Shown, label: &'static str) -> AnyView {
     }
 }
 
-/// A value behind a fold; laid out when it is opened.
+/// Draws a folded value, formatted when it is opened.
 #[component]
 pub(super) fn Folded(
     /// The value.
     value: Shown,
-    /// What it is.
+    /// The value's label.
     label: &'static str,
 ) -> impl IntoView {
     let app = App::get();
@@ -62,7 +62,7 @@ pub(super) fn Folded(
     let hash = hash_of(&name);
     let len = value.cut_from.unwrap_or(value.text.len() as u64);
     let held = StoredValue::new(value);
-    // What was looked for and found in it is to be seen.
+    // A value with a found text unfolds by itself.
     Effect::new(move || {
         let marked = app.marked.get();
         let needle = marked.and_then(|marked| Needle::new(&marked.text).ok());
@@ -81,14 +81,14 @@ pub(super) fn Folded(
     })
 }
 
-/// What a thing that can be folded is known by.
+/// Returns the key of a foldable part.
 pub(super) fn hash_of(name: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A line that unfolds: what is inside is drawn while it is open, and stays open when the page is drawn anew.
+/// Draws a line that unfolds; its content is drawn while it is open, and it stays open when the page is redrawn.
 pub(super) fn fold(
     name: impl Hash,
     class: &'static str,
@@ -138,7 +138,7 @@ fn cut_words(len: u64) -> impl IntoView {
     view! { <p class="faint">{words}</p> }
 }
 
-/// A value that is looked at for its own sake: laid out at once, unless it is long.
+/// Draws a value as the main content: formatted at once, unless it is long.
 pub(super) fn opened(value: Shown) -> AnyView {
     if value.text.len() > OPEN {
         return view! { <Folded value label="Show"/> }.into_any();
@@ -150,7 +150,7 @@ pub(super) fn opened(value: Shown) -> AnyView {
     view! { <Text text/> }.into_any()
 }
 
-/// Members of an object as a table.
+/// Draws the members of an object as a table.
 pub(super) fn members(members: Vec<Member>) -> AnyView {
     let rows = members.into_iter().map(|member| {
         let name = match member.name.is_empty() {
@@ -162,7 +162,7 @@ pub(super) fn members(members: Vec<Member>) -> AnyView {
     pairs(KEPT, rows.collect())
 }
 
-/// Columns that the document does not have; nothing where there are none.
+/// Draws columns that OpenProse does not define; draws nothing if there are none.
 pub(super) fn others(extra: Extra) -> Option<AnyView> {
     if extra.is_empty() {
         return None;

@@ -1,4 +1,5 @@
-//! The conversation as one thread: messages, runs, questions and their answers; at its foot what waits for an answer.
+//! The conversation as one thread: messages, runs, questions and answers; at its end the question that waits for an
+//! answer.
 
 use std::sync::Arc;
 
@@ -15,14 +16,14 @@ use crate::text::words;
 use crate::ui::parts::{Copy, Empty, Go, Pill, When, live};
 use crate::ui::workflows::{short_id, spoken};
 
-/// Parts that are shown at first: the newest.
+/// The number of parts shown at first: the newest ones.
 const SHOWN: usize = 60;
 
-/// What is drawn, and what it is called in the address.
+/// The parts of the thread, and their names in the address.
 struct Drawn {
     page: WorkflowPage,
     keys: Vec<String>,
-    /// Whether any message says when it was.
+    /// Whether any message has a time.
     is_timed: bool,
 }
 
@@ -97,7 +98,7 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
     .into_any()
 }
 
-/// The place of what is selected among the parts.
+/// Returns the index of the selected item among the parts.
 fn find(drawn: &Drawn, chosen: &InThread) -> Option<usize> {
     let page = &drawn.page;
     page.thread.iter().position(|part| match (part, chosen) {
@@ -113,7 +114,7 @@ fn scroller() -> Option<web_sys::Element> {
     document().get_element_by_id("main")
 }
 
-/// Whether the foot of what was drawn before is in sight.
+/// Returns whether the end of the previously drawn thread is in view.
 fn stands_at_foot() -> bool {
     scroller().is_some_and(|main| {
         let below = main.scroll_height() - main.scroll_top() - main.client_height();
@@ -127,7 +128,7 @@ fn to_foot() {
     }
 }
 
-/// The parts from a place on. The day is said where it changes.
+/// Draws the parts from an index on. A day is shown where it changes.
 fn parts(drawn: &Drawn, from: usize) -> AnyView {
     let page = &drawn.page;
     let mut day = String::new();
@@ -142,7 +143,7 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
             Part::Question { at, .. } => at.as_ref(),
         };
         let of = at.map(day_of).unwrap_or_default();
-        // Of messages without a time a run's day says nothing.
+        // If the messages have no times, the day of a run would be misleading.
         let is_told = drawn.is_timed || page.messages.is_empty();
         if is_told && !of.is_empty() && of != day {
             views.push(view! { <li class="on-day">{of.clone()}</li> }.into_any());
@@ -174,7 +175,7 @@ fn parts(drawn: &Drawn, from: usize) -> AnyView {
     views.into_any()
 }
 
-/// The day of a time, and that it is UTC where that is known.
+/// Returns the day of a time, and that it is UTC if this is known.
 fn day_of(stamp: &Stamp) -> String {
     match (words::day(stamp), stamp) {
         (day, Stamp::At(_)) => format!("{day} UTC"),
@@ -219,7 +220,7 @@ fn message(said_of: Message, key: String, is_loose: bool, is_timed: bool) -> Any
     .into_any()
 }
 
-/// A question that does not wait any more.
+/// Draws a question that no longer waits.
 fn question(run: Option<usize>, text: String, at: Option<Stamp>, is_answered: bool) -> AnyView {
     let run = run.map(|run| format!("by run {} ", run + 1));
     view! {
@@ -234,7 +235,7 @@ fn question(run: Option<usize>, text: String, at: Option<Stamp>, is_answered: bo
     .into_any()
 }
 
-/// A question that is open, and the command that answers it.
+/// Draws a waiting question, and the command that answers it.
 fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
     let to = Shown::get().item(InThread::Run(asking.run.clone()));
     let status = spoken(status);
@@ -266,7 +267,7 @@ fn ask(asking: Asking, status: &str, several: bool) -> AnyView {
 }
 
 impl Shown {
-    /// Unfolds what is selected and scrolls to it, once.
+    /// Unfolds the selected item and scrolls to it, only once.
     fn reach(self, chosen: Option<InThread>) {
         let before = self
             .kept
@@ -289,7 +290,7 @@ impl Shown {
     }
 }
 
-/// Scrolls to an element once it is drawn; the page may have been left since.
+/// Scrolls to an element once it is drawn; the page may be gone by then.
 pub(super) fn scroll_to(id: String) {
     request_animation_frame(move || {
         if let Some(found) = document().get_element_by_id(&id) {

@@ -1,4 +1,4 @@
-//! One binding: what is known of it, its value, and why its name means it.
+//! The detail of one binding: its facts, its value, and why its name resolves to it.
 
 use leptos::prelude::*;
 use prosescope_core::scope::Outcome;
@@ -16,7 +16,7 @@ use crate::ui::parts::{Empty, When, link};
 use crate::ui::state::{App, Run};
 use crate::ui::value::Value;
 
-/// Draws the binding of an address.
+/// Draws the binding in an address.
 pub(super) fn draw(item: String) -> AnyView {
     let run = Run::get();
     let Ok(binding) = item.parse() else {
@@ -90,13 +90,13 @@ fn Binding(row: BindingRow) -> impl IntoView {
     }
 }
 
-/// What the name means, seen from a frame that can be chosen, and why.
+/// Resolves the name from a frame that the user can choose, with the reason.
 #[component]
 fn Why(row: BindingRow) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let asked = detail::query("from");
     let own = row.execution_id;
-    // `root` in the address is the root; a number a frame; nothing the binding's own frame.
+    // In the address, `root` is the root, a number is a frame, and a missing value is the binding's own frame.
     let from = Memo::new(move |_| match asked.get().as_deref() {
         None => own,
         Some(frame) => frame.parse::<i64>().ok(),

@@ -1,4 +1,4 @@
-//! A table: its columns and its rows, as they are.
+//! The detail of a table: its columns, and its rows as stored.
 
 use leptos::prelude::*;
 use prosescope_core::model::TableInfo;
@@ -11,7 +11,7 @@ use crate::ui::list::{Cursor, Key, Mark, Pages, Rows, Stretch};
 use crate::ui::parts::Empty;
 use crate::ui::state::{App, Run};
 
-/// Draws the table of a name.
+/// Draws the table with this name.
 pub(super) fn draw(name: &str) -> AnyView {
     let tables: StoredValue<Vec<TableInfo>> = expect_context();
     match tables.with_value(|tables| tables.iter().find(|table| table.name == name).cloned()) {
@@ -25,7 +25,7 @@ fn Table(table: TableInfo) -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let known = table.rows;
     let name = table.name.clone();
-    // What a page gives: not those that are computed, and of a wide table the first.
+    // The columns in a page of rows: without computed ones, and only the first ones of a wide table.
     let columns = RwSignal::new(Vec::<String>::new());
     let more_columns = RwSignal::new(0_u32);
     let widths = RwSignal::new(Vec::<usize>::new());
@@ -39,14 +39,14 @@ fn Table(table: TableInfo) -> impl IntoView {
                 len,
             };
             let page: TableRows = app.ask(request).await?;
-            // The answer may come after the table was left.
+            // The table may have been closed meanwhile.
             widths.try_update(|widths| cells::widen(widths, &page.columns, &page.rows));
             if columns.try_with_untracked(Vec::is_empty) == Some(true) {
                 columns.try_set(page.columns);
                 more_columns.try_set(page.more_columns);
             }
             let got = page.from + page.rows.len() as u64;
-            // An uncounted table is as long as what was read, and one row more while there may be more.
+            // If the rows are not counted, the list has the length read so far, plus one row while there may be more.
             let more = u64::from(page.rows.len() as u64 == u64::from(len));
             let total = page.total.or(known).unwrap_or(got + more);
             Ok(Stretch {

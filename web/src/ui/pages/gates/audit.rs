@@ -1,4 +1,4 @@
-//! The audit log and what its verification says.
+//! The audit log and the result of its verification.
 
 use leptos::prelude::*;
 use prosescope_core::view::{AuditRow, AuditView, Part};
@@ -6,7 +6,7 @@ use prosescope_core::view::{AuditRow, AuditView, Part};
 use crate::ui::list::{Cursor, Mark, Pages, Rows};
 use crate::ui::parts::{EmptyPart, Pill, When};
 
-/// What the verification says, in a line.
+/// Draws the result of the verification, in one line.
 pub(super) fn chain(audit: &AuditView) -> AnyView {
     let (class, mark) = match audit.chain.as_str() {
         "consistent" => ("pill ok", "✓"),
@@ -27,7 +27,7 @@ pub(super) fn chain(audit: &AuditView) -> AnyView {
     }).into_any()
 }
 
-/// The whole log.
+/// Draws the whole log.
 pub(super) fn draw(audit: &AuditView) -> AnyView {
     let issues = audit
         .issues
@@ -42,7 +42,7 @@ pub(super) fn draw(audit: &AuditView) -> AnyView {
         <span role="columnheader" class="wide">"When"</span>
         <span role="columnheader" class="wide">"Sealed"</span>
     };
-    // Of a log that is gone the issue says so.
+    // For a missing log, the issue is shown instead.
     if audit.rows.is_empty() && audit.issues.is_empty() {
         return view! { <EmptyPart part=Part::Audit what="No audit log" why="Nothing was logged about these gates."/> }
             .into_any();
@@ -72,7 +72,7 @@ fn row(_: u64, row: &AuditRow) -> AnyView {
     .into_any()
 }
 
-/// What happened to one gate.
+/// Draws the audit rows of one gate.
 pub(super) fn history(rows: &[AuditRow]) -> AnyView {
     if rows.is_empty() {
         return view! { <p class="faint">"The audit log does not speak of it."</p> }.into_any();

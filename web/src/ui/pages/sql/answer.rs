@@ -1,4 +1,4 @@
-//! The answer as a table, the cell that is chosen in it, and the ways to take it along.
+//! The answer to an SQL query: a table, the selected cell, and buttons that copy or save it.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
     .into_any()
 }
 
-/// How many rows there are, and what is left out of them.
+/// Describes the number of rows, and what is missing from them.
 fn how_many(view: &QueryView) -> String {
     let rows = match view.more {
         true => format!(
@@ -84,11 +84,11 @@ fn how_many(view: &QueryView) -> String {
 }
 
 fn json(view: &QueryView) -> String {
-    // Names, numbers and texts can always be written.
+    // Names, numbers and texts can always be serialized.
     serde_json::to_string_pretty(view).unwrap_or_default()
 }
 
-/// Gives the browser a text to save.
+/// Lets the browser save a text as a file.
 fn saved(text: &str, kind: &str, name: &str) -> Option<()> {
     let options = web_sys::BlobPropertyBag::new();
     options.set_type(kind);
@@ -133,7 +133,7 @@ fn table(view: &QueryView, chosen: RwSignal<Option<Place>>) -> AnyView {
     .into_any()
 }
 
-/// Scrolls sideways to the cell that is chosen.
+/// Scrolls sideways to the selected cell.
 fn show() {
     request_animation_frame(|| {
         let to = web_sys::ScrollIntoViewOptions::new();
@@ -162,7 +162,7 @@ fn row_of(at: u64, row: &[Cell], chosen: RwSignal<Option<Place>>) -> AnyView {
     cells.collect_view().into_any()
 }
 
-/// The cell that is chosen, whole.
+/// Draws the selected cell completely.
 fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) -> Option<AnyView> {
     let row = view.rows.get(at as usize)?;
     let cell = row.get(column)?;
@@ -180,7 +180,7 @@ fn cell(view: &QueryView, (at, column): Place, chosen: RwSignal<Option<Place>>) 
         rows: vec![row.clone()],
         ..QueryView::default()
     };
-    // The value itself, without what SQL writes around it; NULL is nothing.
+    // The copied text is the value itself, without SQL's quotes; NULL is empty.
     let (text, raw) = (cells::text(cell), cell.text.clone());
     Some(
         view! {

@@ -1,8 +1,8 @@
-//! What was asked in this tab: it is gone with the tab, and never written anywhere.
+//! The queries of this browser tab. They are lost with the tab and never written anywhere.
 
 use std::cell::RefCell;
 
-/// Questions that are remembered.
+/// The most queries remembered.
 const MOST: usize = 50;
 
 thread_local! {
@@ -10,12 +10,12 @@ thread_local! {
     static DRAFT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Returns the questions, the newest first.
+/// Returns the queries, the newest first.
 pub(super) fn all() -> Vec<String> {
     ASKED.with_borrow(Clone::clone)
 }
 
-/// Remembers a question, and returns all. The same question is kept once.
+/// Remembers a query and returns all; an equal one is kept only once.
 pub(super) fn remember(sql: &str) -> Vec<String> {
     ASKED.with_borrow_mut(|asked| {
         asked.retain(|known| known != sql);
@@ -25,12 +25,12 @@ pub(super) fn remember(sql: &str) -> Vec<String> {
     })
 }
 
-/// Returns what was in the field when the page was left.
+/// Returns the text that was in the field when the page was left.
 pub(super) fn draft() -> String {
     DRAFT.with_borrow(Clone::clone)
 }
 
-/// Keeps what is in the field.
+/// Keeps the text of the field.
 pub(super) fn keep(sql: &str) {
     DRAFT.with_borrow_mut(|draft| sql.clone_into(draft));
 }

@@ -1,4 +1,4 @@
-//! The field, and what is done with it: run, cancel, a stored question, an earlier one.
+//! The query field and its commands: run, cancel, choose a stored query or an earlier one.
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::text::words;
 use crate::ui::load::Answer;
 use crate::ui::parts::live;
 
-/// Characters of an earlier question that the menu shows.
+/// The number of characters of an earlier query shown in the menu.
 const TITLE: usize = 80;
 
 pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
@@ -43,7 +43,7 @@ pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
     .into_any()
 }
 
-/// Why there is no answer, and what to do.
+/// Draws the reason for a missing answer, and what to do.
 fn trouble(lens: Lens) -> AnyView {
     let Shown::Trouble(trouble) = lens.shown.get() else {
         return ().into_any();
@@ -54,7 +54,7 @@ fn trouble(lens: Lens) -> AnyView {
     .into_any()
 }
 
-/// The menu of stored questions: the one that is chosen is asked at once.
+/// Draws the menu of stored queries; a chosen one runs at once.
 fn stored(lens: Lens, questions: Vec<StoredQuestion>) -> AnyView {
     let options = questions.iter().map(|question| {
         view! { <option value=question.name.clone()>{question.about.clone()}</option> }
@@ -88,7 +88,7 @@ fn stored(lens: Lens, questions: Vec<StoredQuestion>) -> AnyView {
     .into_any()
 }
 
-/// The menu of earlier questions: the one that is chosen is put into the field.
+/// Draws the menu of earlier queries; a chosen one is put into the field.
 fn earlier(lens: Lens, asked: Vec<String>) -> AnyView {
     if asked.is_empty() {
         return ().into_any();
@@ -113,7 +113,7 @@ fn earlier(lens: Lens, asked: Vec<String>) -> AnyView {
         if let Some(sql) = sql {
             lens.sql.set(sql);
         }
-        // The menu shows its name again, so that the same question can be chosen twice. Setting a menu cannot fail.
+        // Resets the menu to its title, so that the same query can be chosen twice. Setting the property cannot fail.
         if let Some(menu) = event.target() {
             let _ = js_sys::Reflect::set(&menu, &"value".into(), &"".into());
         }
@@ -146,8 +146,8 @@ fn on_key(lens: Lens, event: &KeyboardEvent) {
     }
 }
 
-/// Goes to an older or a newer question, from an empty field or from one that holds a question as it was asked. In a
-/// question of several lines the keys move the caret, as everywhere.
+/// Goes to an older or newer query if the field is empty or contains one unchanged. In a query of several lines, the
+/// keys move the caret as usual.
 fn step(lens: Lens, older: bool) -> bool {
     let sql = lens.sql.get_untracked();
     let asked = lens.history.read_untracked();

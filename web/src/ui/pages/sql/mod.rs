@@ -1,6 +1,6 @@
-//! Questions in SQL: a field, what can be asked beside it, and the answer.
+//! SQL queries: a field, the available tables beside it, and the answer.
 //!
-//! A worker of its own answers, so that a question that takes long stops nothing else, and can be stopped.
+//! A separate worker runs the queries, so that a slow one blocks nothing else and can be stopped.
 
 mod answer;
 mod asked;
@@ -19,24 +19,25 @@ use crate::protocol::{Request, Trouble};
 use crate::ui::load::{Answer, ask};
 use crate::ui::state::{App, Run};
 
-/// What the parts of the page share; cheap to copy.
+/// The common state of the page; cheap to copy.
 #[derive(Clone, Copy)]
 struct Lens {
     app: App,
     run: Run,
-    /// What is in the field.
+    /// The text in the field.
     sql: RwSignal<String>,
     field: NodeRef<Textarea>,
-    /// Questions of this tab, the newest first.
+    /// The queries of this tab, the newest first.
     history: RwSignal<Vec<String>>,
     shown: RwSignal<Shown>,
-    /// Whether the run was read anew since the answer.
+    /// Whether the run was reread since the answer.
     is_old: RwSignal<bool>,
-    /// Grows with each question, and when one is stopped: late answers are not shown.
+    /// The number of the current query; increased by each query and by stopping one, so that late answers are
+    /// ignored.
     number: StoredValue<u32>,
 }
 
-/// What is shown below the field.
+/// The content below the field.
 #[derive(Clone)]
 enum Shown {
     Nothing,
@@ -64,7 +65,7 @@ impl Lens {
         matches!(*self.shown.read(), Shown::Running)
     }
 
-    /// Asks what is in the field.
+    /// Runs the query in the field.
     fn ask(self) {
         if matches!(*self.shown.read_untracked(), Shown::Running) {
             return;
@@ -83,7 +84,7 @@ impl Lens {
         };
         spawn_local(async move {
             let got = self.app.query::<QueryView>(&request).await;
-            // Stopped since, or the page was left.
+            // The query was stopped, or the page is gone.
             if self.number.try_get_value() != Some(this) {
                 return;
             }
@@ -97,7 +98,7 @@ impl Lens {
         });
     }
 
-    /// Leaves off the question that is being answered.
+    /// Stops the running query.
     fn stop(self) {
         self.next();
         self.app.stop_query();
@@ -118,13 +119,13 @@ pub(super) fn draw() -> AnyView {
         place: lens.run.place(),
     });
     Effect::new(move || asked::keep(&lens.sql.read()));
-    // What the worker has read is as old as its first question.
+    // The worker keeps the state of the run that it read for its first query.
     let edition = lens.app.follow.edition;
     Effect::new(move |before: Option<()>| {
         edition.track();
         if before.is_some() {
             lens.is_old.set(true);
-            // What is being answered is answered of what was read before.
+            // A running query is answered from the earlier state.
             if !matches!(*lens.shown.read_untracked(), Shown::Running) {
                 lens.app.stop_query();
             }

@@ -1,4 +1,4 @@
-//! The tables and columns that can be asked: a click puts a name into the field.
+//! The tables and columns available to queries: a click inserts a name into the field.
 
 use leptos::prelude::*;
 use prosescope_core::view::{QueryTable, QueryTables};
@@ -7,7 +7,7 @@ use super::Lens;
 use crate::text::words;
 use crate::ui::load::{Answer, loaded};
 
-/// Pixels of a window from which the tables have a column of their own (`sql.css`).
+/// The width of the window, in pixels, from which the tables have their own column (`sql.css`).
 const WIDE: f64 = 860.0;
 
 pub(super) fn draw(lens: Lens, known: Answer<QueryTables>) -> AnyView {
@@ -81,7 +81,7 @@ fn one(lens: Lens, table: QueryTable, begins_open: bool) -> AnyView {
     .into_any()
 }
 
-/// Puts a name into the field where the caret is, in place of what is selected.
+/// Inserts a name into the field at the caret, replacing the selection.
 fn put(lens: Lens, name: &str) {
     let Some(field) = lens.field.get_untracked() else {
         return;
@@ -91,7 +91,7 @@ fn put(lens: Lens, name: &str) {
     let place = |at: Result<Option<u32>, _>| at.ok().flatten();
     let end = field.value().encode_utf16().count() as u32;
     let (from, to) = (place(from).unwrap_or(end), place(to).unwrap_or(end));
-    // What the browser refuses leaves the field as it is.
+    // On an error the field stays the same.
     let _ = field.set_range_text_with_start_and_end(&text, from, to);
     let after = from + text.encode_utf16().count() as u32;
     let _ = field.set_selection_range(after, after);
@@ -99,7 +99,7 @@ fn put(lens: Lens, name: &str) {
     lens.sql.set(field.value());
 }
 
-/// A name as SQL takes it.
+/// Quotes a name for SQL if necessary.
 fn quoted(name: &str) -> String {
     let mut letters = name.chars();
     let begins = letters

@@ -1,4 +1,4 @@
-//! What a run that is not over has left: statements that it has not reached, below those that it has.
+//! The statements that an unfinished run has not reached yet, below the trace.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages;
@@ -10,7 +10,7 @@ use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::live;
 use crate::ui::state::Run;
 
-/// Draws it, folded: which statements they are is planned when somebody looks.
+/// Draws the statements, folded; the plan is computed when they are unfolded.
 pub(super) fn draw(run: Run) -> AnyView {
     let left = Memo::new(move |_| {
         run.overview.with(|overview| match overview {
@@ -30,7 +30,7 @@ pub(super) fn draw(run: Run) -> AnyView {
     let list = move || {
         open.get().then(|| {
             loaded(ask_page(pages::Page::Resume), move |view: ResumeView| {
-                // In the order of the program, as they are read there.
+                // In the order of the program, which a reader expects.
                 let mut ahead = view.ahead.clone();
                 ahead.sort_by_key(|of| of.line);
                 let more = u64::from(view.ahead_count).saturating_sub(view.ahead.len() as u64);

@@ -1,4 +1,4 @@
-//! The timeline beside the tree: when each row was worked on, and what of the axis is seen.
+//! The timeline beside the trace: the time of each row, and the visible part of the axis.
 
 use leptos::ev::{MouseEvent, WheelEvent};
 use leptos::prelude::*;
@@ -15,7 +15,7 @@ use crate::text::words;
 use crate::ui::parts::tone_class;
 use crate::ui::state::App;
 
-/// The axis of the run that is shown, once it is there.
+/// The axis of the shown run, once it has arrived.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
     pub(super) timeline: RwSignal<Option<Timeline>>,
@@ -23,7 +23,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Asks for the axis where the timeline is shown, and again when the run was read anew.
+    /// Requests the axis when the timeline is shown, and again when the run was reread.
     pub(super) fn new(tree: Tree) -> Axis {
         let app = tree.app;
         let axis = Axis {
@@ -38,7 +38,7 @@ impl Axis {
             let place = tree.run.place();
             spawn_local(async move {
                 if let Ok(timeline) = app.ask::<Timeline>(Request::Timeline { place }).await {
-                    // The page may be gone by now.
+                    // The page may be gone when the answer arrives.
                     axis.timeline.try_set(Some(timeline));
                 }
             });
@@ -46,7 +46,7 @@ impl Axis {
         axis
     }
 
-    /// Zooms and moves by the wheel: with Ctrl it zooms where the pointer is, with Shift it moves.
+    /// Handles the mouse wheel: with Ctrl it zooms at the pointer, with Shift it moves.
     pub(super) fn on_wheel(self, event: &WheelEvent) {
         let down = if event.delta_y() == 0.0 {
             event.delta_x()
@@ -66,7 +66,7 @@ impl Axis {
         event.prevent_default();
     }
 
-    /// The bar of a row, with words for those who do not see it. What only holds others is drawn fainter than they are.
+    /// Draws the bar of a row, with words for screen readers. A row that only contains others has a fainter bar.
     pub(super) fn lane(self, bar: Option<Bar>, status: &str, holds: bool) -> AnyView {
         let Some(bar) = bar else {
             return view! { <span role="gridcell" class="lane" title="No time is recorded"></span> }.into_any();
@@ -94,7 +94,7 @@ impl Axis {
         .into_any()
     }
 
-    /// Lets a row fill what is seen, where its time is known.
+    /// Zooms the axis to a row, if its time is known.
     pub(super) fn fill(self, app: App, bar: Option<Bar>) {
         match bar {
             Some(bar) => self.seen.set(Seen::around(bar.from, bar.until, self.len())),
@@ -102,7 +102,7 @@ impl Axis {
         }
     }
 
-    /// How long a row took: what is recorded, else how long what lies in it did.
+    /// Returns the duration of a row: the recorded one, or else that of its children.
     pub(super) fn lasted(self, bar: Option<Bar>, recorded: Option<&str>) -> Option<String> {
         let inner = bar.filter(|bar| bar.end == BarEnd::Inner);
         let of_bar = |bar: Bar| {
@@ -118,7 +118,7 @@ impl Axis {
         recorded.map(str::to_owned).or_else(|| of_bar(inner?))
     }
 
-    /// The same as it is drawn.
+    /// Draws the duration of a row.
     pub(super) fn took(self, bar: Option<Bar>, recorded: Option<String>) -> AnyView {
         match (recorded, bar) {
             (Some(recorded), _) => recorded.into_any(),
@@ -130,7 +130,7 @@ impl Axis {
         }
     }
 
-    /// Whether the end waited for some rows and not for others: where it waited for all, or that is not known, none is marked.
+    /// Returns whether only some rows delayed the end of the run: if all did, or if that is unknown, none is marked.
     fn is_critical_known(self) -> bool {
         let sequential = |timeline: &Option<Timeline>| timeline.as_ref()?.sequential;
         self.timeline.with(sequential) == Some(false)
@@ -141,7 +141,7 @@ impl Axis {
             .with(|timeline| timeline.as_ref().map_or(1, |timeline| timeline.len))
     }
 
-    /// Round times along what is seen of the axis.
+    /// Returns round times in the visible part of the axis.
     fn marks(self) -> Vec<Tick> {
         let seen = self.seen.get();
         self.timeline.with(|timeline| {
@@ -151,7 +151,7 @@ impl Axis {
         })
     }
 
-    /// Times along the axis, above the bars; above them where a long run was busy.
+    /// Draws the times along the axis, above the bars; for a long run, also the overview map.
     pub(super) fn ticks(self) -> AnyView {
         let tick = |tick: Tick| {
             view! { <span class="tick" style:left=format!("{:.3}%", tick.at)>{tick.words}</span> }
@@ -160,7 +160,7 @@ impl Axis {
         view! { <span role="columnheader" class="lane" aria-label="When"><Map axis=self/>{ticks}</span> }.into_any()
     }
 
-    /// Where the times are, and where idle time is drawn short: a background of all bars.
+    /// Returns the CSS background of all bars, with lines at the times and marks at shortened idle times.
     pub(super) fn background(self) -> String {
         let seen = self.seen.get();
         let stripe = |from: f64, until: String, colour: &str| {
@@ -190,7 +190,7 @@ impl Axis {
     }
 }
 
-/// The place in a lane that the pointer is at, as a part of it; the middle, where it points elsewhere.
+/// Returns the position of the pointer in a lane, as a fraction; the middle if it points elsewhere.
 fn pointed(event: &MouseEvent) -> f64 {
     let target = event
         .target()
@@ -207,7 +207,7 @@ fn duration(millis: u64) -> String {
     human_duration(i64::try_from(millis).unwrap_or(i64::MAX))
 }
 
-/// When a row was worked on, in words.
+/// Describes in words when a row ran.
 fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     let (from, until) = (timeline.passed(bar.from), timeline.passed(bar.until));
     let began = format!("began after {}", duration(from));
@@ -225,7 +225,7 @@ fn words_of(timeline: &Timeline, bar: &Bar) -> String {
     format!("{began}, {ended}{critical}")
 }
 
-/// What a reader must know of the axis.
+/// Draws remarks about the axis.
 #[component]
 pub(super) fn About(axis: Axis) -> impl IntoView {
     let draw = move || {
@@ -250,7 +250,7 @@ pub(super) fn About(axis: Axis) -> impl IntoView {
     view! { {draw} }
 }
 
-/// Zooms.
+/// Draws the zoom buttons.
 #[component]
 pub(super) fn Zoom(app: App) -> impl IntoView {
     view! {

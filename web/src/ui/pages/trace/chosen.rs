@@ -1,4 +1,4 @@
-//! Which rows of the trace are shown, and in which order.
+//! The filter and the order of the trace.
 
 use leptos::prelude::*;
 use prosescope_core::session::pages::{TraceChoice, TraceOrder};
@@ -10,7 +10,7 @@ use crate::protocol::Folded;
 use crate::text::{sift, words};
 use crate::ui::keys::focus;
 
-/// What failed by itself, then the blocks around it.
+/// Returns the filter for failures: nodes that failed themselves come first, then the blocks around them.
 fn failures() -> TraceChoice {
     TraceChoice {
         status: "failed".to_owned(),
@@ -19,7 +19,7 @@ fn failures() -> TraceChoice {
     }
 }
 
-/// Chooses among the rows.
+/// Draws the filter.
 #[component]
 pub(super) fn Choose(tree: Tree) -> impl IntoView {
     let shown = tree.app.trace;
@@ -29,7 +29,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
         tree.again();
         tree.cursor.go(0);
     };
-    // What is typed stays as it is typed, unless the choice became another.
+    // The typed text stays as typed unless the filter was changed elsewhere.
     let typed = RwSignal::new(sift::words(&choice.get_untracked()));
     Effect::new(move || {
         let now = choice.get();

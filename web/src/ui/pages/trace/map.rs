@@ -1,4 +1,4 @@
-//! The whole axis of a long run, small: where it was busy, where something failed, and what of it is seen.
+//! A small map of the whole axis of a long run: busy times, failures, and the visible part.
 
 use leptos::prelude::*;
 use prosescope_core::view::Dense;
@@ -8,7 +8,7 @@ use super::axis::Axis;
 use crate::text::axis::Seen;
 use crate::ui::parts::part_of;
 
-/// The whole axis; nothing where the run is short. Drawing along it chooses what is seen.
+/// Draws the map, except for a short run. Dragging in it selects the visible part.
 #[component]
 pub(super) fn Map(axis: Axis) -> impl IntoView {
     let begun = StoredValue::new(None::<f64>);

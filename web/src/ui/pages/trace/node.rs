@@ -1,4 +1,4 @@
-//! Everything that is known of one row of the trace.
+//! The detail of one row of the trace.
 
 use leptos::prelude::*;
 use prosescope_core::issue::Issue;
@@ -15,10 +15,10 @@ use crate::ui::pages::shown_status;
 use crate::ui::parts::{Empty, Go, When, binding_links, link, live, tone_class};
 use crate::ui::state::{App, Move, Run};
 
-/// Rows around the open one that are named.
+/// The number of ancestors shown by their text.
 const INNERMOST: usize = 3;
 
-/// Draws the row of an address.
+/// Draws the row in an address.
 pub(super) fn draw(item: String) -> AnyView {
     let (app, run) = (App::get(), Run::get());
     let answer: Answer<Option<NodeDetail>> = ask_by(move || {
@@ -64,7 +64,7 @@ async fn read(app: App, run: Run, item: &str) -> Result<Option<NodeDetail>, Trou
 fn Detail(detail: NodeDetail) -> impl IntoView {
     let run = Run::get();
     let row = detail.row.clone();
-    // The innermost are what tells where one is.
+    // The nearest ancestors describe the place best; the others are abbreviated.
     let hidden = detail.path.len().saturating_sub(INNERMOST);
     let path = detail
         .path
@@ -97,13 +97,13 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
     }
 }
 
-/// How it stands, how often it was tried, how long it took and when, and where it is in the program.
+/// Draws the status, attempts, duration and times, and the place in the program.
 fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     let row = &detail.row;
     let status = shown_status(row).to_owned();
     let class = format!("standing {}", tone_class(&status));
     let fact = |words: String| view! { <span dir="auto">{words}</span> }.into_any();
-    // A frame's detail begins with the word.
+    // The detail of a frame already begins with the word.
     let about = match row.detail.as_str() {
         "" => row.kind.clone(),
         about if about.starts_with(&row.kind) => about.to_owned(),
@@ -157,7 +157,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// What its rows record, folded.
+/// Draws the recorded rows, folded.
 fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
     let scope = detail.frame.map_or_else(
         || "the program's top level".to_owned(),
@@ -179,7 +179,7 @@ fn recorded(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// The way to what failed before and after, to its line, and to a model.
+/// Draws links to the previous and next failure and to the line, and the button for a model.
 fn foot(run: Run, detail: &NodeDetail) -> AnyView {
     let app = App::get();
     let line = detail.row.line.map(|line| {
@@ -205,7 +205,7 @@ fn foot(run: Run, detail: &NodeDetail) -> AnyView {
     .into_any()
 }
 
-/// What made it fail or stop: what failed first, with its message.
+/// Draws the cause of a failure or stop: the first failure, with its message.
 fn because_of(run: Run) -> AnyView {
     let overview = run.overview.get().and_then(Result::ok);
     let failure = overview.and_then(|overview| overview.failure);
@@ -225,7 +225,7 @@ fn because_of(run: Run) -> AnyView {
     .into_any()
 }
 
-/// What is worth a sentence.
+/// Returns a remark about the row.
 fn said(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
     match (row.recovered, row.derived) {
@@ -264,7 +264,7 @@ fn issues(issues: &[Issue]) -> Option<AnyView> {
     })
 }
 
-/// A row of the store with every column, empty ones left out.
+/// Draws a row of the store with all its nonempty columns.
 fn store_row(row: &RowView) -> AnyView {
     let columns = row
         .columns

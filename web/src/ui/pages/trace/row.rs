@@ -1,4 +1,4 @@
-//! A row of the trace: how it stands, what it is, how long it took and when.
+//! A row of the trace: its status, statement, duration and times.
 
 use leptos::prelude::*;
 use prosescope_core::view::{TreeRow, icon};
@@ -12,17 +12,17 @@ use crate::ui::pages::shown_status;
 use crate::ui::parts::tone_class;
 use crate::ui::state::Run;
 
-/// Levels that are indented; deeper rows say their depth instead.
+/// The most levels that are indented; deeper rows state their depth instead.
 const INDENTED: u32 = 16;
 
-/// What a row is called: how it stands, what it is, and how long it took.
+/// Returns the row's label for screen readers: its status, statement and duration.
 pub(super) fn called(row: &Line, took: Option<&str>) -> String {
     let round = row.round.filter(|_| row.kind != "round");
     let cause = if row.first_cause { "first cause" } else { "" };
     words::joined([
         shown_status(row).to_owned(),
         round.map_or_else(String::new, |n| format!("round {n}")),
-        // The round is a clause of its own.
+        // The round is added as its own clause.
         row.text
             .trim_end_matches(':')
             .replacen(": round ", ", round ", 1),
@@ -32,7 +32,7 @@ pub(super) fn called(row: &Line, took: Option<&str>) -> String {
     ])
 }
 
-/// Draws it.
+/// Draws the row.
 pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     let statement = statement(tree, row);
     if !timed {
@@ -50,15 +50,15 @@ pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     .into_any()
 }
 
-/// Whether other rows lie in it; of rows that were looked for, which have no levels, too.
+/// Returns whether the row has children; in a filtered list, rows have no levels but still a number of descendants.
 fn holds(row: &Line) -> bool {
     row.children > 0 || row.descendants > 0
 }
 
-/// How a row stands, and what it is.
+/// Draws the status and the statement of a row.
 fn statement(tree: Tree, row: &Line) -> AnyView {
     let (node, folded, status) = (row.node, row.folded, shown_status(row).to_owned());
-    // The row says by itself whether it is folded.
+    // Hidden from screen readers, because the row itself states whether it is folded.
     let twisty = match row.children > 0 {
         true => view! {
             <button class="twisty" class:folded=folded tabindex="-1" aria-hidden="true"
@@ -73,14 +73,15 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
         Some(error) => format!("{}\n{error}", row.text),
         None => row.text.clone(),
     };
-    // What is usual, and what failed because of something else, is not what one looks for.
+    // Rows that succeeded, or that failed only because of another one, are drawn quietly: readers look for the
+    // others.
     let is_because = status == "failed" && holds(row) && !row.first_cause;
     let is_quiet = status == "completed" || is_because;
     let glyph = format!("glyph {}", tone_class(&status));
     let picture = icon(&status);
     let detail = (!row.detail.is_empty() && row.argument.is_none()).then(|| row.detail.clone());
     let argument = row.argument.clone();
-    // A round that holds one call is one row with it.
+    // A round that contains one call is drawn as one row with it.
     let round = row.round.filter(|_| row.kind != "round");
     let round = round.map(|n| view! { <s>{format!("round {n} › ")}</s> });
     let hidden = (folded && row.descendants > 0)

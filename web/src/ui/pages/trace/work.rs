@@ -1,4 +1,4 @@
-//! The answer in the row: what a statement was asked, what it was given, what it answered, and its attempts.
+//! The work of a statement: its prompt, the values given to it, its answer, and its attempts.
 
 use leptos::prelude::*;
 use prosescope_core::view::{
@@ -13,7 +13,7 @@ use crate::ui::parts::{Pill, When, link};
 use crate::ui::rendered::Markdown;
 use crate::ui::state::Run;
 
-/// Draws what is known of it; nothing where nothing is.
+/// Draws what is recorded of the work; draws nothing if nothing is.
 pub(super) fn draw(work: NodeWork) -> AnyView {
     let asked = (work.prompt.is_some() || work.prompt_note.is_some()).then(|| {
         view! {
@@ -56,13 +56,13 @@ pub(super) fn draw(work: NodeWork) -> AnyView {
     view! { <div class="work">{asked}{given}{answered}{attempts}</div> }.into_any()
 }
 
-/// The agent that carried it out, and its model.
+/// Draws the agent that carried out the statement, and its model.
 fn who(by: &AskedAgent) -> AnyView {
     let model = by.model.as_ref().map(|model| format!(" · {model}"));
     view! { <small dir="auto">{by.name.clone()}{model}</small> }.into_any()
 }
 
-/// The first lines of a text, as the page of its value shows it.
+/// Draws the first lines of a text, formatted as on the page of its value.
 fn excerpt(of: Excerpt) -> AnyView {
     let cut = of
         .cut
