@@ -741,7 +741,7 @@ impl From<prosescope_core::source::SourceError> for Trouble {
             SourceError::NotFound(path) => (
                 path,
                 "It is not among the files that were opened.".to_owned(),
-                "Open the whole folder, so that everything it names is there.".to_owned(),
+                "Open the whole folder, with all the files that it refers to.".to_owned(),
             ),
             SourceError::Changed(path) => (
                 path,

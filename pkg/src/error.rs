@@ -1,4 +1,4 @@
-//! Errors as JavaScript sees them: a subclass of `Error` with a `code` for programs and a `hint` for people.
+//! The package's errors: subclasses of `Error` with a `code` for programs and a `hint` for people.
 
 use prosescope_core::session::{ChooseError, OpenError};
 use prosescope_core::source::SourceError;
@@ -8,12 +8,12 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(raw_module = "./problem.js")]
 extern "C" {
-    /// Makes the error of a class.
+    /// Creates an error of a class.
     fn problem(class: &str, code: &str, message: &str, hint: &str, file: Option<String>)
     -> JsValue;
 }
 
-/// Why something could not be done.
+/// The reason why a call failed.
 pub(crate) struct Problem {
     class: &'static str,
     code: &'static str,
@@ -23,7 +23,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// The call itself is wrong.
+    /// Creates an error for an invalid call.
     pub(crate) fn usage(code: &'static str, message: impl Into<String>, hint: &str) -> Problem {
         Problem {
             class: "UsageError",
@@ -34,7 +34,7 @@ impl Problem {
         }
     }
 
-    /// What was asked for is not there.
+    /// Creates an error for something that does not exist.
     pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Problem {
         Problem {
             class: "NotFoundError",
@@ -45,18 +45,18 @@ impl Problem {
         }
     }
 
-    /// Something that should not happen.
+    /// Creates an error for a defect of the package.
     pub(crate) fn defect(what: &str) -> Problem {
         Problem {
             class: "DefectError",
             code: "defect",
             message: format!("this is a defect of Prosescope: {what}"),
-            hint: "please report it, with the kind of run that you opened".to_owned(),
+            hint: "please report it, and describe the run that you opened".to_owned(),
             file: None,
         }
     }
 
-    /// What JavaScript threw when it was asked for bytes, in words.
+    /// Returns the message of an exception from JavaScript code that was called for bytes.
     pub(crate) fn thrown(value: &JsValue) -> String {
         let message = js_sys::Reflect::get(value, &"message".into()).ok();
         let message = message.and_then(|message| message.as_string());
@@ -75,7 +75,7 @@ impl Problem {
 }
 
 impl Problem {
-    /// A shared file that cannot be unpacked.
+    /// Creates an error for a shared file that cannot be unpacked.
     pub(crate) fn packed(path: &str, error: &dyn std::fmt::Display, hint: &str) -> Problem {
         let message = format!("{path}: {error}");
         Problem::open("unreadable", message, hint, path.to_owned())
@@ -118,7 +118,7 @@ impl From<SourceError> for Problem {
                 file: Some(path),
                 ..Problem::not_found(
                     message,
-                    "give the whole folder, so that everything it names is there",
+                    "give the whole folder, with all the files that it refers to",
                 )
             },
             SourceError::Changed(path) => Problem::open(
@@ -175,9 +175,9 @@ impl From<ShareError> for Problem {
             ShareError::Page(_) => "bad-viewer",
             ShareError::Remains { .. } => "secret-remains",
         };
-        // What to do is said in the command's words where it has its own for it.
+        // Errors with their own wording for JavaScript instead of the command line's.
         let hint = match &error {
-            ShareError::Read { .. } => "check() of the run says what is wrong with it".to_owned(),
+            ShareError::Read { .. } => "check() of the run shows what is wrong".to_owned(),
             ShareError::Write(_) | ShareError::Written(_) => {
                 "memory may have run out: share fewer runs, or leave out long values with maxValue"
                     .to_owned()

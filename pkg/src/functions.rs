@@ -1,4 +1,4 @@
-//! Functions beside the run's own methods.
+//! The package's functions other than the run's methods.
 
 use prosescope_core::check::report;
 use prosescope_core::issue::Severity;
@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use crate::error::Problem;
 use crate::run::{Run, json, text};
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Serialize)]
 struct Checked {
     #[serde(flatten)]
@@ -20,7 +20,7 @@ struct Checked {
     rules: Vec<RuleView>,
 }
 
-/// A resolution with its winner by name.
+/// A resolution, with its winner by name.
 #[derive(Serialize)]
 struct Resolution {
     #[serde(flatten)]
@@ -28,7 +28,8 @@ struct Resolution {
     winner: Option<CandidateView>,
 }
 
-/// What a name means in a frame (an execution id; without it at the root), and why: every candidate, the winner first.
+/// Resolves a name in a frame (an execution id; the root if missing), with the reason: every candidate, the winner
+/// first.
 #[wasm_bindgen]
 pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, JsValue> {
     let view = pages::resolve(run.session(), &text(name)?, run.frame(frame)?);
@@ -38,8 +39,8 @@ pub fn resolve(run: &Run, name: &JsValue, frame: &JsValue) -> Result<JsValue, Js
     })
 }
 
-/// Everything that is odd in a run, also what reading does not look for; each with its place and what to do about it,
-/// errors first. Reads the whole database.
+/// Checks a run beyond what reading it already checks, and returns the findings with their places and ways to fix
+/// them, errors first. Reads the whole database.
 #[wasm_bindgen]
 pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     let session = run.session();
@@ -52,20 +53,20 @@ pub fn check(run: &Run) -> Result<JsValue, JsValue> {
     })
 }
 
-/// state.md, rendered from the run's data; `whole` writes the whole program, not only what ran and what is next.
+/// Renders state.md from the run's data; `whole` includes the whole program, not only what ran and what is next.
 #[wasm_bindgen(js_name = renderState)]
 pub fn render_state(run: &Run, whole: Option<bool>) -> String {
     pages::state_md(run.session(), whole.unwrap_or_default())
 }
 
-/// Whether a folder below the one that was named is looked into.
+/// Returns whether to list a folder within the named one.
 #[wasm_bindgen(js_name = isListed)]
 pub fn is_listed(folder: &str) -> bool {
     source::is_listed(folder)
 }
 
-/// Reads a duration as programs write it: `30s`, `4h`, `2h30m`. Throws a `DurationError` that says what is wrong, and
-/// at which character.
+/// Parses a duration as in programs: `30s`, `4h`, `2h30m`. Throws a `DurationError` with the fault and the position
+/// of the character.
 #[wasm_bindgen(js_name = parseTimeout)]
 pub fn parse_timeout(duration: &JsValue) -> Result<JsValue, JsValue> {
     let timeout = Timeout::parse(&text(duration)?).map_err(Problem::from)?;

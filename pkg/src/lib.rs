@@ -5,11 +5,10 @@
 //!                                           views as objects ◄── one method a page ◄──────────┘
 //! ```
 //!
-//! This crate converts and calls. What a run is, the core says; what JavaScript may pass, `pkg/js` says, which is all that
-//! others see: this crate's own functions are called from there alone. A view crosses by the same serde derives that print
-//! `prosescope … --json`, so both are the same by construction; its TypeScript types are generated from the core's structs
-//! (`pkg/js/views.d.ts`).
-//! Bytes stay where JavaScript holds them and are read in place (see `vfs/`).
+//! This crate only converts and calls. The core decides what a run is; `pkg/js` decides what JavaScript may pass, and
+//! is the only caller of this crate's functions. Views are converted by the serde derives that also print `prosescope
+//! … --json`, so both are always equal; their TypeScript types are generated from the core's structs
+//! (`pkg/js/views.d.ts`). Bytes stay where JavaScript has them and are read in place (see `vfs/`).
 
 #![cfg_attr(
     not(all(target_family = "wasm", target_os = "unknown")),

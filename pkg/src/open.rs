@@ -1,4 +1,4 @@
-//! From paths and bytes to a run.
+//! Opens a run from paths and bytes.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::source::{Held, JsSource};
 
 #[wasm_bindgen]
 extern "C" {
-    /// Files, as `pkg/js/files.js` makes them of any input.
+    /// Files, as `pkg/js/files.js` builds them from any input.
     pub type Given;
 
     #[wasm_bindgen(method, getter)]
@@ -24,24 +24,24 @@ extern "C" {
     #[wasm_bindgen(method, getter)]
     fn paths(this: &Given) -> Vec<String>;
 
-    /// Of each: its bytes, or a function that gives a part of them.
+    /// The bytes of each file, or a function that returns a part of them.
     #[wasm_bindgen(method, getter)]
     fn bytes(this: &Given) -> Vec<JsValue>;
 
-    /// How many bytes each has.
+    /// The length of each file in bytes.
     #[wasm_bindgen(method, getter)]
     fn lengths(this: &Given) -> Vec<f64>;
 
-    /// When each was changed: milliseconds since 1970 UTC, or NaN.
+    /// The modification time of each file, in milliseconds since 1970 UTC, or NaN.
     #[wasm_bindgen(method, getter)]
     fn modified(this: &Given) -> Vec<f64>;
 
-    /// Folders that were not looked into.
+    /// The skipped folders.
     #[wasm_bindgen(method, getter, js_name = leftOut)]
     fn left_out(this: &Given) -> Option<Vec<String>>;
 }
 
-/// Opens a run of these files.
+/// Opens a run from these files.
 #[wasm_bindgen(js_name = openRun)]
 pub fn open_run(
     given: &Given,
@@ -61,7 +61,7 @@ pub fn open_run(
     Ok(Run::new(session, source, place, now))
 }
 
-/// Lists the runs of these files, newest first.
+/// Lists the runs in these files, the newest first.
 #[wasm_bindgen(js_name = listRuns)]
 pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
     let source: Rc<dyn Source> = source(given)?;
@@ -72,8 +72,8 @@ pub fn list_runs(given: &Given, now: Option<f64>) -> Result<JsValue, JsValue> {
     json(&list(&source, &options))
 }
 
-/// Where the run lies that is meant: the one of that name, else the latest. What holds no run is opened all the same,
-/// so that the core says what it is: agents without a run, or something else.
+/// Returns the place of the named run, or else of the latest. Files without a run are opened anyway, so that the
+/// core's error names what they are: agents without a run, or something else.
 fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Result<String, Problem> {
     match choose(source, run.unwrap_or("latest"), options) {
         Err(ChooseError::Nothing { .. }) if run.is_none() && !source.files().is_empty() => {
@@ -92,7 +92,7 @@ fn place(source: &Rc<dyn Source>, run: Option<&str>, options: &Options) -> Resul
     }
 }
 
-/// A lone database or folder may lie under any name: the run in it knows its own.
+/// Finds a run by its id if there is only one: a lone database or folder can have any name.
 fn by_its_own_id(source: &Rc<dyn Source>, run: &str, options: &Options) -> Option<String> {
     let listed = list(source, options).runs;
     match listed.as_slice() {
@@ -109,7 +109,7 @@ fn source(given: &Given) -> Result<Rc<JsSource>, Problem> {
         let path = clean(&path).ok_or_else(|| {
             Problem::usage(
                 "bad-path",
-                format!("{path:?} is no path inside of what is opened"),
+                format!("{path:?} is not a path inside of the opened folder"),
                 "give each file a path relative to the folder that is opened, such as bindings/a.md",
             )
         })?;

@@ -1,4 +1,5 @@
-//! A shared file: a zip of runs, or a page that holds one. What it holds stays where JavaScript keeps it, outside of our memory.
+//! Opens a shared file: a zip of runs, or a page with one. The unpacked bytes stay in JavaScript's memory, outside of
+//! the wasm memory.
 
 use std::io;
 
@@ -12,19 +13,19 @@ use prosescope_share::{ReaderAt, page};
 use crate::error::Problem;
 use crate::source::Held;
 
-/// Bytes that it may unpack to.
+/// The most bytes to which it may unpack.
 const MOST: u64 = 1 << 30;
 
-/// The files of a shared file, and what is to be said of it.
+/// The files of a shared file, and remarks about it.
 pub(crate) struct Unpacked {
     pub(crate) files: Vec<(FileEntry, Held)>,
     pub(crate) issue: Option<Issue>,
 }
 
-/// Unpacks what is a shared file by what it holds; `None` for any other.
+/// Recognises a shared file by its content and unpacks it; returns `None` for any other file.
 pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpacked>, Problem> {
     let mut head = vec![0; HEAD];
-    // What cannot be read says so when it is opened.
+    // A read error is reported when the file is opened.
     let read = bytes.read(len, 0, &mut head).unwrap_or(0);
     head.truncate(read);
     if is_zip(&head) {
@@ -33,7 +34,7 @@ pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpa
     if !page::is_page(&head) {
         return Ok(None);
     }
-    // A page is longer than what is packed in it.
+    // The packed run is shorter than its page, so the page's length is enough.
     let zip = Uint8Array::new_with_length(u32::try_from(len).unwrap_or(u32::MAX));
     let mut at = 0;
     let found = page::unpack(&InPlace { bytes, len }, &mut |piece| {
@@ -53,7 +54,7 @@ pub(crate) fn unpacked(path: &str, len: u64, bytes: &Held) -> Result<Option<Unpa
     }
 }
 
-/// The files of a zip that was packed here.
+/// Returns the files of a zip that was packed by this package.
 pub(crate) fn of_packed(zip: &[u8]) -> Result<Vec<(FileEntry, Held)>, ArchiveError> {
     let archive = Archive::open(zip, zip.len() as u64, u64::MAX)?;
     let mut files = Files::default();
@@ -72,7 +73,7 @@ fn unpack(path: &str, zip: &InPlace<'_>) -> Result<Unpacked, Problem> {
     })
 }
 
-/// Bytes of JavaScript, read at any place.
+/// Bytes in JavaScript's memory, read at any position.
 struct InPlace<'a> {
     bytes: &'a Held,
     len: u64,
@@ -85,7 +86,7 @@ impl ReaderAt for InPlace<'_> {
     }
 }
 
-/// Files as they are unpacked; of the last one so many bytes are there.
+/// The receiver of unpacked files, and the number of bytes received of the last one.
 #[derive(Default)]
 struct Files(Vec<(FileEntry, Held)>, u32);
 

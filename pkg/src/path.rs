@@ -1,7 +1,7 @@
-//! Paths as JavaScript hosts write them.
+//! Normalises the paths of JavaScript hosts.
 
-/// A path of the source: `/` between its parts, no `.` and nothing before it; `None` for one that leaves its folder or
-/// names nothing.
+/// Returns a path of the source: parts separated by `/`, without `.` and without a leading `/`; `None` if the path
+/// leaves its folder or is empty.
 pub(crate) fn clean(path: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {

@@ -1,4 +1,4 @@
-//! A run as JavaScript holds it: one method a page of the core.
+//! An opened run: one method for each page of the core.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -15,12 +15,13 @@ use wasm_bindgen::prelude::*;
 use crate::error::Problem;
 use crate::source::JsSource;
 
-/// An opened run; `pkg/js/run.js` is what JavaScript sees of it. Its pages are plain objects, what `prosescope … --json` prints.
+/// An opened run, wrapped by `pkg/js/run.js`. Its pages are plain objects, equal to the output of `prosescope …
+/// --json`.
 #[wasm_bindgen]
 pub struct Run {
     session: Session,
     source: Rc<JsSource>,
-    /// Where it lies in the source.
+    /// The run's place in the source.
     place: String,
     now: Option<f64>,
 }
@@ -44,17 +45,17 @@ impl Run {
         &self.session
     }
 
-    /// What was opened.
+    /// Returns the source.
     pub(crate) fn source(&self) -> &Rc<JsSource> {
         &self.source
     }
 
-    /// Where the run lies in what was opened.
+    /// Returns the run's place in the source.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
 
-    /// The time that the run is looked at.
+    /// Returns the time that counts as the present for this run.
     pub(crate) fn now(&self) -> i64 {
         clock(self.now)
     }
@@ -62,18 +63,18 @@ impl Run {
 
 #[wasm_bindgen]
 impl Run {
-    /// What happened, where it stopped and why.
+    /// Returns what happened, where the run stopped and why.
     pub fn overview(&self) -> Result<JsValue, JsValue> {
         json(&pages::overview(&self.session, Some(self.now())))
     }
 
-    /// The program with what is known of each line: `len` lines (all) from line `from` (0).
+    /// Returns the program with its executions by line: `len` lines (default: all) from line `from` (default: 0).
     pub fn program(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
         json(&pages::program_page(&self.session, first(from), most(len)))
     }
 
-    /// The trace as a list of visible rows: `len` of them (all) from row `from` (0); the children of the nodes in
-    /// `folded` are left out.
+    /// Returns the trace as a list of visible rows: `len` of them (default: all) from row `from` (default: 0),
+    /// without the children of the nodes in `folded`.
     pub fn trace(
         &self,
         from: Option<u32>,
@@ -90,7 +91,8 @@ impl Run {
         ))
     }
 
-    /// Rows of the trace that are chosen, without levels, in an order of one's own: `len` of them (all) from `from` (0).
+    /// Returns filtered rows of the trace, without levels, in a chosen order: `len` of them (default: all) from
+    /// `from` (default: 0).
     pub fn chosen(
         &self,
         choice: &JsValue,
@@ -106,30 +108,31 @@ impl Run {
         ))
     }
 
-    /// When the rows of the trace were worked on: their bars on one axis, on which idle time is drawn shorter than it was.
+    /// Returns the times of the trace's rows: bars on one axis, on which idle time is shortened.
     pub fn timeline(&self) -> Result<JsValue, JsValue> {
         json(&pages::timeline(&self.session))
     }
 
-    /// Everything that is known of one node of the trace; null: there is none.
+    /// Returns all details of a node of the trace; null if there is no such node.
     pub fn node(&self, node: u32) -> Result<JsValue, JsValue> {
         json(&pages::node_detail(&self.session, NodeId::new(node)))
     }
 
-    /// The bindings, root first, then frame by frame: `len` of them (all) from `from` (0).
+    /// Returns the bindings, first those of the root, then by frame: `len` of them (default: all) from `from`
+    /// (default: 0).
     pub fn bindings(&self, from: Option<u32>, len: Option<u32>) -> Result<JsValue, JsValue> {
         json(&pages::bindings_page(&self.session, first(from), most(len)))
     }
 
-    /// A whole value as text; bytes that are no UTF-8 are replaced. A name is looked up from the frame `from` (an
-    /// execution id; without it at the root).
+    /// Returns a whole value as text, with invalid UTF-8 replaced. A name is resolved from the frame `from` (an
+    /// execution id; the root if missing).
     pub fn value(&self, of: JsValue, frame: &JsValue) -> Result<String, JsValue> {
         let bytes = self.value_bytes(of, frame)?;
         let text = String::from_utf8(bytes);
         Ok(text.unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned()))
     }
 
-    /// A whole value, byte for byte.
+    /// Returns a whole value, byte for byte.
     #[wasm_bindgen(js_name = valueBytes)]
     pub fn value_bytes(&self, of: JsValue, frame: &JsValue) -> Result<Vec<u8>, JsValue> {
         let (nested, of) = self.value_of(&of, frame)?;
@@ -145,7 +148,7 @@ impl Run {
         Ok(bytes)
     }
 
-    /// The beginning of a value, up to `most` bytes (all), and what is known of it.
+    /// Returns the beginning of a value, up to `most` bytes (default: all), and its facts.
     #[wasm_bindgen(js_name = valueView)]
     pub fn value_view(
         &self,
@@ -159,32 +162,33 @@ impl Run {
         json(&session.value(&of, most).map_err(|e| self.missing(e))?)
     }
 
-    /// The gates, deadlines and all, and the audit log with what its verification says.
+    /// Returns the gates with their deadlines, and the audit log with its verification.
     pub fn gates(&self) -> Result<JsValue, JsValue> {
         json(&pages::gates(&self.session, Some(self.now())))
     }
 
-    /// The agents, their invocations, and what changed between them.
+    /// Returns the agents, their invocations, and the changes between them.
     pub fn agents(&self) -> Result<JsValue, JsValue> {
         json(&pages::agents(&self.session))
     }
 
-    /// The imports. `openRun` opens a nested run by its `place`.
+    /// Returns the imports. `openRun` opens a nested run by its `place`.
     pub fn imports(&self) -> Result<JsValue, JsValue> {
         json(&pages::imports(&self.session))
     }
 
-    /// state.md, rendered from the data and as it lies in the folder, with their differences.
+    /// Returns state.md, rendered from the data and as stored in the folder, with their differences.
     pub fn state(&self, whole: Option<bool>) -> Result<JsValue, JsValue> {
         json(&pages::state_page(&self.session, whole.unwrap_or_default()))
     }
 
-    /// Every file and every table.
+    /// Returns every file and every table.
     pub fn files(&self) -> Result<JsValue, JsValue> {
         json(&pages::files(&self.session))
     }
 
-    /// Rows of a table, large cells cut: `len` of them (all) from row `from` (0).
+    /// Returns rows of a table, with large cells truncated: `len` of them (default: all) from row `from` (default:
+    /// 0).
     pub fn table(
         &self,
         table: &JsValue,
@@ -196,14 +200,14 @@ impl Run {
         json(&rows.map_err(|e| self.missing(e))?)
     }
 
-    /// Everything that is odd, with its place: errors first.
+    /// Returns all issues with their places, errors first.
     pub fn issues(&self) -> Result<JsValue, JsValue> {
         json(&pages::issues_page(&self.session))
     }
 }
 
 impl Run {
-    /// A value, and the nested run that has it where it is not this one.
+    /// Returns a value, and the nested run that contains it if it is not this one.
     fn value_of(
         &self,
         of: &JsValue,
@@ -226,15 +230,15 @@ impl Run {
             .ok_or_else(|| {
                 Problem::usage(
                     "bad-argument",
-                    "this does not say whose value is meant",
+                    "the argument does not name a value",
                     "give a binding's name, or { binding }, { summary }, { memory } with an index, or { file } with a path",
                 )
             })?;
         Ok((None, of))
     }
 
-    /// The execution from which a name is looked up; `None` for the root. An id that the run does not have is an error: it
-    /// must not read as the root.
+    /// Returns the execution from which a name is resolved; `None` for the root. An unknown id is an error, because it
+    /// must not be taken for the root.
     pub(crate) fn frame(&self, frame: &JsValue) -> Result<Option<i64>, Problem> {
         let Some(id) = execution(frame)? else {
             return Ok(None);
@@ -252,18 +256,18 @@ impl Run {
         Err(Problem::not_found(message, hint))
     }
 
-    /// Why the run could not give what was asked for.
+    /// Creates an error for a missing or unreadable part of the run.
     fn missing(&self, error: SourceError) -> Problem {
         match error {
             SourceError::NotFound(what) => Problem::not_found(
                 format!("run {} has no {what}", self.session.run().id),
-                "files(), bindings() and agents() say what there is",
+                "files(), bindings() and agents() list what there is",
             ),
             error => error.into(),
         }
     }
 
-    /// The binding that a name means in a frame.
+    /// Returns the binding to which a name resolves in a frame.
     fn visible(
         &self,
         name: &str,
@@ -297,18 +301,19 @@ impl Run {
     }
 }
 
-/// The time that a run is looked at: the one that was given, else the clock's.
+/// Returns the given time, or else the clock's.
 pub(crate) fn clock(now: Option<f64>) -> i64 {
     now.unwrap_or_else(js_sys::Date::now) as i64
 }
 
-/// The largest integer below which numbers of JavaScript tell all integers apart.
+/// The largest integer up to which a JavaScript number represents every integer.
 const SAFE: f64 = 9_007_199_254_740_991.0;
 
-/// A view as an object: what `prosescope … --json` prints. Integers that a number of JavaScript does not hold are texts.
+/// Returns a view as an object, equal to the output of `prosescope … --json`. Integers that a JavaScript number
+/// cannot represent become texts.
 pub(crate) fn json<T: Serialize>(view: &T) -> Result<JsValue, JsValue> {
     let plain = serde_wasm_bindgen::Serializer::json_compatible();
-    // It refuses what holds a larger integer, which few runs do.
+    // Fails only for a view with a larger integer, which few runs have.
     if let Ok(object) = view.serialize(&plain) {
         return Ok(object);
     }
@@ -336,12 +341,12 @@ fn large_as_texts(value: &mut serde_json::Value) {
     }
 }
 
-/// Which rows are chosen.
+/// Parses the choice of rows.
 fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem> {
     let refused = |why: String| {
         Problem::usage(
             "bad-argument",
-            format!("this does not say which rows are meant: {why}"),
+            format!("the choice of rows is not valid: {why}"),
             "see the types of this package",
         )
     };
@@ -357,18 +362,18 @@ fn choice_of(opened: &Session, choice: &JsValue) -> Result<TraceChoice, Problem>
     Ok(choice)
 }
 
-/// A text. Taken as any value, for what is no text would cross as an empty one.
+/// Returns a text. Takes any value, because wasm-bindgen would convert a value that is not a text to an empty one.
 pub(crate) fn text(value: &JsValue) -> Result<String, Problem> {
     value.as_string().ok_or_else(|| {
         Problem::usage(
             "bad-argument",
-            "this is no text",
+            "this is not a text",
             "see the types of this package",
         )
     })
 }
 
-/// An execution's id: a whole number; beyond 2^53 as a `BigInt`, or as the text that the pages have.
+/// Parses an execution's id: a whole number; beyond 2^53 a `BigInt` or a text, as in the pages.
 fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
     if frame.is_undefined() || frame.is_null() {
         return Ok(None);
@@ -382,7 +387,7 @@ fn execution(frame: &JsValue) -> Result<Option<i64>, Problem> {
     number().or_else(text).or_else(big).map(Some).ok_or_else(|| {
         Problem::usage(
             "bad-argument",
-            "this is no id of an execution",
+            "this is not the id of an execution",
             "give the id of an execution row as a whole number (beyond 2^53 as a BigInt or a text), or nothing for the root",
         )
     })

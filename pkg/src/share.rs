@@ -1,4 +1,4 @@
-//! Sharing: runs of what was opened as one file, and a bare text; secrets are replaced in both.
+//! Shares runs of the opened source as one file, and redacts a single text.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::source::JsSource;
 
 #[wasm_bindgen]
 impl Run {
-    /// What would leave. `asked` is what `pkg/js/wishes.js` makes of what was passed.
+    /// Returns what would be shared and replaced. `asked` is built by `pkg/js/wishes.js`.
     #[wasm_bindgen(js_name = lookToShare)]
     pub fn look_to_share(&self, asked: &JsValue) -> Result<JsValue, JsValue> {
         let mut report = self.sharing(&Asked::of(asked)?, |sharing, _| sharing.look())?;
@@ -32,7 +32,8 @@ impl Run {
         json(&report)
     }
 
-    /// The file. As [`Run::look_to_share`]; `viewer` is what a page is made of.
+    /// Returns the shared file. `asked` is as for [`Run::look_to_share`]; `viewer` is the page from which an HTML
+    /// file is built.
     pub fn share(
         &self,
         asked: &JsValue,
@@ -66,7 +67,7 @@ impl Run {
     }
 }
 
-/// The text without secrets. `asked` is what `pkg/js/wishes.js` makes of what was passed.
+/// Returns the text without secrets. `asked` is built by `pkg/js/wishes.js`.
 #[wasm_bindgen(js_name = redactText)]
 pub fn redact_text(bare: &JsValue, asked: &JsValue) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
@@ -99,12 +100,12 @@ impl Run {
         Ok(then(&mut Sharing::new(runs, redactor)?, source)?)
     }
 
-    /// The other runs that are named, each once.
+    /// Returns the other named runs, each once.
     fn others(&self, names: &[String]) -> Result<Vec<(String, Session)>, Problem> {
         let dynamic: Rc<dyn Source> = self.source().clone();
         let mut others: Vec<(String, Session)> = Vec::new();
         for name in names {
-            // Who reads a copy sees all of it: as for the run itself, nothing bounds how much is read.
+            // Readers of a copy see all of it, so everything must be read, without limits.
             let options = Options::default();
             let place = choose(&dynamic, name, &options)?;
             if place != self.place() && others.iter().all(|(known, _)| *known != place) {
@@ -116,7 +117,7 @@ impl Run {
     }
 }
 
-/// What is asked for, as `pkg/js/wishes.js` writes it.
+/// The arguments of a call, as built by `pkg/js/wishes.js`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -132,18 +133,18 @@ impl Asked {
         serde_json::from_str(&text(asked)?).map_err(|error| {
             Problem::usage(
                 "bad-argument",
-                format!("these wishes cannot be read: {error}"),
+                format!("the options are not valid: {error}"),
                 "see the types of this package",
             )
         })
     }
 
-    /// A redactor that does so, and knows these values beside those that were given.
+    /// Creates a redactor for these choices, the given secrets and the known values.
     fn redactor(&self, mut known: Vec<Known>) -> Result<Redactor, Problem> {
         for (name, value) in &self.secrets {
-            // A file that holds a key ends with a line break, which is no part of the key.
+            // A file with a key ends with a line break, which is not part of the key.
             let value = value.trim();
-            // An empty variable hides nothing.
+            // An empty variable contains no secret.
             if value.is_empty() {
                 continue;
             }
@@ -153,7 +154,7 @@ impl Asked {
                     format!(
                         "the secret {name} has fewer than {SHORTEST} characters, which occur by chance"
                     ),
-                    "leave it out of secrets; redact takes short texts, and replaces each that is the same",
+                    "leave it out of secrets, or put it into redact, which also replaces short texts",
                 ));
             }
             known.push(Known {

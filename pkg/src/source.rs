@@ -1,4 +1,4 @@
-//! The core's [`Source`] over bytes that JavaScript holds: read in place, never copied whole.
+//! The core's [`Source`] over bytes in JavaScript's memory: read in place, never copied whole.
 
 use std::rc::Rc;
 
@@ -20,12 +20,12 @@ pub(crate) struct JsSource {
     label: String,
     files: Rc<JsFiles>,
     mount: Mount,
-    /// What is to be said of where they come from.
+    /// A remark about the origin of the files.
     listed: Option<Issue>,
 }
 
 impl JsSource {
-    /// A source of these files, each path once, and what is to be said of where they come from.
+    /// Creates a source from these files, whose paths must differ, and a remark about their origin.
     pub(crate) fn new(
         label: String,
         mut pairs: Vec<(FileEntry, Held)>,
@@ -89,21 +89,21 @@ impl Shareable for JsSource {
 }
 
 struct JsFiles {
-    /// By path.
+    /// Sorted by path.
     entries: Vec<FileEntry>,
     bytes: Vec<Held>,
 }
 
-/// The bytes of a file, where JavaScript holds them.
+/// The bytes of a file, in JavaScript's memory.
 pub(crate) enum Held {
-    /// As they are.
+    /// The whole array.
     Whole(Uint8Array),
-    /// Given out in parts, by a place and a length.
+    /// A function that returns a part, given an offset and a length.
     Parts(Function),
 }
 
 impl Held {
-    /// What JavaScript passes: an array, or the function.
+    /// Converts a value from JavaScript: an array or a function.
     pub(crate) fn of(value: JsValue) -> Held {
         match value.dyn_into::<Function>() {
             Ok(parts) => Held::Parts(parts),
@@ -111,10 +111,10 @@ impl Held {
         }
     }
 
-    /// Fills `buf` from `offset` of so many bytes; returns how much there was.
+    /// Fills `buf` from `offset` of a file of `len` bytes, and returns how many bytes were read.
     ///
     /// # Errors
-    /// Why they cannot be read, if it is known; else they are not as many any more.
+    /// The reason if it is known; `None` if the length has changed.
     pub(crate) fn read(
         &self,
         len: u64,
@@ -125,7 +125,7 @@ impl Held {
         let start = offset.min(end);
         let read = (end - start) as usize;
         let part = match self {
-            // A buffer that was transferred away or resized: copying from it would throw.
+            // Copying from a transferred or resized buffer would throw.
             Held::Whole(bytes) if u64::from(bytes.length()) != len => return Err(None),
             Held::Whole(bytes) => bytes.subarray(start as u32, end as u32),
             Held::Parts(part) => {

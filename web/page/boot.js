@@ -1,7 +1,8 @@
 // Starts the app of the one-file page: unpacks the wasm, compiles it once, and lets the app start workers that share
-// the compiled module. A worker is a classic one from a Blob, because module workers and fetch fail on file://.
+// the compiled module. The workers are classic ones from a Blob, because module workers and fetch fail on file://.
 
-// Bytes from a text of seven bits a character: share/src/dense.rs writes it. What is no such text is refused.
+// Decodes bytes from text with seven bits per character, as share/src/dense.rs encodes them. Throws for any other
+// text.
 const prosescopeBytes = (text, length) => {
   const bytes = new Uint8Array(length);
   let held = 0;
@@ -22,12 +23,12 @@ const prosescopeBytes = (text, length) => {
     put(odd);
     put(code & 127);
   }
-  // An odd group at the end takes another one with it.
+  // If the last group cannot be written directly, another group follows it.
   if (at < length || (at - length) * 8 + bits > 13) throw new Error("a part of the page is missing, or was changed");
   return bytes;
 };
 
-// The page as it was before it started, without a run: what is shared as a page is made of it.
+// Keeps the page as it was before it started, without a run: a shared page is built from it.
 {
   const get = (id) => document.getElementById(id);
   const emptied = (element, change) => {
@@ -66,7 +67,7 @@ const prosescopeBytes = (text, length) => {
     worker.postMessage(module);
     return worker;
   };
-  // The run in this page, as a file of such a page: it is opened as one that is dropped. It is asked for once.
+  // Returns the run in this page as a file, which is opened like a dropped one. Only the first call returns it.
   let run = document.getElementById("prosescope-run");
   run?.remove();
   globalThis.prosescopeRun = () => {
@@ -79,7 +80,7 @@ const prosescopeBytes = (text, length) => {
     try {
       name = decodeURIComponent(location.pathname.split("/").pop());
     } catch {
-      // It is no text then.
+      // The file name is not valid percent-encoding; the default name below is used.
     }
     return new File(parts, name || "run.html", { type: "text/html" });
   };
@@ -94,8 +95,8 @@ const prosescopeBytes = (text, length) => {
   document.body.append(note);
 });
 
-// Marks texts wherever the page shows them: what the finder looks for, and what is replaced in what is shared. The browser draws
-// the marks, the page's elements stay as they are. The first mark of the finder's beside a list is brought into sight once.
+// Marks texts everywhere on the page: the finder's text, and texts that sharing would replace. The browser draws the
+// marks without changing the page's elements. The first match in an item beside a list is scrolled into view, once.
 {
   let sought = null;
   let leaving = [];
@@ -127,7 +128,7 @@ const prosescopeBytes = (text, length) => {
     for (let node; ranges.length + gone.length < 1000 && (node = texts?.nextNode()); ) {
       for (const text of leaving) find(gone, node, node.data, text);
       const text = fold(node.data);
-      // Of the few letters that are longer in small, places cannot be told.
+      // A few letters become longer in lower case; then positions in the two texts differ, so the node is skipped.
       if (needle && text.length === node.data.length) find(ranges, node, text, needle);
     }
     CSS.highlights.set("sought", new Highlight(...ranges));

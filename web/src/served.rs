@@ -151,7 +151,7 @@ impl Drop for Changes {
 fn gone(_: JsValue) -> Trouble {
     Trouble::new(
         "The local server does not answer.",
-        "Start `prosescope view` again; what is shown is as it was read last.",
+        "Start `prosescope view` again; the page shows the last state that was read.",
     )
 }
 

@@ -165,7 +165,7 @@ fn download(desk: &mut Desk, place: &str, of: &ValueOf) -> Result<web_sys::Blob,
 fn no_room(_: JsValue) -> Trouble {
     Trouble::new(
         "The browser has no room for it.",
-        "Close other tabs, or take the command line for it.",
+        "Close other tabs, or use the command line.",
     )
 }
 

@@ -305,7 +305,7 @@ impl ReaderAt for BlobReader<'_> {
             let part = self.blob.slice_with_f64_and_f64(from as f64, to as f64);
             let read = part.and_then(|part| self.reader.read_as_array_buffer(&part));
             let buffer = read.map_err(|_| {
-                io::Error::other("the browser does not give it: it may have changed on disk")
+                io::Error::other("the browser cannot read it: it may have changed on disk")
             })?;
             *start = from;
             *bytes = Uint8Array::new(&buffer).to_vec();

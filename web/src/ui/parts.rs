@@ -335,7 +335,7 @@ pub(crate) fn SharedNote() -> impl IntoView {
             return Some(
                 view! {
                     <section class="unread" role="alert">
-                        <p><b>"This is not what was shared"</b></p>
+                        <p><b>"This differs from what was shared"</b></p>
                         <p>{shared.words}</p>
                         <p class="soft">"Ask whoever shared it for the file again, and do not rely on this one."</p>
                     </section>

@@ -259,7 +259,7 @@ fn found(run: Run) -> (String, &'static str) {
             .map(|(many, one, all)| words::counted(many.into(), one, all))
             .collect();
         match (words.is_empty(), counts.error > 0) {
-            (true, _) => ("Nothing odd was found".to_owned(), "faint"),
+            (true, _) => ("No issues found".to_owned(), "faint"),
             (false, true) => (words.join(", "), "bad-words"),
             (false, false) => (words.join(", "), "soft"),
         }

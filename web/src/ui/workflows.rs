@@ -96,10 +96,10 @@ pub(crate) fn Workflows(
             {live(move || match (nothing.get(), chosen.read().is_empty()) {
                 (false, _) => ().into_any(),
                 (true, true) => view! {
-                    <Empty what="No workflows" why="The database has the tables of workflows, and no row in them."/>
+                    <Empty what="No workflows" why="The database has the tables of workflows, but they are empty."/>
                 }.into_any(),
                 (true, false) => view! {
-                    <Empty what="No workflow is like that" why="Another status may find some."/>
+                    <Empty what="No workflow matches" why="Try another status."/>
                     <p><button on:click=move |_| chosen.set(String::new())>"Show all workflows"</button></p>
                 }.into_any(),
             })}

@@ -156,7 +156,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait_page("Issues");
     // Nothing there.
     find(&mut viewer, "qqqqq");
-    viewer.wait("document.querySelector('.find-state').innerText.startsWith('Nothing has “qqqqq”. Searched: ')");
+    viewer.wait("document.querySelector('.find-state').innerText.startsWith('No match for “qqqqq”. Searched: ')");
     assert_eq!(
         viewer.eval("document.querySelectorAll('#found .entry').length"),
         0
@@ -172,7 +172,7 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
     let first = "document.querySelector('.run-rows .row:not(.head)').innerText";
-    viewer.click_text(".run-rows .head button", "What came of it");
+    viewer.click_text(".run-rows .head button", "Result");
     viewer.wait(&format!("{first}.includes('translate-manual')"));
     // What failed is said by its error.
     viewer.wait(&format!("{first}.includes('Output was cut off')"));

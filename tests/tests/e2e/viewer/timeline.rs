@@ -101,7 +101,7 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     assert!(viewer.rows() < all);
     viewer.click(".choose input");
     viewer.type_text(" no statement has this");
-    viewer.wait_main("No row is like that");
+    viewer.wait_main("No row matches");
     viewer.click(".segments button");
     viewer.wait(&format!("{TEXTS}.length > 5"));
     assert_eq!(viewer.rows(), all);

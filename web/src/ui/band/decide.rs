@@ -92,7 +92,7 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
             <button class="primary" prop:disabled=lacks on:click=act>{says}</button>
         </p>
         <p class="line-up">{names}</p>
-        <p class="faint">"The name is recorded as it is given: nobody checks who you are."</p>
+        <p class="faint">"The name is recorded as given; it is not verified."</p>
         {live(move || done.get().map(shown))}
     }
     .into_any()
@@ -109,9 +109,9 @@ fn shown(done: Done) -> AnyView {
             let save = move |_| save_text(&text, &name);
             view! {
                 <section class="made" role="status">
-                    <p><b>"Not recorded yet."</b>" This page cannot write to your files. Whoever has the run records it:"</p>
+                    <p><b>"Not recorded yet."</b>" This page cannot write to your files. The run's owner records it with this command:"</p>
                     {line(made.command)}
-                    <p>"Or send the decision as a file to whoever has the run; they record it with the second command:"</p>
+                    <p>"Or send the decision as a file to the run's owner, who records it with the second command:"</p>
                     <p class="line-up"><button on:click=save>"Save "{made.name}</button></p>
                     {line(made.import_command)}
                 </section>

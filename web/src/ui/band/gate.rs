@@ -87,7 +87,7 @@ pub(super) fn sheet(id: String, decision: Decision) -> AnyView {
         let gate = view.gates.into_iter().find(|of| of.gate.id == id);
         match gate {
             Some(of) => recorded(of, decision),
-            None => view! { <p>"This gate does not wait any more."</p> }.into_any(),
+            None => view! { <p>"This gate no longer waits."</p> }.into_any(),
         }
     })
 }

@@ -47,7 +47,7 @@ fn Plan(view: ResumeView) -> impl IntoView {
     let said = sections(&view);
     let needs: Vec<NeedView> = view.there().cloned().collect();
     let notes = Section {
-        title: "What is not known",
+        title: "Unknown",
         about: "",
         items: view.notes.iter().map(|note| note.clone().into()).collect(),
     };

@@ -49,7 +49,7 @@ pub(crate) fn Band() -> impl IntoView {
     let outputs = Memo::new(move |_| run.overview.get()?.ok().map(|overview| overview.outputs));
     let is_trace = Memo::new(move |_| app.route.read().is_trace());
     view! {
-        <section class="band" aria-label="How the run stands">
+        <section class="band" aria-label="Status of the run">
             <UnreadNote/>
             <div class="verdict">
                 <div class="told-it">{told}</div>
@@ -81,7 +81,7 @@ fn meanwhile(line: RunSummary) -> AnyView {
     let reason = words::first_upper(&line.reason);
     let reason = match reason.is_empty() {
         true => "The run is being read.".to_owned(),
-        false => format!("{reason}. All else is being read."),
+        false => format!("{reason}. The rest is being read."),
     };
     view! {
         {headline(&line.status, words::first_upper(&word).into_any())}
@@ -326,7 +326,7 @@ fn UnreadNote() -> impl IntoView {
         Some(view! {
             <section class="unread" role="alert">
                 <p><b>"Could not be read: "<code>{first.what}</code></b>" "{coded(&words::first_upper(&first.why))}". "
-                    <span class="soft">"What is shown may lack rows. "{coded(&first.next)}</span>
+                    <span class="soft">"Rows may be missing. "{coded(&first.next)}</span>
                     {(more > 0).then(|| view! {
                         " "<Go to=run.page(Page::Issues)>"and "{words::count(more as u64)}" more"</Go>
                     })}

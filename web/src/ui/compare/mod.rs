@@ -67,7 +67,7 @@ pub(crate) fn Compare(
             <main id="main" tabindex="-1" class="page page-compare">
                 {loaded(answer, move |view: CompareView| view! { <Compared view all/> }.into_any())}
                 {move || refused().then(|| view! {
-                    <p class="do"><button on:click=move |_| anyway.set(true)>"Compare them all the same"</button></p>
+                    <p class="do"><button on:click=move |_| anyway.set(true)>"Compare them anyway"</button></p>
                 })}
             </main>
         </div>
@@ -105,7 +105,7 @@ fn Compared(view: CompareView, all: RwSignal<bool>) -> impl IntoView {
             {(view.rows_left_out > 0).then(|| view! { <span class="wait-words">{words::count(view.rows_left_out.into())}" more are not listed"</span> })}
             <span class="grow"></span>
             <label class="check"><input type="checkbox" prop:checked=move || all.get()
-                on:change=move |event| all.set(event_target_checked(&event))/>"Rows that do not differ, too"</label>
+                on:change=move |event| all.set(event_target_checked(&event))/>"Also show equal rows"</label>
         </div>
         <List view/>
     }
@@ -179,7 +179,7 @@ fn List(view: CompareView) -> impl IntoView {
         <span role="columnheader" class="wide">"A above B"</span>
     };
     let list = match is_empty {
-        true => view! { <Empty what="No row differs" why="Both runs did the same, as far as they record it."/> }.into_any(),
+        true => view! { <Empty what="No row differs" why="As far as recorded, both runs did the same."/> }.into_any(),
         false => view! {
             <Rows pages=Pages::of(numbered) height=28.0 label="Rows of both runs" class="compare-rows" cursor
                 head=head.into_any() draw=move |_, of: &Numbered| draw_row(of, longest) mark on_key/>

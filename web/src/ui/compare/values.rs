@@ -35,7 +35,7 @@ fn compared(of: &ComparedValue, is_value: bool) -> AnyView {
         .cut
         .then_some("Only the first 64 KiB were compared line by line.");
     let likely = of.inferred.then(|| {
-        view! { <small class="wait-words" title="That the row wrote it follows from names and order.">"likely"</small> }
+        view! { <small class="wait-words" title="Inferred from names and order; not recorded.">"likely"</small> }
     });
     view! {
         <section class="given">

@@ -216,7 +216,7 @@ fn progress(at: usize, many: usize, found: &Found) -> String {
 fn done(found: &[Found], left: &[String], text: &str, kinds: &str) -> String {
     let lines = found.iter().map(Found::lines).sum();
     let count = match lines {
-        0 => format!("Nothing has “{text}”. Searched: {kinds}"),
+        0 => format!("No match for “{text}”. Searched: {kinds}"),
         _ => words::counted(lines, "line", "lines"),
     };
     let (mut skipped, mut more) = (left.to_vec(), 0);

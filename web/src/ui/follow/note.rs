@@ -34,7 +34,7 @@ pub(crate) fn Following() -> impl IntoView {
         (false, _) => (
             "follow off",
             "Paused",
-            "What is written is not shown. Go on (w)".to_owned(),
+            "Changes are not shown. Continue (w)".to_owned(),
         ),
         (true, Some(trouble)) => (
             "follow bad",
@@ -44,14 +44,14 @@ pub(crate) fn Following() -> impl IntoView {
         (true, None) => (
             "follow",
             "Following",
-            "What is written is shown as it comes. Pause (w)".to_owned(),
+            "Changes are shown as they happen. Pause (w)".to_owned(),
         ),
     };
     let how = Memo::new(move |_| how());
     let is_off = Memo::new(move |_| !follow.on.get());
     move || {
         if let Some(file) = follow.outdated.get() {
-            let title = format!("{file} is no longer what was opened. Open it again (w)");
+            let title = format!("{file} has changed since it was opened. Open it again (w)");
             return Some(
                 view! {
                     <button class="follow wait" title=title on:click=move |_| app.open_again()>

@@ -27,7 +27,7 @@ pub(crate) fn on_drop(app: App, event: &DragEvent) {
     let roots = roots(&transfer);
     if roots.is_empty() {
         app.fail(Trouble {
-            found: "Something that is no file.".to_owned(),
+            found: "Something other than a file.".to_owned(),
             ..Trouble::new(
                 "Text and links cannot be opened.",
                 "Drop a state.db, a run folder, or a .prose folder.",
@@ -66,7 +66,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                             None => Trouble {
                                 found: "An empty folder.".to_owned(),
                                 ..Trouble::new(
-                                    "There is no file in it, or the browser gives none.",
+                                    "It contains no files, or the browser does not give them.",
                                     "Use “Open folder…” instead.",
                                 )
                             },
@@ -79,7 +79,7 @@ fn open_roots(app: App, called: &str, roots: Vec<Root>) {
                 let trouble = Trouble {
                     found: format!("More than {MOST} files."),
                     ..Trouble::new(
-                        "That is more than a folder of runs holds.",
+                        "A folder of runs has fewer files.",
                         "Drop the .prose folder itself.",
                     )
                 };

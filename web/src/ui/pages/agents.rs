@@ -116,7 +116,7 @@ fn Agent(agent: AgentView) -> impl IntoView {
                 .into_any()
         }
         None if agent.memory_unread => {
-            view! { <p class="faint">"It is not readable: whether there is one is unknown."</p> }
+            view! { <p class="faint">"The memory is not readable, so it is unknown whether there is one."</p> }
                 .into_any()
         }
         None => view! { <p class="faint">"It has no memory."</p> }.into_any(),
@@ -126,7 +126,7 @@ fn Agent(agent: AgentView) -> impl IntoView {
         false => "not recorded",
     };
     let none = match agent.segments_unread {
-        true => "What is there is not readable.",
+        true => "The record is not readable.",
         false => "None was recorded.",
     };
     view! {

@@ -27,7 +27,7 @@ fn Gates(view: GatesView) -> impl IntoView {
     let run = Run::get();
     if view.gates.is_empty() && view.audit.rows.is_empty() {
         return view! {
-            <EmptyPart part=Part::Gates what="No gates" why="The program asked nobody for an approval."/>
+            <EmptyPart part=Part::Gates what="No gates" why="The program has not asked for an approval."/>
         }
         .into_any();
     }
@@ -66,7 +66,7 @@ fn Gates(view: GatesView) -> impl IntoView {
 #[component]
 fn List(gates: Vec<GateView>) -> impl IntoView {
     if gates.is_empty() {
-        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log speaks of gates that have no row."/> }.into_any();
+        return view! { <EmptyPart part=Part::Gates what="No gates" why="The audit log names gates that have no row."/> }.into_any();
     }
     let pending = gates
         .iter()
@@ -165,7 +165,7 @@ fn Gate(gate: GateView) -> impl IntoView {
         view! {
             <h3>"To decide"</h3>
             {commands}
-            <p class="faint">"The viewer only reads. Whom a command names is a claim; nothing proves it."</p>
+            <p class="faint">"The viewer only reads. The name in a command is not verified."</p>
         }
     });
     let waited = gate.waited.clone().map(|waited| {
@@ -181,7 +181,7 @@ fn Gate(gate: GateView) -> impl IntoView {
             .execution_id
             .map_or_else(|| format!("~{node}"), |id| id.to_string());
         view! {
-            <dt>"Stands at"</dt>
+            <dt>"Waits at"</dt>
             <dd><Go to=run.item(Page::Trace, item)>"its row in the trace"</Go></dd>
         }
     });

@@ -118,7 +118,7 @@ fn Import(import: ImportView) -> impl IntoView {
         {schema("Outputs", import.outputs_schema.clone())}
         <h3>"Its values here"</h3>
         {if import.bindings.is_empty() {
-            view! { <p class="faint">"None carries its prefix."</p> }.into_any()
+            view! { <p class="faint">"No value has its prefix."</p> }.into_any()
         } else {
             view! {
                 {binding_links(&import.bindings)}

@@ -28,7 +28,7 @@ fn List(view: IssuesView, cursor: Cursor) -> impl IntoView {
     let counts = view.counts;
     if view.issues.is_empty() {
         return view! {
-            <Empty what="Nothing found" why="Reading met nothing odd. `prosescope check` compares more."/>
+            <Empty what="Nothing found" why="Reading found no issues. `prosescope check` checks more."/>
         }
         .into_any();
     }

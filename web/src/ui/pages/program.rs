@@ -120,7 +120,7 @@ fn draw_line(_: u64, line: &ProgramLine) -> AnyView {
 fn open(item: String) -> AnyView {
     let run = Run::get();
     let Ok(number) = item.parse::<u32>() else {
-        return view! { <Empty what="Nothing there" why="That is no line number."/> }.into_any();
+        return view! { <Empty what="Nothing there" why="That is not a line number."/> }.into_any();
     };
     let answer = ask(move || Request::Program {
         place: run.place(),
@@ -155,7 +155,7 @@ fn Line(line: ProgramLine) -> impl IntoView {
         {(!line.status.is_empty()).then(|| view! {
             <p class="line-up"><Pill status=line.status.clone() words=line.annotation.clone()/></p>
         })}
-        {line.guessed.then(|| view! { <p class="aside">"Some rows were tied to this line by a guess: their text is shortened or reworded."</p> })}
+        {line.guessed.then(|| view! { <p class="aside">"Some rows were assigned to this line by a guess, because their text is shortened or reworded."</p> })}
         {stated(&line.properties)}
         {(!line.bindings.is_empty()).then(|| view! {
             <h3>"Values written here"</h3>

@@ -99,7 +99,7 @@ fn State(view: StateMdView, whole: bool) -> impl IntoView {
         if view.differs {
             view! { <span class="pill wait"><i aria-hidden="true">"≠"</i><span>"they differ"</span></span> }
         } else {
-            view! { <span class="pill ok"><i aria-hidden="true">"✓"</i><span>"they say the same"</span></span> }
+            view! { <span class="pill ok"><i aria-hidden="true">"✓"</i><span>"they are equal"</span></span> }
         }
     });
     let (rendered, own, lines) = (view.rendered, view.own.unwrap_or_default(), view.lines);

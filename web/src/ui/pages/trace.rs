@@ -152,10 +152,10 @@ pub(super) fn draw() -> AnyView {
     });
     let list = move || {
         if nothing.get() && !is_all.get() {
-            let why = "Other words, or another status, may find some.";
-            view! { <Empty what="No row is like that" why=why/> }.into_any()
+            let why = "Try other words or another status.";
+            view! { <Empty what="No row matches" why=why/> }.into_any()
         } else if nothing.get() {
-            let why = "Nothing tells what this run executed, or it executed nothing yet.";
+            let why = "The run's record contains no statements, or none has run yet.";
             view! { <EmptyPart part=RunPart::Statements what="No statement is recorded" why=why/> }
                 .into_any()
         } else {

@@ -65,7 +65,7 @@ pub(super) fn Chosen(list: Memo<RunList>) -> impl IntoView {
         {live(move || narrowed(choice))}
         {move || if nothing.get() {
             view! {
-                <Empty what="No run is like that" why="Other words, another day or another status may find some."/>
+                <Empty what="No run matches" why="Try other words, another day or another status."/>
                 <p><button on:click=move |_| choice.clear()>"Show all runs"</button></p>
             }.into_any()
         } else {
@@ -109,7 +109,7 @@ fn Statuses(list: Memo<RunList>, choice: Choice) -> impl IntoView {
             .into_iter()
             .map(|(word, count)| button(word, count));
         view! {
-            <span class="segments" role="group" aria-label="How they stand">
+            <span class="segments" role="group" aria-label="Status">
                 <button aria-pressed=move || choice.status.read().is_empty().to_string()
                     on:click=move |_| choice.status.set(String::new())>"All"</button>
                 {buttons.collect_view()}

@@ -52,9 +52,9 @@ pub(crate) fn Runs() -> impl IntoView {
                 <p class="faint">{issue.message.clone()}" "{issue.hint.clone()}</p>
             }).collect_view())}
             {live(move || if nothing.get() && !app.workflows.read().is_empty() {
-                view! { <Empty what="No runs" why="What was opened holds workflows: choose a database above."/> }.into_any()
+                view! { <Empty what="No runs" why="The opened files contain only workflows: choose a database above."/> }.into_any()
             } else if nothing.get() {
-                view! { <h1>"No runs"</h1><Empty what="No runs" why="Nothing in what was opened is a run."/> }.into_any()
+                view! { <h1>"No runs"</h1><Empty what="No runs" why="The opened files contain no run."/> }.into_any()
             } else {
                 view! { <Chosen list/> }.into_any()
             })}
@@ -87,7 +87,7 @@ fn Gathering() -> impl IntoView {
             </p>
         }.into_any()),
         true => Some(view! {
-            <p class="aside" role="status">"Stopped: what else lies in the folder is not shown. Drop it again to see all."</p>
+            <p class="aside" role="status">"Stopped: the rest of the folder is not shown. Drop it again to see all."</p>
         }.into_any()),
     }
     })

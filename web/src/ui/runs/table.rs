@@ -94,7 +94,7 @@ pub(super) fn Table(
             {sorting("Day, UTC", "wide", &[Order::Newest, Order::Oldest])}
             <span role="columnheader"><span class="away">"Status"</span></span>
             {sorting("Program", "", &[Order::Program])}
-            {sorting("What came of it", "wide", &[Order::Problems])}
+            {sorting("Result", "wide", &[Order::Problems])}
             <span role="columnheader" class="wide num">"Started"</span>
             {sorting("Took", "num", &[Order::Duration])}
             <span role="columnheader" class="wide">"Run"</span>

@@ -38,7 +38,7 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
         };
         Some(view! {
             <section>
-                <h3>"What is replaced"<small>{count}</small></h3>
+                <h3>"Replaced"<small>{count}</small></h3>
                 {body}
                 {kept(sheet)}
             </section>
@@ -91,7 +91,7 @@ fn one(sheet: Sheet, hit: Hit) -> AnyView {
         <li>
             <div class="share-hit">
                 <span class=tone><span>{name.clone()}</span></span>
-                <button class="plain" aria-label=format!("Keep {name}") title="It then stays in the file, wherever it stands"
+                <button class="plain" aria-label=format!("Keep {name}") title="Keep it everywhere in the file"
                     on:click=move |_| {
                         let keep = keep.clone();
                         sheet.wishes.update(|wishes| wishes.keep.push(keep));

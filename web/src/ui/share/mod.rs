@@ -25,7 +25,7 @@ use crate::script;
 use crate::text::words;
 
 /// The warning at the button: no rule finds every secret.
-const PROMISE: &str = "Nobody finds every secret: look at the list above, and at the marks in the pages, before you send the file. Nothing is sent from here.";
+const PROMISE: &str = "No tool finds every secret: check the list above and the marks in the pages before you send the file. Nothing is sent from here.";
 
 /// The runs to share, and the choices.
 #[derive(Clone, Copy)]
@@ -65,7 +65,7 @@ pub(crate) fn ShareButton(
 ) -> impl IntoView {
     let app = App::get();
     view! {
-        <button class="share-open" title="Save a copy for somebody else" disabled=move || places.read().is_empty()
+        <button class="share-open" title="Save a copy to share" disabled=move || places.read().is_empty()
             on:click=move |_| app.sharing.set(Some(places.get_untracked()))>
             {icons::share()}<span>"Share…"</span>
         </button>
@@ -247,7 +247,7 @@ impl Sheet {
             places: self.places.get_value(),
             wishes: self.wishes.get_untracked(),
         };
-        let number = self.begin("Looking through the run");
+        let number = self.begin("Scanning the run");
         spawn_local(async move {
             let watch = self.watch(number);
             let looked = self.app.look_to_share(&request, watch).await;
@@ -275,7 +275,7 @@ impl Sheet {
             runs.unwrap_or_default().into_iter().next()
         });
         let name = file_name(run.as_deref(), self.places.read_value().len(), form);
-        let number = self.begin("Making the file, and looking through it again");
+        let number = self.begin("Making the file, and scanning it again");
         spawn_local(async move {
             let watch = self.watch(number);
             let shared = self.app.share(&request, watch).await;

@@ -39,7 +39,7 @@ const SWITCHES: [Switch; 7] = [
     content!(Prompts, "Prompts", "of agents"),
     content!(Memories, "Memories", "of agents"),
     content!(Program, "Program", "its text; the statements that ran stay"),
-    content!(Attachments, "Attachments", "files that values name"),
+    content!(Attachments, "Attachments", "files that values refer to"),
     Switch {
         name: "Personal data",
         about: "names of people, e-mail addresses, home folders",
@@ -67,7 +67,7 @@ const LENGTHS: [(u64, &str); 4] = [
 pub(super) fn draw(sheet: Sheet, selected: String) -> AnyView {
     view! {
         <section>
-            <h3>"What leaves"</h3>
+            <h3>"Included"</h3>
             <ul class="share-switches">{SWITCHES.map(|switch| row(sheet, switch))}</ul>
             <label class="share-length"><span>"Values and files"</span>
                 <select on:change=move |event| {
@@ -127,7 +127,7 @@ fn left_out(sheet: Sheet) -> AnyView {
         });
         let left = left.collect_view();
         let sealed = looked.report.sealed_anew.into_iter().map(|log| {
-            view! { <li>"The audit log of "{log.run}" is sealed anew: something in it is replaced"</li> }
+            view! { <li>"The audit log of "{log.run}" is sealed again, because a text in it is replaced"</li> }
         });
         Some(view! { <ul class="share-left">{left}{sealed.collect_view()}</ul> })
     })

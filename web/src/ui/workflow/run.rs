@@ -43,7 +43,7 @@ pub(super) fn turn(number: usize, run: &TurnShown, is_newest: bool, is_placed: b
         <Pill status=run.status.clone() words=spoken(&run.status)/>
         {took}
         {live(events)}
-        {(!is_placed).then(|| view! { <span class="faint" title="Nothing says between which messages it lies">"place unknown"</span> })}
+        {(!is_placed).then(|| view! { <span class="faint" title="Its place among the messages is not recorded">"place unknown"</span> })}
         {said.map(|said| view! { <span class=class dir="auto">{said}</span> })}
     };
     let name = ("run", run.id.clone());

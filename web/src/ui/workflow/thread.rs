@@ -83,9 +83,9 @@ pub(super) fn draw(page: WorkflowPage) -> AnyView {
         })}
         {page.summary.clone().map(|summary| view! { <h2>"Summary"</h2><div class="summary-text">{said(summary)}</div> })}
         {(many == 0 && page.summary.is_none()).then(|| view! {
-            <div class="after-facts"><Empty what="Nothing was said yet" why="The context records no summary and no messages, and there are no runs."/></div>
+            <div class="after-facts"><Empty what="No messages yet" why="The context records no summary and no messages, and there are no runs."/></div>
         })}
-        {(!drawn.is_timed && !page.messages.is_empty()).then(|| view! { <p class="faint">"No message says when it was."</p> })}
+        {(!drawn.is_timed && !page.messages.is_empty()).then(|| view! { <p class="faint">"The messages have no times."</p> })}
         {live(move || (count.get() < many).then(|| view! {
             <p class="earlier"><button on:click=move |_| show(count.get_untracked() + 200)>
                 "Show earlier of "{words::counted(many as u64, "part", "parts")}

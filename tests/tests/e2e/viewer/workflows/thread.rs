@@ -137,7 +137,7 @@ fn a_text_is_found_wherever_a_workflow_holds_it() {
     viewer.click("button.seek");
     look(&mut viewer, "Chazy");
     viewer.wait(
-        "document.querySelector('.find-state').innerText === 'Nothing has “Chazy”. Searched: messages, questions, runs, events, data.'",
+        "document.querySelector('.find-state').innerText === 'No match for “Chazy”. Searched: messages, questions, runs, events, data.'",
     );
     viewer.key("Escape");
     viewer.click(".bar .up");

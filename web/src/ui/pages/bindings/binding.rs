@@ -20,7 +20,7 @@ use crate::ui::value::Value;
 pub(super) fn draw(item: String) -> AnyView {
     let run = Run::get();
     let Ok(binding) = item.parse() else {
-        return view! { <Empty what="Nothing there" why="That is no binding's number."/> }
+        return view! { <Empty what="Nothing there" why="That is not the number of a binding."/> }
             .into_any();
     };
     let answer = ask(move || Request::Binding {
@@ -70,8 +70,8 @@ fn Binding(row: BindingRow) -> impl IntoView {
     view! {
         <p class="faint">{kind}</p>
         <h2 class="statement"><code dir="auto">{row.name.clone()}</code></h2>
-        {row.superseded.then(|| view! { <p class="aside">"A later row claims the same name and frame; that one is believed."</p> })}
-        {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows claim this name and frame; this is the latest."</p> })}
+        {row.superseded.then(|| view! { <p class="aside">"A later row has the same name and frame; that one counts."</p> })}
+        {(row.versions > 1 && !row.superseded).then(|| view! { <p class="aside">{row.versions}" rows have this name and frame; this is the latest."</p> })}
         <Value of=ValueOf::Binding(row.binding) name=row.name.clone()/>
         <h3>"About it"</h3>
         <dl class="pairs">
@@ -125,7 +125,7 @@ fn Why(row: BindingRow) -> impl IntoView {
         ));
     };
     view! {
-        <h3>"Why does "<code dir="auto">{name}</code>" mean what it means?"</h3>
+        <h3>"How "<code dir="auto">{name}</code>" resolves"</h3>
         <p class="asked-from">
             <label>"Seen from frame "
                 <input type="number" inputmode="numeric" placeholder="root"
@@ -152,7 +152,7 @@ fn resolution(view: &ResolutionView, open: u32) -> AnyView {
         .map(|issue| view! { <p class="aside">{issue.message.clone()}" "{issue.hint.clone()}</p> });
     view! {
         <p class="faint cut" title=chain.clone()>"Looked in: "{chain.clone()}</p>
-        {nothing.then(|| view! { <p class="aside">"From there the name means nothing: no binding of it is in reach."</p> })}
+        {nothing.then(|| view! { <p class="aside">"From there the name does not resolve: no binding of it is visible."</p> })}
         <ol class="why">{shown}</ol>
         {(more > 0).then(|| view! { <p class="faint">"and "{words::count(u64::from(more))}" more out of reach"</p> })}
         {issues.collect_view()}

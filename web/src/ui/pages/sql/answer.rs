@@ -59,7 +59,7 @@ fn answer(lens: Lens, view: Arc<QueryView>) -> AnyView {
         }))}
         {view.notes.iter().map(|note| view! { <p class="soft">{note.clone()}</p> }).collect_view()}
         {match is_empty {
-            true => view! { <Empty what="No rows" why="The question was answered, and nothing is so."/> }.into_any(),
+            true => view! { <Empty what="No rows" why="The query ran and returned no rows."/> }.into_any(),
             false => table(&view, chosen),
         }}
         {live(move || chosen.get().and_then(|at| cell(&view, at, chosen)))}

@@ -241,7 +241,7 @@ pub(super) fn About(axis: Axis) -> impl IntoView {
         let unknown = timeline
             .sequential
             .is_none()
-            .then_some("Branches without times may have run at once.");
+            .then_some("Branches without times may have run in parallel.");
         let says = idle.is_some() || untimed.is_some() || waited.is_some() || unknown.is_some();
         says.then(|| {
             view! { <p class="about-time">{idle}" "{untimed}" "{unknown}" "{waited}</p> }.into_any()

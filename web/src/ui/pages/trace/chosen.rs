@@ -57,7 +57,7 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
     };
     let stands = move || {
         let position = overview()?.positions.into_iter().next()?;
-        Some(view! { <To tree node=position>"Where it stands"</To> })
+        Some(view! { <To tree node=position>"Where the run is"</To> })
     };
     let untimed = move || {
         let overview = overview()?;
@@ -106,9 +106,9 @@ pub(super) fn Choose(tree: Tree) -> impl IntoView {
             <span class="grow"></span>
             {stands}
             {move || shown.timed.get().then(|| view! { <Zoom app=tree.app/> })}
-            <label class="check" title="Fold what went well (e)">
+            <label class="check" title="Fold rows that succeeded (e)">
                 <input type="checkbox" prop:checked=well prop:disabled=move || !is_all() on:change=move |_| tree.fold_well()/>
-                "Fold what went well"
+                "Fold what succeeded"
             </label>
         </div>
     }

@@ -143,7 +143,7 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     view! {
         <span class=class><i aria-hidden="true">{icon(&status)}</i>{status.clone()}</span>
         {row.first_cause.then(|| view! { <span class="cause">"first cause"</span> })}
-        {row.position.then(|| view! { <span class="here">"the run stands here"</span> })}
+        {row.position.then(|| view! { <span class="here">"the run is here"</span> })}
         {about.map(fact)}
         {attempts.map(fact)}
         {round.map(fact)}
@@ -230,7 +230,7 @@ fn said(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
     match (row.recovered, row.derived) {
         (true, _) => Some("It failed, and a retry or a catch recovered it."),
-        (_, true) => Some("No row says so: it follows from the rows around it."),
+        (_, true) => Some("Inferred from the rows around it; no row records it."),
         (false, false) => None,
     }
 }

@@ -103,7 +103,7 @@ fn name(given: GivenName) -> AnyView {
     let state = match given.seen {
         Seen::Same if given.inferred => Some((
             "likely",
-            "The order of the statements says that this is the value.",
+            "Inferred from the order of the statements.",
         )),
         Seen::Same => None,
         Seen::Replaced => Some(("replaced since", "")),
