@@ -1,5 +1,5 @@
-//! Builders of databases and folders, with the commands that the documents show: SQL through the `sqlite3`
-//! program, files written one by one.
+//! Builds databases and folders with OpenProse's own commands: SQL through the `sqlite3` program, files written one
+//! by one.
 
 use std::fs;
 use std::io::Write;
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-/// Runs SQL in a database through the `sqlite3` program; the file is made when it is not there.
+/// Runs SQL in a database through the `sqlite3` program, which creates a missing file.
 ///
 /// # Panics
-/// When a statement fails: the message is SQLite's.
+/// If a statement fails, with SQLite's message.
 pub fn sql(database: &Path, script: &str) {
     sql_with(database, &[], script);
 }
 
-/// As [`sql`], with arguments for the program before the database.
+/// Runs SQL like [`sql`], with arguments for the program before the database.
 pub fn sql_with(database: &Path, args: &[&str], script: &str) -> String {
     if let Some(folder) = database.parent() {
         fs::create_dir_all(folder).expect("a folder for the database");
@@ -45,7 +45,7 @@ pub fn sql_with(database: &Path, args: &[&str], script: &str) -> String {
     String::from_utf8_lossy(&out.stdout).into_owned()
 }
 
-/// A database in WAL mode as its writer left it: `first` is in the file, `last` in the `-wal` beside it only.
+/// Builds a database in WAL mode as its writer left it: `first` is in the file, `last` only in the `-wal` beside it.
 pub fn wal(database: &Path, first: &str, last: &str) {
     let busy = database.with_extension("busy");
     let path = |name: &Path, ending: &str| format!("{}{ending}", name.display());
@@ -56,7 +56,7 @@ pub fn wal(database: &Path, first: &str, last: &str) {
             path(database, ending)
         )
     };
-    // Copied while the writer has it open: closing it would write the WAL back.
+    // Copied while the writer has it open, because closing it would merge the WAL into the file.
     let script = format!(
         "{first}\nPRAGMA journal_mode = WAL;\nPRAGMA wal_autocheckpoint = 0;\n{last}\n{}{}",
         keep(""),
@@ -66,7 +66,7 @@ pub fn wal(database: &Path, first: &str, last: &str) {
     fs::remove_file(&busy).expect("the writer is done");
 }
 
-/// Writes files below a folder, making folders on the way, and returns the folder.
+/// Writes files below a folder, creating folders, and returns the folder.
 pub fn folder(folder: &Path, files: &[(&str, &str)]) -> PathBuf {
     for (path, content) in files {
         let file = folder.join(path);
@@ -76,31 +76,32 @@ pub fn folder(folder: &Path, files: &[(&str, &str)]) -> PathBuf {
     folder.to_path_buf()
 }
 
-/// A text as an SQL literal.
+/// Returns a text as an SQL literal.
 pub fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// How many execution rows [`large`] has.
+/// The number of execution rows in [`large`].
 pub const LARGE_EXECUTIONS: usize = 100_000;
 
-/// How many bindings [`large`] has.
+/// The number of bindings in [`large`].
 pub const LARGE_BINDINGS: usize = 20_000;
 
-/// A database to measure with: loops of 100 rounds, and bindings written between the statements, as runs write them.
+/// The size of a database for measurements: loops of 100 rounds, with bindings written between the statements, as in
+/// real runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// The folder in cargo's target folder that keeps it.
+    /// The folder in cargo's target folder that contains it.
     pub folder: &'static str,
-    /// Rows of `execution`; 1,000 are a loop.
+    /// The number of rows in `execution`; 1,000 of them form a loop.
     pub executions: usize,
-    /// Rows of `bindings`.
+    /// The number of rows in `bindings`.
     pub bindings: usize,
-    /// The length of the i-th value in bytes, as SQL.
+    /// The length of the i-th value in bytes, as an SQL expression.
     pub length: &'static str,
 }
 
-/// More than 1 GB; a fiftieth of the values have 1 MB.
+/// More than 1 GB; one value in fifty has 1 MB.
 pub const LARGE: Size = Size {
     folder: "large-run",
     executions: LARGE_EXECUTIONS,
@@ -132,13 +133,14 @@ pub const TINY: Size = Size {
     length: "2000 + (i % 8) * 500",
 };
 
-/// A `state.db` of more than 1 GB with the documents' own tables: 100,000 execution rows (100 loops of 100 rounds),
-/// 20,000 bindings of 4 KB to 1 MB between them, none of them a BLOB. Made once and kept in the target folder.
+/// Returns a `state.db` of more than 1 GB with OpenProse's own tables: 100,000 execution rows (100 loops of 100
+/// rounds), and 20,000 bindings of 4 KB to 1 MB between them, none of them a BLOB. Built once and kept in the target
+/// folder.
 pub fn large() -> PathBuf {
     sized(LARGE)
 }
 
-/// The same of another size.
+/// Returns such a database of another size.
 pub fn sized(size: Size) -> PathBuf {
     static MAKING: Mutex<()> = Mutex::new(());
     let _making = MAKING.lock();
@@ -193,7 +195,7 @@ COMMIT;
     )
 }
 
-/// The SQL of a run of so many statements, one after another.
+/// Returns the SQL of a run with this many consecutive statements.
 pub fn rows(count: usize) -> String {
     format!(
         "{}
@@ -205,17 +207,17 @@ pub fn rows(count: usize) -> String {
     )
 }
 
-/// The tables of sqlite-earlier.md in its own column order: a value stands in the middle of its row.
+/// Returns the tables of sqlite-earlier.md in their own column order: a value is in the middle of its row.
 pub fn earlier_schema() -> &'static str {
     include_str!("../../examples/record/sqlite-earlier.sql")
 }
 
-/// The tables of sqlite.md as our own writer makes them, corrected as the errata say.
+/// Returns the tables of sqlite.md as Prosescope creates them, corrected by the errata.
 pub fn state_schema() -> &'static str {
     include_str!("../../core/src/schema/state.sql")
 }
 
-/// Cargo's target folder: this test lies in one of its subfolders.
+/// Returns cargo's target folder: the test program is in one of its subfolders.
 pub fn target() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows where it is");
     let target = test

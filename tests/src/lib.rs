@@ -1,5 +1,5 @@
-//! What the end-to-end suite stands on: a browser driver, builders of databases and folders, and what a test needs
-//! of this machine. The tests themselves are in `tests/e2e`.
+//! The tools of the end-to-end tests: a browser driver, builders of databases and folders, and checks for required
+//! programs. The tests themselves are in `tests/e2e`.
 
 pub mod browser;
 pub mod build;

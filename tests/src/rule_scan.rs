@@ -1,21 +1,21 @@
-//! Finds the rules that sources give their issues, so that a test can hold them against the registry
+//! Finds the rules that the sources use for issues, so that a test can compare them with the registry
 //! (`core/src/check`).
 //!
-//! A rule's name is a string literal where a parameter or a field called `rule` takes it: `Issue::warning("name", …)`,
-//! `ledger.note(severity, "name", …)`, `Finding { rule: "name", … }`, `let found = |rule, …|`. Where it is chosen
-//! before (`let (rule, …) = match …`), every literal of that function that reads like a rule's name counts.
+//! A rule's name is a string literal passed to a parameter or field called `rule`: `Issue::warning("name", …)`,
+//! `ledger.note(severity, "name", …)`, `Finding { rule: "name", … }`, `let found = |rule, …|`. If the name is chosen
+//! earlier (`let (rule, …) = match …`), every literal of that function with the form of a rule's name counts.
 
 use std::collections::BTreeMap;
 
 use syn::visit::{self, Visit};
 
-/// Rules and the first place of each, as `file:line`.
+/// The rules, and the first place of each, as `file:line`.
 pub type Used = BTreeMap<String, String>;
 
-/// The rules in these files, given as path and text. Code under `#[cfg(test)]` does not count.
+/// Returns the rules in these files, given as path and text. Skips code under `#[cfg(test)]`.
 ///
 /// # Errors
-/// When a text is not Rust.
+/// If a text is not valid Rust.
 pub fn rules_in(files: &[(String, String)]) -> Result<Used, String> {
     let mut parsed = Vec::new();
     for (path, text) in files {
@@ -43,12 +43,12 @@ pub fn rules_in(files: &[(String, String)]) -> Result<Used, String> {
     Ok(used)
 }
 
-/// Functions that take a rule, by name, and which of their arguments it is.
+/// Functions with a parameter for a rule, by name, and the index of that argument.
 #[derive(Default)]
 struct Takers {
-    /// Those of an `impl`; `self` does not count.
+    /// The methods of an `impl`; `self` does not count.
     methods: BTreeMap<String, usize>,
-    /// Those of a file, closures with a name included.
+    /// The functions of a file, including named closures.
     functions: BTreeMap<String, usize>,
 }
 
@@ -84,13 +84,13 @@ impl<'a> Visit<'a> for Takers {
     }
 }
 
-/// Walks the calls of a file.
+/// Visits the calls in a file.
 struct Calls<'m> {
     methods: &'m BTreeMap<String, usize>,
     functions: &'m BTreeMap<String, usize>,
     path: &'m str,
     used: &'m mut Used,
-    /// The functions around a call: their literals, and whether the rule comes from their caller.
+    /// The functions around a call: their literals, and whether their caller passes the rule.
     around: Vec<(Vec<(String, usize)>, bool)>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Visit<'a> for Calls<'_> {
     }
 }
 
-/// String literals and their lines.
+/// Collects string literals and their lines.
 #[derive(Default)]
 struct Literals(Vec<(String, usize)>);
 
@@ -226,7 +226,7 @@ fn is_test(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// `wal-missing`: what a rule's name looks like among other literals.
+/// Returns whether a literal has the form of a rule's name, such as `wal-missing`.
 fn is_kebab(text: &str) -> bool {
     let word = |part: &str| {
         !part.is_empty()

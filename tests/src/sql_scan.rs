@@ -1,25 +1,25 @@
-//! Finds SQL in source text, so that a test can hold the shells to "no SQL": what is asked of a database is the
-//! core's business.
+//! Finds SQL in source text, so that a test can keep SQL out of the shells: only the core queries databases.
 //!
-//! Of Rust only string literals are looked at, never comments, names or documentation; and only what reads like a
-//! statement, so that "Select a file" or "update available" pass.
+//! In Rust, only string literals are scanned, not comments, names or documentation; and only text with the form of a
+//! statement counts, so that "Select a file" or "update available" pass.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// Where SQL was found.
+/// A place with SQL.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Line of the source, from 1.
+    /// The line in the source, from 1.
     pub line: usize,
     /// The text from there on, shortened.
     pub text: String,
 }
 
-/// SQL in the string literals of a Rust file. Code under `#[cfg(test)]` may make the databases that it tests with.
+/// Returns the SQL in the string literals of a Rust file. Skips code under `#[cfg(test)]`, which may build its test
+/// databases.
 ///
 /// # Errors
-/// When the text is not Rust.
+/// If the text is not valid Rust.
 pub fn in_rust(source: &str) -> Result<Vec<Found>, String> {
     let file =
         syn::parse_file(source).map_err(|e| format!("line {}: {e}", e.span().start().line))?;
@@ -28,7 +28,7 @@ pub fn in_rust(source: &str) -> Result<Vec<Found>, String> {
     Ok(literals.found)
 }
 
-/// SQL anywhere in a file of another kind: JavaScript, TypeScript, HTML.
+/// Returns the SQL anywhere in a file of another kind: JavaScript, TypeScript, HTML.
 pub fn in_text(source: &str) -> Vec<Found> {
     let lines = source.lines().enumerate();
     lines
@@ -36,7 +36,7 @@ pub fn in_text(source: &str) -> Vec<Found> {
         .collect()
 }
 
-/// Walks a file's string literals.
+/// Visits the string literals of a file.
 #[derive(Default)]
 struct Literals {
     found: Vec<Found>,
@@ -49,7 +49,7 @@ impl Literals {
             .extend(statement(text).map(|text| Found { line, text }));
     }
 
-    /// What a macro is given is not parsed, so its literals are looked for one by one.
+    /// The arguments of a macro are not parsed, so its tokens are scanned for literals.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut attribute = false;
         for token in tokens {
@@ -93,7 +93,7 @@ impl<'a> Visit<'a> for Literals {
     }
 }
 
-/// The SQL that a text holds, from its first keyword on, shortened; `None` for anything else.
+/// Returns the SQL in a text from its first keyword on, shortened; `None` without SQL.
 fn statement(text: &str) -> Option<String> {
     let words = words(text);
     let rest = |at: usize| words.get(at..).unwrap_or_default();
@@ -130,7 +130,7 @@ impl Word<'_> {
     }
 }
 
-/// Splits into words, and signs one by one; a placeholder such as `{table}` is a word.
+/// Splits a text into words and single signs; a placeholder such as `{table}` is a word.
 fn words(text: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = text;
@@ -155,8 +155,8 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// Whether a statement, or a clause of one, begins here. Keywords in capitals count anywhere, in small letters only
-/// at the beginning of a text, where prose rarely has them.
+/// Returns whether a statement, or a clause of one, begins here. Keywords in capitals count anywhere; in small
+/// letters only at the beginning of a text, where prose rarely has them.
 fn begins_statement(words: &[Word<'_>], first: bool) -> bool {
     let [keyword, rest @ ..] = words else {
         return false;
@@ -207,7 +207,7 @@ fn begins_statement(words: &[Word<'_>], first: bool) -> bool {
     }
 }
 
-/// `select name, count(*) from bindings where …`, but not "select files from a folder".
+/// Accepts `select name, count(*) from bindings where …`, but not "select files from a folder".
 fn selects_plainly(rest: &[Word<'_>]) -> bool {
     let Some(from) = rest.iter().position(|w| w.is("from")) else {
         return false;

@@ -1,4 +1,4 @@
-//! Damage to a file's bytes: noise anywhere, and changes where SQLite looks first.
+//! Damages the bytes of a file: noise anywhere, and changes in the places that SQLite reads first.
 #![expect(
     clippy::ptr_arg,
     reason = "all have one type, and some make the file longer"
@@ -7,7 +7,7 @@
 use crate::dice::Dice;
 use crate::page::{self, put, put16, put32, varint};
 
-/// Some bits anywhere.
+/// Flips some bits anywhere.
 pub(crate) fn bits(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.throw(24) {
         let at = dice.throw(bytes.len());
@@ -17,7 +17,7 @@ pub(crate) fn bits(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// The heads of pages: what kind they are, how many cells, where they begin.
+/// Changes the headers of pages: their type, their number of cells, the offset of their content.
 pub(crate) fn heads(bytes: &mut Vec<u8>, dice: &mut Dice) {
     for _ in 0..=dice.throw(6) {
         let page = dice.throw(page::count(bytes)) + 1;
@@ -27,7 +27,7 @@ pub(crate) fn heads(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// A stretch of one byte, or of noise.
+/// Fills a range with one byte, or with noise.
 pub(crate) fn fill(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.throw(bytes.len());
     let len = dice.throw(2 * page::size(bytes)) + 1;
@@ -40,7 +40,7 @@ pub(crate) fn fill(bytes: &mut Vec<u8>, dice: &mut Dice) {
     put(bytes, at, &new);
 }
 
-/// Pages in each other's place, or one page twice.
+/// Swaps pages, or duplicates one.
 pub(crate) fn swap_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     for _ in 0..=dice.throw(3) {
@@ -54,7 +54,7 @@ pub(crate) fn swap_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Pages of zeros, as a disk or a sparse copy leaves them.
+/// Fills pages with zeros, as after a disk error or a sparse copy.
 pub(crate) fn zero_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     for _ in 0..=dice.throw(3) {
@@ -63,7 +63,7 @@ pub(crate) fn zero_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// The end missing, or something behind it.
+/// Removes the end, or appends something.
 pub(crate) fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     match dice.throw(5) {
@@ -71,7 +71,7 @@ pub(crate) fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) {
         1 => bytes.truncate(page::start(bytes, any_page(bytes, dice))),
         2 => bytes.truncate(dice.throw(200)),
         3 => {
-            // Cut, and the header says so: the pages that are gone are still pointed to.
+            // Truncates the file and corrects the page count in the header: the missing pages are still referenced.
             let pages = dice.throw(page::count(bytes)) + 1;
             bytes.truncate(pages * size);
             put32(bytes, 28, pages as u32);
@@ -83,9 +83,9 @@ pub(crate) fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Fields of the file's header.
+/// Changes fields of the file's header.
 pub(crate) fn header(bytes: &mut Vec<u8>, dice: &mut Dice) {
-    /// Where each field begins, and its bytes.
+    /// The offset and the length of each field.
     const FIELDS: [(usize, usize); 23] = [
         (0, 16),
         (16, 2),
@@ -124,7 +124,7 @@ pub(crate) fn header(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Where a page says that its cells begin, how many there are, and where it has room.
+/// Changes a page's offset of its cells, their number, and its free space.
 pub(crate) fn cell_pointers(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let trees = page::trees(bytes);
     if trees.is_empty() {
@@ -150,7 +150,7 @@ pub(crate) fn cell_pointers(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// How long a row, its header or a value in it claims to be: up to what 64 bits hold.
+/// Changes the declared length of a row, of its header, or of a value in it: up to 64 bits.
 pub(crate) fn lengths(bytes: &mut Vec<u8>, dice: &mut Dice) {
     const CLAIMS: [u64; 12] = [
         0,
@@ -188,7 +188,7 @@ pub(crate) fn lengths(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Inner pages that point to themselves, to their parents, to pages of other tables, or nowhere.
+/// Makes inner pages point to themselves, to their parents, to pages of other tables, or nowhere.
 pub(crate) fn children(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let trees = page::trees(bytes);
     let inner: Vec<_> = trees.iter().filter(|t| t.is_inner()).collect();
@@ -204,7 +204,7 @@ pub(crate) fn children(bytes: &mut Vec<u8>, dice: &mut Dice) {
             return;
         }
         if inner.is_empty() {
-            // A database of leaves: the schema's own page becomes an inner one that points anywhere.
+            // In a database without inner pages, the schema's own page becomes one, with arbitrary children.
             let tree = dice.pick(&trees).clone();
             put(bytes, tree.head, &[5]);
             put32(bytes, tree.head + 8, to);
@@ -219,11 +219,12 @@ pub(crate) fn children(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Chains of overflow pages that loop, end early, or lead into other pages.
+/// Makes chains of overflow pages loop, end early, or lead into other pages.
 pub(crate) fn overflow(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     let known: Vec<usize> = page::trees(bytes).iter().map(|t| t.page).collect();
-    // What is no tree may be a link of a chain: its first four bytes are the next one.
+    // A page that is not part of a tree may be a link of a chain: its first four bytes are the number of the next
+    // one.
     let links: Vec<usize> = (2..=page::count(bytes))
         .filter(|page| !known.contains(page))
         .collect();
@@ -245,7 +246,7 @@ pub(crate) fn overflow(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// The list of free pages: loops, pages in use, counts that lie; and the map of auto-vacuum.
+/// Damages the list of free pages (loops, pages in use, wrong counts) and the map of auto-vacuum.
 pub(crate) fn free_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let size = page::size(bytes);
     let trunk = match page::be32(bytes, 32) as usize {
@@ -264,7 +265,7 @@ pub(crate) fn free_pages(bytes: &mut Vec<u8>, dice: &mut Dice) {
             2 => put32(bytes, (trunk - 1) * size, to),
             3 => put32(bytes, (trunk - 1) * size + 4, dice.odd_number() as u32),
             4 => put32(bytes, (trunk - 1) * size + 8 + 4 * dice.throw(size / 4), to),
-            // Page 2 is the first map of pages where auto-vacuum is on.
+            // With auto-vacuum, page 2 is the first pointer map.
             _ => {
                 put32(bytes, 52, to);
                 let at = size + 5 * dice.throw(size / 5);

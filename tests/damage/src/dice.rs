@@ -1,18 +1,18 @@
-/// Numbers that look like chance and are the same in every run (xorshift64*).
+/// A generator of pseudo-random numbers that are the same in every run (xorshift64*).
 #[derive(Debug, Clone)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// Dice that give the same numbers for the same seed.
+    /// Creates a generator; the same seed gives the same numbers.
     pub fn new(seed: u64) -> Dice {
-        // Seeds that follow each other must not give numbers that do.
+        // Mixes the seed, because consecutive seeds would give similar numbers.
         let mut mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         Dice((mixed ^ (mixed >> 31)) | 1)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -20,30 +20,30 @@ impl Dice {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// A number below `sides`; 0 when there are none.
+    /// Returns a number below `sides`; 0 if `sides` is 0.
     pub fn throw(&mut self, sides: usize) -> usize {
         (self.bits() >> 16) as usize % sides.max(1)
     }
 
-    /// One of these.
+    /// Returns one of these.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there are none.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.throw(from.len())]
     }
 
-    /// A byte.
+    /// Returns a byte.
     pub fn byte(&mut self) -> u8 {
         (self.bits() >> 24) as u8
     }
 
-    /// Bytes as even as encryption leaves them.
+    /// Returns bytes as uniform as encrypted ones.
     pub fn noise(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.byte()).collect()
     }
 
-    /// A number that programs stumble over, or any.
+    /// Returns a number with which programs often have problems, or any other.
     pub fn odd_number(&mut self) -> i64 {
         const ODD: [i64; 14] = [
             0,

@@ -1,14 +1,14 @@
-//! Damage with fixed seeds: what somebody may be sent as a run, made anew from the same numbers every time.
+//! Damaged runs with fixed seeds: files that a user may receive as a run, equal in every test run.
 //!
-//! Three sets, each a list of [`Case`]s that are made when they are asked for:
+//! There are three sets, each a list of [`Case`]s built on demand:
 //!
-//! - [`databases()`]: healthy databases in both dialects, of many page sizes and encodings, then damaged: bytes,
+//! - [`databases()`]: healthy databases in both dialects, with many page sizes and encodings, then damaged: bytes,
 //!   pages, pointers, headers, rows, the schema, the `-wal`;
-//! - [`folders()`]: healthy run folders of every form, then damaged: cut, shuffled, nested, misnamed;
-//! - [`by_hand()`]: one case for each kind of damage or attack that is known by name, with what reading must come to.
+//! - [`folders()`]: healthy run folders of every form, then damaged: truncated, shuffled, nested, misnamed;
+//! - [`by_hand()`]: one case for each known kind of damage or attack, with the outcome that reading must have.
 //!
-//! [`visit()`] opens what a source holds and builds every page of it, as the shells do. `tests/borne.rs` runs all
-//! cases natively; the end-to-end suite drops them into the viewer.
+//! [`visit()`] opens the content of a source and builds every page of it, as the shells do. `tests/borne.rs` runs all
+//! cases natively; the end-to-end tests drop them on the viewer.
 //!
 //! ```
 //! assert_eq!(prosescope_damage::case(317), prosescope_damage::case(317));
@@ -30,45 +30,45 @@ use prosescope_core::sqlite::MemorySource;
 pub use dice::Dice;
 pub use visit::{Visited, visit};
 
-/// How many databases [`databases`] gives.
+/// The number of databases returned by [`databases`].
 pub const DATABASES: usize = 2_000;
 
-/// How many folders [`folders`] gives.
+/// The number of folders returned by [`folders`].
 pub const FOLDERS: usize = 500;
 
-/// Holes up to this size are made in memory, too.
+/// The largest hole, in bytes, that is also built in memory.
 const HELD: u64 = 16 << 20;
 
-/// What somebody was sent.
+/// A run as a user may receive it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Which one, and what was done to it.
+    /// The name: the number of the case, and its damage.
     pub name: String,
-    /// What lies in the folder that was sent; a single database has nothing around it.
+    /// The content of the folder; a single database has no folder.
     pub entries: Vec<Entry>,
-    /// What reading must come to.
+    /// The outcome that reading must have.
     pub outcome: Outcome,
 }
 
-/// A thing in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// Its path in the folder, as the sender wrote it; it need not be one.
+    /// The path in the folder as the sender wrote it; it may be invalid.
     pub path: String,
-    /// What it is.
+    /// The entry itself.
     pub what: What,
 }
 
-/// What a thing is.
+/// The kind of an entry, with its content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
     /// A file.
     File(Vec<u8>),
-    /// A file of this many bytes, all of them zero, which takes no room on disk.
+    /// A sparse file of this many zero bytes, which takes no room on disk.
     Hole(u64),
     /// A symbolic link to this target.
     Link(String),
-    /// A named pipe that nobody writes to: reading it never ends.
+    /// A named pipe without a writer: reading it never ends.
     Pipe,
     /// A socket.
     Socket,
@@ -76,14 +76,14 @@ pub enum What {
     Folder,
 }
 
-/// What reading must come to.
+/// The outcome that reading must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// A run is shown, with an issue of each of these rules.
     Shown(&'static [&'static str]),
-    /// Nothing is usable, and the refusal says these words.
+    /// Nothing is usable, and the error contains these words.
     Refused(&'static str),
-    /// One or the other, within the bounds.
+    /// Either of these, within the limits.
     Either,
 }
 
@@ -105,7 +105,7 @@ impl Case {
         self
     }
 
-    /// Adds something that is no file.
+    /// Adds an entry that is not a file.
     fn other(mut self, path: &str, what: What) -> Case {
         self.entries.push(Entry {
             path: path.to_owned(),
@@ -114,7 +114,7 @@ impl Case {
         self
     }
 
-    /// Its files in memory, whatever their paths: what an archive or a browser may give.
+    /// Returns the case's files in memory, whatever their paths, as an archive or a browser may supply them.
     pub fn in_memory(&self) -> MemorySource {
         let files = self.entries.iter().filter_map(|entry| match &entry.what {
             What::File(bytes) => Some((entry.path.clone(), bytes.clone())),
@@ -124,7 +124,7 @@ impl Case {
         MemorySource::new(&self.name, files)
     }
 
-    /// Bytes of all its files.
+    /// Returns the total size of the case's files in bytes.
     pub fn len(&self) -> u64 {
         let bytes = self.entries.iter().map(|entry| match &entry.what {
             What::File(bytes) => bytes.len() as u64,
@@ -134,28 +134,29 @@ impl Case {
         bytes.sum()
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether the case has no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 }
 
-/// Mutated databases.
+/// Returns the damaged databases.
 pub fn databases() -> impl ExactSizeIterator<Item = Case> {
     (0..DATABASES).map(database)
 }
 
-/// Mutated run folders.
+/// Returns the damaged run folders.
 pub fn folders() -> impl ExactSizeIterator<Item = Case> {
     (0..FOLDERS).map(folders::folder)
 }
 
-/// One case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md name.
+/// Returns one case for each kind of damage or attack named in docs/reference/formats.md and
+/// docs/contribute/errata.md.
 pub fn by_hand() -> impl ExactSizeIterator<Item = Case> {
     by_hand::all().into_iter().map(|make| make())
 }
 
-/// What is damaged: healthy databases of both dialects, and run folders of every form.
+/// Returns the undamaged cases: databases of both dialects, and run folders of every form.
 pub fn healthy() -> impl Iterator<Item = Case> {
     let databases = seeds::databases().iter().map(|seed| {
         let name = format!("database: {}", seed.name);
@@ -170,12 +171,12 @@ pub fn healthy() -> impl Iterator<Item = Case> {
     databases.chain(folders)
 }
 
-/// How many cases there are in all.
+/// Returns the number of all cases.
 pub fn count() -> usize {
     by_hand::all().len() + DATABASES + FOLDERS
 }
 
-/// The n-th of all cases: those by hand, then the databases, then the folders.
+/// Returns the n-th of all cases: first those by hand, then the databases, then the folders.
 pub fn case(n: usize) -> Case {
     let by_hand = by_hand::all();
     match by_hand.get(n) {
@@ -185,7 +186,7 @@ pub fn case(n: usize) -> Case {
     }
 }
 
-/// The ways to damage a database; each takes its turn.
+/// The ways to damage a database, used in rotation.
 const WAYS: [(&str, Way); 16] = [
     ("bits", Way::Bytes(bytes::bits)),
     ("heads of pages", Way::Bytes(bytes::heads)),
@@ -207,11 +208,11 @@ const WAYS: [(&str, Way); 16] = [
 
 #[derive(Clone, Copy)]
 enum Way {
-    /// Changes bytes of the file; the page size is given.
+    /// Changes bytes of the file.
     Bytes(fn(&mut Vec<u8>, &mut Dice)),
-    /// Changes what the file says, through SQLite.
+    /// Changes the content of the database through SQLite.
     Rows(fn(&rusqlite::Connection, &mut Dice)),
-    /// Changes the `-wal` that holds its newest rows.
+    /// Changes the `-wal` with its newest rows.
     Wal,
 }
 
@@ -229,7 +230,7 @@ fn database(n: usize) -> Case {
             .file(format!("{}-wal", seed.file), wal);
     }
     apply(way, &mut bytes, &mut dice);
-    // Damage seldom comes alone.
+    // Some cases combine two kinds of damage.
     if dice.throw(4) == 0 {
         let (word, way) = WAYS[dice.throw(12)];
         name.push_str(&format!(", {word}"));

@@ -1,9 +1,9 @@
-//! Where things are in a database file, as far as damaging them needs it.
+//! Finds the parts of a database file that the damage needs.
 //!
-//! Source: SQLite, "Database File Format". Nothing here reads a damaged file with care: what is not where it
-//! should be is simply not found.
+//! Source: SQLite, "Database File Format". This code is not made for damaged files: a part that is not in its place
+//! is simply not found.
 
-/// Bytes a page, by the header; 512 where that makes no sense.
+/// Returns the page size in the header, in bytes; 512 if the header is invalid.
 pub(crate) fn size(bytes: &[u8]) -> usize {
     match be16(bytes, 16) {
         1 => 65_536,
@@ -12,12 +12,12 @@ pub(crate) fn size(bytes: &[u8]) -> usize {
     }
 }
 
-/// How many whole pages there are.
+/// Returns the number of whole pages.
 pub(crate) fn count(bytes: &[u8]) -> usize {
     bytes.len() / size(bytes)
 }
 
-/// Where a page begins; pages count from 1.
+/// Returns the offset of a page; the first page has number 1.
 pub(crate) fn start(bytes: &[u8], page: usize) -> usize {
     page.saturating_sub(1) * size(bytes)
 }
@@ -25,13 +25,13 @@ pub(crate) fn start(bytes: &[u8], page: usize) -> usize {
 /// A page of a b-tree.
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
-    /// Its number.
+    /// The page's number.
     pub(crate) page: usize,
-    /// Where its head begins: 100 bytes into the first page.
+    /// The offset of the page's header: 100 bytes into the first page.
     pub(crate) head: usize,
-    /// 2 and 5 are inner pages of an index and a table, 10 and 13 their leaves.
+    /// The page's type: 2 and 5 are inner pages of an index and a table, 10 and 13 their leaves.
     pub(crate) kind: u8,
-    /// Where each cell begins.
+    /// The offset of each cell.
     pub(crate) cells: Vec<usize>,
 }
 
@@ -40,17 +40,17 @@ impl Tree {
         self.kind == 2 || self.kind == 5
     }
 
-    /// Where the cell pointers begin.
+    /// Returns the offset of the cell pointers.
     pub(crate) fn pointers(&self) -> usize {
         self.head + if self.is_inner() { 12 } else { 8 }
     }
 
-    /// Where the payload's length stands in a cell.
+    /// Returns the offset of the payload's length in a cell.
     pub(crate) fn payload(&self, cell: usize) -> usize {
         if self.kind == 2 { cell + 4 } else { cell }
     }
 
-    /// Where a table leaf's record begins: behind the payload's length and the rowid.
+    /// Returns the offset of a table leaf's record: after the payload's length and the rowid.
     pub(crate) fn record(&self, bytes: &[u8], cell: usize) -> usize {
         let at = self.payload(cell);
         let at = at + varint_len(bytes, at);
@@ -62,14 +62,14 @@ impl Tree {
     }
 }
 
-/// The pages that look like pages of a b-tree.
+/// Returns the pages that look like pages of a b-tree.
 pub(crate) fn trees(bytes: &[u8]) -> Vec<Tree> {
     (1..=count(bytes))
         .filter_map(|page| tree(bytes, page))
         .collect()
 }
 
-/// A page, when it looks like one of a b-tree.
+/// Returns a page if it looks like one of a b-tree.
 pub(crate) fn tree(bytes: &[u8], page: usize) -> Option<Tree> {
     let begin = start(bytes, page);
     let head = begin + if page == 1 { 100 } else { 0 };
@@ -94,7 +94,7 @@ pub(crate) fn tree(bytes: &[u8], page: usize) -> Option<Tree> {
     Some(tree)
 }
 
-/// The page where a table's rows begin, as the schema says.
+/// Returns the page at which a table's rows begin, according to the schema.
 pub(crate) fn root_of(bytes: &[u8], table: &str) -> Option<usize> {
     let mut root = None;
     crate::seeds::with(bytes, |conn| {
@@ -104,13 +104,13 @@ pub(crate) fn root_of(bytes: &[u8], table: &str) -> Option<usize> {
     usize::try_from(root?).ok()
 }
 
-/// Bytes that a variable-length number takes.
+/// Returns the number of bytes of a variable-length number.
 pub(crate) fn varint_len(bytes: &[u8], at: usize) -> usize {
     let more = |n: &usize| bytes.get(at + n).is_some_and(|b| b & 0x80 != 0);
     (0..8).take_while(more).count() + 1
 }
 
-/// A number as SQLite stores it in one to nine bytes.
+/// Encodes a number as SQLite does, in one to nine bytes.
 pub(crate) fn varint(number: u64) -> Vec<u8> {
     if number >> 56 != 0 {
         let mut bytes: Vec<u8> = (0..8)
@@ -142,7 +142,7 @@ pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     }
 }
 
-/// Writes over bytes; what lies behind the end is left out.
+/// Overwrites bytes; bytes past the end are dropped.
 pub(crate) fn put(bytes: &mut [u8], at: usize, new: &[u8]) {
     for (place, byte) in bytes.iter_mut().skip(at).zip(new) {
         *place = *byte;

@@ -1,4 +1,4 @@
-//! Damage to what the rows say: wrong types, rows that are gone or stand twice, parents that lead nowhere.
+//! Damages the content of rows: wrong types, missing or duplicate rows, invalid parents.
 
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -16,7 +16,7 @@ const TABLES: [&str; 8] = [
     "gate_audit_log",
 ];
 
-/// Texts that readers stumble over.
+/// Texts with which readers often have problems.
 const TEXTS: [&str; 40] = [
     "",
     " ",
@@ -60,7 +60,7 @@ const TEXTS: [&str; 40] = [
     "---\n# run:x y.prose\n",
 ];
 
-/// Cells with a value of another type, of any kind.
+/// Replaces cells with values of any other type.
 pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
     for _ in 0..=dice.throw(12) {
         let table = *dice.pick(&TABLES);
@@ -71,7 +71,7 @@ pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
         let column = dice.pick(&columns).clone();
         let some = some(conn, table, dice);
         let sql = match dice.throw(8) {
-            // Bytes that are stored as a text and are none.
+            // Bytes stored as a text that is not valid UTF-8.
             0 => format!("UPDATE {table} SET \"{column}\" = CAST(?1 AS TEXT) WHERE {some}"),
             1 => format!("UPDATE OR IGNORE {table} SET \"{column}\" = ?1"),
             _ => format!("UPDATE OR IGNORE {table} SET \"{column}\" = ?1 WHERE {some}"),
@@ -80,7 +80,7 @@ pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
     }
 }
 
-/// Rows that are gone, stand twice, or name parents, frames and gates that are not there or go in circles.
+/// Deletes or duplicates rows, or gives them missing or circular parents, frames and gates.
 pub(crate) fn rows(conn: &Connection, dice: &mut Dice) {
     for _ in 0..=dice.throw(8) {
         let table = *dice.pick(&TABLES);
@@ -110,7 +110,7 @@ pub(crate) fn rows(conn: &Connection, dice: &mut Dice) {
     }
 }
 
-/// The same table without keys, all its rows twice.
+/// Replaces a table by one without keys that contains all its rows twice.
 fn unkeyed(conn: &Connection, table: &str) {
     let _ = conn.execute_batch(&format!(
         "CREATE TABLE unkeyed AS SELECT * FROM {table} UNION ALL SELECT * FROM {table}; DROP TABLE {table};
@@ -118,7 +118,7 @@ fn unkeyed(conn: &Connection, table: &str) {
     ));
 }
 
-/// A condition that some rows meet, by what they are stored under and never by chance.
+/// Returns a condition met by some rows, which depends on their rowids and not on chance.
 fn some(conn: &Connection, table: &str, dice: &mut Dice) -> String {
     let (every, which) = (dice.throw(5) + 1, dice.throw(5));
     let by_rowid = conn.prepare(&format!("SELECT rowid FROM {table}")).is_ok();

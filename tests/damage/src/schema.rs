@@ -1,10 +1,10 @@
-//! Damage to the schema: statements that are no longer those that the rows were written under.
+//! Damages the schema: statements that no longer match the stored rows.
 
 use rusqlite::Connection;
 
 use crate::dice::Dice;
 
-/// What a table is declared as, in its own place.
+/// Other statements for a table's entry in the schema.
 const DECLARED: [&str; 22] = [
     "CREATE VIEW \"{}\" AS SELECT * FROM sqlite_schema",
     "CREATE VIEW \"{}\" AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS id, i AS name FROM n",
@@ -30,7 +30,7 @@ const DECLARED: [&str; 22] = [
     "CREATE TABLE main.\"{}\"(id, name, value); DROP TABLE run",
 ];
 
-/// Edits rows of `sqlite_schema`, as a hex editor or a hostile hand would.
+/// Edits rows of `sqlite_schema`, as a hex editor or an attacker would.
 pub(crate) fn edit(conn: &Connection, dice: &mut Dice) {
     let _ = conn.execute_batch("PRAGMA writable_schema = ON");
     let names = names(conn);
@@ -97,7 +97,7 @@ fn text_of(conn: &Connection, name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// A statement with something gone, twice, or strange in it.
+/// Returns a statement with a part removed, repeated, or replaced.
 fn edited(text: &str, dice: &mut Dice) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for _ in 0..=dice.throw(6) {

@@ -1,4 +1,4 @@
-//! Healthy databases: made by the documents' own SQL in both dialects, and the examples.
+//! Healthy databases: made with OpenProse's own SQL in both dialects, and the examples.
 
 use std::sync::OnceLock;
 
@@ -26,15 +26,15 @@ pub(crate) const VALUES: &str = document!("values");
 pub(crate) const GATES: &str = document!("gates");
 pub(crate) const EXTENSIONS: &str = document!("extensions");
 
-/// A database before anything happened to it.
+/// An undamaged database.
 pub(crate) struct Seed {
     pub(crate) name: &'static str,
-    /// What it is called in a run folder.
+    /// The file's name in a run folder.
     pub(crate) file: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// All of them, made once.
+/// Returns all undamaged databases, built once.
 pub(crate) fn databases() -> &'static [Seed] {
     static MADE: OnceLock<Vec<Seed>> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -113,11 +113,11 @@ pub(crate) fn databases() -> &'static [Seed] {
     })
 }
 
-/// A database of these settings and statements; a statement that SQLite refuses is left out, as the `sqlite3`
-/// program does with what is piped into it.
+/// Returns a database with these settings and statements; skips statements that SQLite refuses, as the `sqlite3`
+/// program does with its input.
 ///
 /// # Panics
-/// When SQLite cannot make a database in memory.
+/// If SQLite cannot create a database in memory.
 pub(crate) fn make(settings: &str, scripts: &[&str]) -> Vec<u8> {
     let mut conn = Connection::open_in_memory().expect("a database in memory");
     run(&conn, settings);
@@ -129,7 +129,7 @@ pub(crate) fn make(settings: &str, scripts: &[&str]) -> Vec<u8> {
     bytes.to_vec()
 }
 
-/// Runs statements one by one; those that fail are left out. The time is always the same.
+/// Runs statements one by one and skips those that fail. The time is always the same.
 pub(crate) fn run(conn: &Connection, script: &str) {
     let script = script.replace("datetime('now'", "datetime('2026-01-25 13:00:00'");
     for statement in statements(&script) {
@@ -137,7 +137,7 @@ pub(crate) fn run(conn: &Connection, script: &str) {
     }
 }
 
-/// Splits a script at the semicolons that end a statement: not those in texts, names, comments and triggers.
+/// Splits a script at the semicolons that end a statement, not at those in texts, names, comments and triggers.
 fn statements(script: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -169,7 +169,7 @@ fn statements(script: &str) -> Vec<&str> {
     statements
 }
 
-/// A database's bytes, changed through SQLite; `None` where SQLite does not open it.
+/// Returns a database's bytes after a change through SQLite; `None` if SQLite cannot open it.
 pub(crate) fn with(bytes: &[u8], change: impl FnOnce(&Connection)) -> Option<Vec<u8>> {
     let mut conn = Connection::open_in_memory().ok()?;
     conn.deserialize_read_exact(c"main", bytes, bytes.len(), false)
@@ -183,7 +183,7 @@ pub(crate) fn with(bytes: &[u8], change: impl FnOnce(&Connection)) -> Option<Vec
     Some(written.to_vec())
 }
 
-/// Every table as WITHOUT ROWID, with computed columns.
+/// Every table as WITHOUT ROWID, with generated columns.
 pub(crate) const NO_ROWIDS: &str = "
 CREATE TABLE run (id TEXT PRIMARY KEY, program_path, program_source, started_at, updated_at, status) WITHOUT ROWID;
 CREATE TABLE execution (statement_text, id INTEGER PRIMARY KEY, statement_index, status, metadata, parent_id,
@@ -202,7 +202,7 @@ INSERT INTO gates VALUES ('g', 'r1', 'pending', 'Go?');
 INSERT INTO gate_audit_log VALUES ('g', 'r1', 'created', 1);
 ";
 
-/// Loops in loops, blocks, retries: enough rows for two levels of pages.
+/// Nested loops, blocks, retries: enough rows for two levels of pages.
 pub(crate) const MANY: &str = "
 INSERT INTO run (id, program_path, program_source, started_at, status) VALUES ('many', 'many.prose',
   'loop until **done** (max: 40):
@@ -227,7 +227,7 @@ FROM execution WHERE id % 40 = 0;
 INSERT INTO gate_audit_log (gate_id, run_id, event_type, principal) SELECT id, run_id, 'created', 'system' FROM gates;
 ";
 
-/// Values of several pages, with what comes behind them in the row.
+/// Values of several pages, with further columns after them.
 pub(crate) const LARGE: &str = "
 INSERT INTO run (id, program_path, program_source, started_at, status)
 VALUES ('large', 'large.prose', 'let a = session \"A\"', '2026-01-25 12:55:06', 'completed');
@@ -240,13 +240,13 @@ INSERT INTO agent_segments (agent_name, segment_number, prompt, summary)
 VALUES ('elephant', 1, hex(zeroblob(2000)), hex(zeroblob(2000)));
 ";
 
-/// Rows that are gone, and the pages that they leave.
+/// Deleted rows, and the pages that become free.
 const FREED: &str = "
 DELETE FROM bindings WHERE rowid % 3 = 0; DELETE FROM execution WHERE id > 250;
 UPDATE agents SET memory = 'short';
 ";
 
-/// Agents of a project, as their own document has them.
+/// Agents of a project, as OpenProse documents them.
 const AGENTS: &str = "
 INSERT INTO agents (name, scope, memory, created_at, updated_at) VALUES
   ('captain', 'project', 'Reefs to the east.', '2026-01-25 12:55:06', '2026-01-25 13:55:06'),

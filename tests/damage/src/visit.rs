@@ -10,49 +10,48 @@ use serde::Serialize;
 /// 2026-01-25 14:00:00 UTC.
 const NOW: i64 = 1_769_349_600_000;
 
-/// Rows that a page asks for at once, as the viewer does.
+/// The rows that a page requests at once, as in the viewer.
 const WINDOW: u32 = 200;
 
-/// Windows of a list that are looked at; then its last one.
+/// The number of windows of a list to read before its last one.
 const WINDOWS: u32 = 4;
 
-/// Nodes, bindings, tables, values that are opened one by one.
+/// The number of nodes, bindings, tables and values to open one by one.
 const OPENED: usize = 16;
 
-/// Bytes of a value that are shown at once, and that are read of it in pieces.
+/// The bytes of a value that are shown at once, and those that are read of it in pieces.
 const SHOWN: usize = 256 << 10;
 const READ: usize = 8 << 20;
 
-/// What a visit saw.
+/// The results of a visit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visited {
-    /// Runs and stores that were opened.
+    /// The number of runs and stores that were opened.
     pub opened: usize,
-    /// What was said of the others.
+    /// The errors for the others.
     pub refused: Vec<String>,
     /// The rules of all issues.
     pub rules: BTreeSet<String>,
-    /// Bytes of all pages as JSON, which is how the shells are given them.
+    /// The size of all pages as JSON, the form in which the shells get them.
     pub json: usize,
-    /// Execution rows and nodes, for a look at what was understood.
+    /// The number of execution rows and nodes, as a measure of how much was understood.
     pub rows: usize,
-    /// The page that took longest.
+    /// The slowest page.
     pub slowest: (&'static str, Duration),
-    /// What all pages of a kind took together.
+    /// The total time of each kind of page.
     pub spent: BTreeMap<&'static str, Duration>,
-    /// The page of most bytes.
+    /// The largest page, by its bytes.
     pub largest: (&'static str, usize),
 }
 
-/// Opens everything that a source holds and builds every page of it: what the shells do when somebody looks at
-/// all there is.
+/// Opens the whole content of a source and builds every page of it, like a shell whose user looks at everything.
 pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
     let mut visited = Visited::default();
     let found = survey(source.as_ref()).found;
     visited.page("list", || list(source, options));
     let mut places: Vec<String> = found.into_iter().map(|f| f.place).collect();
     if places.is_empty() {
-        // What a shell does to say what was given to it instead.
+        // A shell does this to describe a file that is not a run.
         let lone = match source.files() {
             [file] => file.path.clone(),
             _ => String::new(),
@@ -78,7 +77,7 @@ pub fn visit(source: &Rc<dyn Source>, options: &Options) -> Visited {
 }
 
 impl Visited {
-    /// Builds a page, as JSON too, which is how a shell is given it.
+    /// Builds a page and its JSON, the form in which the shells get it.
     fn page<T: Serialize>(&mut self, name: &'static str, page: impl FnOnce() -> T) {
         let started = Instant::now();
         let bytes = serde_json::to_vec(&page()).map_or(0, |json| json.len());
@@ -96,7 +95,7 @@ impl Visited {
         }
     }
 
-    /// Every page of a run.
+    /// Builds every page of a run.
     fn pages(&mut self, session: &Session) {
         self.rules
             .extend(session.issues().map(|issue| issue.rule.clone()));
@@ -122,7 +121,7 @@ impl Visited {
         self.tables(session);
     }
 
-    /// The first windows of a list, and its last.
+    /// Builds the first windows of a list, and its last one.
     fn windows<T: Serialize>(
         &mut self,
         name: &'static str,
@@ -255,7 +254,7 @@ impl Visited {
     }
 }
 
-/// The first of so many, and the last one.
+/// Returns the first indexes of so many, and the last one.
 fn some(total: usize) -> impl Iterator<Item = u32> + Clone {
     let last = (total > OPENED).then(|| total as u32 - 1);
     (0..total.min(OPENED) as u32).chain(last)

@@ -1,6 +1,6 @@
-//! Write-ahead logs: healthy ones made of two states of a database, and what can be wrong with them.
+//! Write-ahead logs: healthy ones made from two states of a database, and damaged ones.
 //!
-//! SQLite takes a log's salts by chance; here they are always the same.
+//! SQLite chooses a log's salts at random; here they are always the same.
 
 use crate::dice::Dice;
 use crate::page::{self, put, put32};
@@ -9,7 +9,7 @@ use crate::seeds;
 const HEADER: usize = 32;
 const FRAME: usize = 24;
 
-/// A database in WAL mode and the log that turns it into `after`: a frame for each page that differs.
+/// Returns a database in WAL mode and the log that turns it into `after`: one frame for each page that differs.
 pub(crate) fn between(before: &[u8], after: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut before = before.to_vec();
     put(&mut before, 18, &[2, 2]);
@@ -25,7 +25,7 @@ pub(crate) fn between(before: &[u8], after: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut log = Log::new(size);
     for (i, number) in numbers.iter().enumerate() {
         let at = (number - 1) * size;
-        // The last frame commits, and says how many pages there are now.
+        // The last frame is the commit, and contains the new number of pages.
         let commit = if i + 1 == numbers.len() {
             page::count(&after)
         } else {
@@ -36,7 +36,7 @@ pub(crate) fn between(before: &[u8], after: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (before, log.bytes)
 }
 
-/// A log that is being written.
+/// A log under construction.
 pub(crate) struct Log {
     pub(crate) bytes: Vec<u8>,
     sum: (u32, u32),
@@ -60,7 +60,7 @@ impl Log {
         Log { bytes, sum }
     }
 
-    /// Adds a frame whose checksums hold, whatever it says.
+    /// Adds a frame with valid checksums, whatever its content.
     pub(crate) fn frame(&mut self, page: u32, commit: u32, content: &[u8]) {
         let mut head = [0; FRAME];
         put32(&mut head, 0, page);
@@ -74,7 +74,7 @@ impl Log {
     }
 }
 
-/// The checksum of a log in big-endian words.
+/// Returns the checksum of a log in big-endian words.
 fn sum((mut a, mut b): (u32, u32), bytes: &[u8]) -> (u32, u32) {
     for at in (0..bytes.len()).step_by(8) {
         a = a.wrapping_add(page::be32(bytes, at)).wrapping_add(b);
@@ -83,7 +83,7 @@ fn sum((mut a, mut b): (u32, u32), bytes: &[u8]) -> (u32, u32) {
     (a, b)
 }
 
-/// A database and a log of later rows, one of them damaged.
+/// Returns a database and a log of later rows; one of them is damaged.
 pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let later = seeds::with(before, |conn| {
         seeds::run(
@@ -99,7 +99,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
     let size = page::size(&after);
     let frames = wal.len().saturating_sub(HEADER) / (FRAME + size);
     match dice.throw(9) {
-        // The log's own bytes: checksums no longer hold.
+        // Changes bytes of the log, so that its checksums are wrong.
         0 => super::bytes::bits(&mut wal, dice),
         1 => {
             let byte = dice.byte();
@@ -111,7 +111,7 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
             put(&mut wal, at, &[byte]);
         }
         3 => wal.truncate(dice.throw(wal.len())),
-        // Frames whose checksums hold, and which lie.
+        // Adds frames with valid checksums and wrong content.
         4 | 5 => {
             let mut log = Log::new(size);
             for n in 0..=dice.throw(8) {
@@ -134,10 +134,10 @@ pub(crate) fn damaged(before: &[u8], dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
             }
             wal = log.bytes;
         }
-        // A log of another page size, of another database, or the database itself in its place.
+        // A log with another page size, of another database, or the database itself instead of the log.
         6 => wal = Log::new(if size == 4096 { 512 } else { 4096 }).bytes,
         7 => wal = after,
-        // The log is whole and the database is not.
+        // The log is valid, but the database is damaged.
         _ => {
             let keep = dice.throw(database.len()).max(100);
             database.truncate(keep);

@@ -1,8 +1,8 @@
 //! The core alone as WebAssembly, to show that it needs nothing from outside: no clock, no randomness, no files.
 //!
-//! SQLite's wasm port asks its host for five services. A shell answers them through `wasm-bindgen`; here they are
-//! stubs that say no, so that whatever import is left in the module is the core's own doing. CI asserts that there
-//! is none, and calls [`read`] in a browser with an empty object for imports.
+//! SQLite's wasm port requires five services of its host. A shell provides them through `wasm-bindgen`; here they are
+//! stubs that refuse, so any import that remains in the module comes from the core itself. CI asserts that there is
+//! none, and calls [`read`] in a browser with an empty object of imports.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -13,20 +13,20 @@ use prosescope_core::sqlite::MemorySource;
 /// The last answer of [`read`].
 static ANSWER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Room for `len` bytes of input.
+/// Returns room for `len` bytes of input.
 #[unsafe(no_mangle)]
 pub extern "C" fn room(len: usize) -> *mut u8 {
     Box::leak(vec![0; len].into_boxed_slice()).as_mut_ptr()
 }
 
-/// Reads a `state.db` of `len` bytes at `input`, which [`room`] gave, all the way: decoded, folded, as views,
-/// rendered. Returns the length of the answer.
+/// Reads a `state.db` of `len` bytes at `input`, which [`room`] returned: decodes it, folds it, builds views and
+/// renders it. Returns the length of the answer.
 ///
 /// # Safety
-/// `input` must be what [`room`] gave for this `len`, and is not used again.
+/// `input` must be the result of [`room`] for this `len`, and must not be used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
-    // SAFETY: the caller got this memory from `room` and gives it back.
+    // SAFETY: the caller got this memory from `room` and gives it up.
     let bytes = unsafe { Vec::from_raw_parts(input, len, len) };
     let source = MemorySource::new("memory", [("state.db".to_owned(), bytes)]);
     let text = match Session::open(Rc::new(source), "state.db", &Options::default()) {
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn read(input: *mut u8, len: usize) -> usize {
     answer.len()
 }
 
-/// Where the answer lies.
+/// Returns the address of the answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn answer() -> *const u8 {
     ANSWER
@@ -52,7 +52,7 @@ pub extern "C" fn answer() -> *const u8 {
         .map_or(std::ptr::null(), |answer| answer.as_ptr())
 }
 
-/// The five services that SQLite asks of its host, refused. Status 1 is "unsupported".
+/// The five services that SQLite requires of its host, refused. Status 1 is "unsupported".
 mod host {
     #[unsafe(no_mangle)]
     extern "C" fn rust_sqlite_wasm_host_sleep(_seconds: u64, _nanoseconds: u32) {}

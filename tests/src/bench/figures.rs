@@ -1,17 +1,17 @@
-//! Measuring several things in turn, so that a machine that slows down slows all of them.
+//! Measures several things alternately, so that a machine that slows down affects all of them.
 
 use std::time::Instant;
 
 use prosescope_tests::work::spent;
 
-/// One of the things that are compared. It returns what one repetition took, in seconds; what it prepares is its own.
+/// One of the things to compare. Its closure returns the time of one repetition in seconds, without its preparation.
 pub(crate) struct Rival<'a> {
     pub(crate) name: String,
     repeat: Box<dyn FnMut() -> f64 + 'a>,
 }
 
 impl<'a> Rival<'a> {
-    /// Something that measures itself.
+    /// Creates a rival that measures itself.
     pub(crate) fn new(name: impl Into<String>, repeat: impl FnMut() -> f64 + 'a) -> Rival<'a> {
         Rival {
             name: name.into(),
@@ -19,12 +19,12 @@ impl<'a> Rival<'a> {
         }
     }
 
-    /// Work of this thread, by the processor time that it took: a busy machine changes it little.
+    /// Creates a rival measured by this thread's processor time, which a busy machine changes little.
     pub(crate) fn work(name: impl Into<String>, mut work: impl FnMut() + 'a) -> Rival<'a> {
         Rival::new(name, move || worked(&mut work))
     }
 
-    /// Something that is measured from beginning to end.
+    /// Creates a rival measured by wall-clock time.
     pub(crate) fn whole(name: impl Into<String>, mut work: impl FnMut() + 'a) -> Rival<'a> {
         Rival::new(name, move || {
             let start = Instant::now();
@@ -34,12 +34,12 @@ impl<'a> Rival<'a> {
     }
 }
 
-/// The processor time that this thread needs for some work, in seconds.
+/// Returns the processor time that this thread needs for some work, in seconds.
 pub(crate) fn worked(work: impl FnOnce()) -> f64 {
     spent(work).1.as_secs_f64()
 }
 
-/// What the repetitions of one rival took, in seconds, in the order in which they were made.
+/// The times of one rival's repetitions, in seconds, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figures(pub(crate) Vec<f64>);
 
@@ -52,7 +52,7 @@ impl Figures {
         self.0.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The middle one; of an even number the lower of the two in the middle.
+    /// Returns the median; of an even number of times, the lower of the two in the middle.
     pub(crate) fn median(&self) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
@@ -62,13 +62,13 @@ impl Figures {
             .unwrap_or(f64::NAN)
     }
 
-    /// Pair by pair, as they were measured one after the other.
+    /// Returns the ratios of times that were measured one after the other.
     pub(crate) fn over(&self, other: &Figures) -> Figures {
         Figures(self.0.iter().zip(&other.0).map(|(a, b)| a / b).collect())
     }
 }
 
-/// Repeats all of them once unmeasured, then `rounds` times in turn: A B, B A, A B.
+/// Runs each rival once unmeasured, then `rounds` times alternately: A B, B A, A B.
 pub(crate) fn in_turn(rounds: usize, rivals: &mut [Rival<'_>]) -> Vec<Figures> {
     let mut figures = vec![Figures::default(); rivals.len()];
     for rival in rivals.iter_mut() {

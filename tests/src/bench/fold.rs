@@ -1,4 +1,4 @@
-//! Folding rows into a trace, and rendering state.md: growth from 1,000 to 100,000 statements.
+//! Measures folding rows into a trace and rendering state.md: growth from 1,000 to 100,000 statements.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use crate::figures::{Figures, Rival, in_turn, worked};
 use crate::made::{Shape, run_of};
 use crate::table::{Table, time, times};
 
-/// What is measured of each run.
+/// The measured steps.
 const STEPS: [&str; 4] = ["scan", "fold", "render", "render the whole program"];
 
 pub(crate) fn measure(effort: Effort) {
@@ -27,7 +27,7 @@ pub(crate) fn measure(effort: Effort) {
             "each",
             "for ten times the work",
         ]);
-        // In turn over all sizes and steps.
+        // All sizes and steps alternate.
         let runs: Vec<_> = sizes
             .iter()
             .map(|size| {
@@ -41,7 +41,7 @@ pub(crate) fn measure(effort: Effort) {
         for (run, listing, trace) in &runs {
             let scan = || run.program.source.as_deref().map(program::scan);
             rivals.push(Rival::work("scan", move || drop(black_box(scan()))));
-            // What a listing finds its statements by is made when it is first asked for.
+            // A listing builds its index of statements at the first use, so each repetition needs a new one.
             rivals.push(Rival::new("fold", move || {
                 let listing = scan();
                 worked(|| drop(black_box(fold(run, listing.as_ref(), None))))

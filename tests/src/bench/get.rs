@@ -1,4 +1,4 @@
-//! `prosescope get` beside `sqlite3`: the same value of the same file, each a whole process.
+//! Compares `prosescope get` with `sqlite3`: the same value of the same file, each as a whole process.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::beside;
 
-/// An example, and a value of it.
+/// An example and the name of one of its values.
 const SMALL: (&str, &str) = (
     "examples/.prose/runs/20260118-201530-z4t9wa/state.db",
     "style",
@@ -73,7 +73,7 @@ fn megabytes(file: &Path) -> String {
     format!("{:.1}", len as f64 / 1e6)
 }
 
-/// A program that reads no settings of whoever measures.
+/// Returns a command that ignores the user's settings.
 pub(crate) fn command(program: &Path, args: &[&std::ffi::OsStr]) -> Command {
     let mut command = Command::new(program);
     command
@@ -93,7 +93,7 @@ fn printed(mut command: Command) -> Vec<u8> {
     out.stdout
 }
 
-/// To its end, what it prints thrown away.
+/// Runs a command to its end and discards its output.
 pub(crate) fn run(mut command: Command) {
     let status = command.stdout(Stdio::null()).status().expect("it starts");
     assert!(status.code().is_some(), "{status}");

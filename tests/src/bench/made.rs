@@ -1,18 +1,18 @@
-//! Runs made in memory.
+//! Builds runs in memory.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use prosescope_core::model::{Execution, Meta, Program, Run, RunStatus, Status};
 
-/// What a run's statements look like.
+/// The structure of a run's statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A line of the program for every statement, a tenth of them parallels with their branches.
+    /// A program line for each statement; a tenth of them are parallels with branches.
     Lines,
-    /// A loop of ten lines, round after round.
+    /// A loop of ten lines with many rounds.
     Rounds,
-    /// A block that calls itself, each call with a session.
+    /// A block that calls itself, with one session in each call.
     Frames,
 }
 
@@ -26,7 +26,7 @@ impl Shape {
     }
 }
 
-/// A run of this shape with so many statements that were executed, a row for each, and its program.
+/// Returns a run with this structure and number of executed statements, each with a row, and its program.
 pub(crate) fn run_of(shape: Shape, statements: usize) -> Run {
     let mut made = Made::default();
     match shape {

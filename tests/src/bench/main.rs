@@ -1,12 +1,13 @@
-//! What `cargo xtask bench` runs: ratios side by side, each measured in one run of this program, and how time grows
-//! with size. It judges nothing; `docs/contribute/performance.md` says what its figures are for.
+//! The program of `cargo xtask bench`: measures ratios of two programs within one run, and how time grows with size.
+//! It has no limits to pass; `docs/contribute/performance.md` explains how to use its figures.
 //!
 //! ```text
-//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving share open browse scroll size; none: all
+//! bench [--quick] [PART…]      parts: get fold scope runs record postgres server moving share open browse scroll
+//! size; default: all
 //! ```
 //!
-//! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the rest of what [`prosescope_tests::needs`] asks for name what is measured;
-//! a part that lacks something says so and is left out.
+//! `PROSE_BIN`, `PROSE_VIEWER_HTML` and the other variables of [`prosescope_tests::needs`] select what is measured; a
+//! part with a missing requirement prints this and is skipped.
 
 mod browse;
 mod figures;
@@ -29,17 +30,17 @@ use std::process::ExitCode;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// How much is measured.
+/// The extent of the measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effort {
-    /// Everything that `docs/contribute/performance.md` speaks of.
+    /// All figures in `docs/contribute/performance.md`.
     Full,
-    /// Small sizes and few repetitions: whether it works, in seconds. Its figures mean nothing.
+    /// Small sizes and few repetitions, to check in seconds that the program works. The figures are meaningless.
     Quick,
 }
 
 impl Effort {
-    /// One of two values.
+    /// Returns one of two values.
     pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
         match self {
             Effort::Full => full,
@@ -48,7 +49,7 @@ impl Effort {
     }
 }
 
-/// A part: its name, what it measures, and how.
+/// A part of the program: its name, its description, its function.
 type Part = (&'static str, &'static str, fn(Effort));
 
 const PARTS: &[Part] = &[
@@ -136,7 +137,7 @@ fn main() -> ExitCode {
         }
         println!("\n## {name}: {what}\n");
         let start = Instant::now();
-        // A part that fails takes no other with it; its thread's name is what a skipping line says.
+        // A panic in one part does not end the others. The thread's name appears in messages about skipped parts.
         let (measure, name) = (*measure, *name);
         let part = std::thread::Builder::new().name(name.to_owned());
         let ended = part.spawn(move || measure(effort)).map(JoinHandle::join);
@@ -153,7 +154,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// What the figures were made on.
+/// Describes the machine.
 fn machine() -> String {
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     format!(
@@ -162,7 +163,7 @@ fn machine() -> String {
     )
 }
 
-/// How busy the machine is, where the system says it.
+/// Returns the load of the machine, if the system reports it.
 fn load() -> String {
     let said = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let three: Vec<&str> = said.split(' ').take(3).collect();

@@ -1,4 +1,4 @@
-//! `prosescope push` and `prosescope pull` beside `psql \copy` of the same rows into the same tables.
+//! Compares `prosescope push` and `prosescope pull` with `psql \copy` of the same rows into the same tables.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -12,14 +12,14 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// Lengths of values, in turn; that of an attachment, every [`MANY`] values.
+/// The lengths of values, in rotation; every [`MANY`] values there is an attachment.
 const LENGTHS: [usize; 10] = [
     200, 2_000, 200, 20_000, 2_000, 200, 20_000, 90_000, 2_000, 200,
 ];
 const ATTACHED: usize = 5_000_000;
 const MANY: usize = 2_000;
 
-/// The tables that the run has rows in; none depends on a later one.
+/// The tables in which the run has rows, sorted so that none depends on a later one.
 const TABLES: [&str; 4] = ["run", "execution", "bindings", "x_attachments"];
 
 /// A project with a run in a file, and a database without it.
@@ -50,7 +50,7 @@ impl Moved<'_> {
         self.prose(&["pull", &there, "-o", "back/state.db"])
     }
 
-    /// The tables without rows, as they were before.
+    /// Empties the tables.
     fn empty(&self) {
         let tables = TABLES.map(|table| format!("VACUUM openprose.{table};"));
         let sql = format!("DELETE FROM openprose.run; {} CHECKPOINT;", tables.concat());
@@ -59,7 +59,7 @@ impl Moved<'_> {
             .expect("rows are removed");
     }
 
-    /// Copies all rows to files of the server's user, or from there, in one transaction.
+    /// Copies all rows to or from files of the server's user, in one transaction.
     fn copy(&self, way: &str) {
         let mut psql = self.cluster.command("psql");
         psql.args([&self.url, "-X", "-q", "-1"]);
@@ -138,7 +138,7 @@ pub(crate) fn measure(effort: Effort) {
     table.print();
 }
 
-/// Makes a run in a file, of rows by SQL and of attachments by `prosescope put`.
+/// Builds a run in a file: rows by SQL, attachments by `prosescope put`.
 fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a> {
     let mut moved = Moved {
         cluster,
@@ -186,7 +186,7 @@ fn made<'a>(cluster: &'a Cluster, prose: &'a Path, megabytes: usize) -> Moved<'a
     moved
 }
 
-/// Letters that nothing compresses much.
+/// Returns text that compresses badly.
 fn text(len: usize, random: &mut u64) -> String {
     const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 \n";
     let letter = |_| {

@@ -1,4 +1,5 @@
-//! Opening databases in a browser: the viewer beside a page made with npm's sql.js, in turn, each in a fresh Chromium.
+//! Compares opening databases in the viewer with a page made with npm's sql.js, alternately and each in a fresh
+//! Chromium.
 
 use std::cell::RefCell;
 use std::fs;
@@ -15,18 +16,18 @@ use crate::Effort;
 use crate::figures::{Figures, Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// What opening once took.
+/// The figures of one opening.
 #[derive(Debug, Clone, Copy)]
 struct Opened {
-    /// Seconds from the navigation until the page listens.
+    /// Seconds from the navigation until the page is ready for a drop.
     ready: f64,
-    /// Seconds until the run's id, status and program are shown.
+    /// Seconds until the run's id, status and program are visible.
     first: f64,
-    /// Seconds until counts and last rows are shown.
+    /// Seconds until counts and last rows are visible.
     overview: f64,
-    /// Bytes of WebAssembly memory, page and workers; and of the file where it is held as a whole.
+    /// Bytes of WebAssembly memory in page and workers, plus those of the file if it is kept whole.
     held: u64,
-    /// The most that the page's process has had, in bytes.
+    /// The peak memory of the page's process, in bytes.
     process: Option<u64>,
 }
 
@@ -44,7 +45,7 @@ pub(crate) fn measure(effort: Effort) {
          run's id, program and status. Overview: counts by status and the last rows. Held: WebAssembly memory, and the \
          file's bytes where a page loads them. Process: the most the renderer had.\n"
     );
-    // A hand that drops a file takes a second and more; a script, or a machine that is late, does not.
+    // A person takes a second or more before dropping a file; a script, or a late machine, does not wait.
     let hand = Duration::from_secs(1);
     let sizes = [
         (build::TINY, hand, 7),
@@ -85,7 +86,7 @@ pub(crate) fn measure(effort: Effort) {
     }
 }
 
-/// Seconds that the whole command takes.
+/// Returns the seconds of the whole command.
 fn natively(prose: &Path, database: &Path) -> f64 {
     let begun = Instant::now();
     let out = Command::new(prose).arg("show").arg(database).output();
@@ -93,7 +94,7 @@ fn natively(prose: &Path, database: &Path) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-/// Seconds since the navigation.
+/// Returns the seconds since the navigation.
 pub(crate) fn passed(page: &mut Page) -> f64 {
     let millis = page.eval("performance.now()");
     millis.as_f64().unwrap_or(f64::NAN) / 1000.0
@@ -154,7 +155,7 @@ fn print(names: &[String; 2], log: &[Vec<Opened>; 2]) {
         ),
     ];
     for (fact, of, shown) in facts {
-        // The first of each was the warm-up.
+        // The first opening of each was a warm-up.
         let figures = |all: &Vec<Opened>| Figures(all.iter().skip(1).map(of).collect());
         let figures = [figures(&log[0]), figures(&log[1])];
         for (name, own) in names.iter().zip(&figures) {
@@ -181,7 +182,7 @@ fn bytes(bytes: f64) -> String {
     }
 }
 
-/// A page of one file, as the viewer is.
+/// Builds a page with sql.js in one file, like the viewer.
 fn sqljs_page(folder: &Path) -> PathBuf {
     let dist = needs::root().join("tests/js/node_modules/sql.js/dist");
     let glue = fs::read_to_string(dist.join("sql-wasm.js")).expect("sql.js");

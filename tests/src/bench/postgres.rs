@@ -1,4 +1,5 @@
-//! `prosescope` on a database of few runs beside one of many, and how the server finds the rows. The rows are made by SQL.
+//! Measures `prosescope` on a database with few runs and one with many, and prints the server's query plans. The rows
+//! are made by SQL.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -11,10 +12,10 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time, times};
 
-/// Statements of a run, and bindings.
+/// Statements, and bindings, of each run.
 const EACH: usize = 50;
 
-/// What is measured: its name, and the arguments; `RUN` is a run in the middle of the others.
+/// The measured commands: name and arguments; `RUN` is a run in the middle of the others.
 const COMMANDS: [(&str, &[&str]); 4] = [
     ("runs --limit 10", &["runs", "--limit", "10"]),
     ("show", &["show", "RUN"]),
@@ -22,7 +23,7 @@ const COMMANDS: [(&str, &[&str]); 4] = [
     ("gates --pending", &["gates", "--pending"]),
 ];
 
-/// A project whose runs are in a database.
+/// A project with its runs in a database.
 struct Project {
     folder: tempfile::TempDir,
     prose: PathBuf,
@@ -70,7 +71,8 @@ impl Project {
     }
 }
 
-/// So many runs, each with statements, bindings, events, tokens of commands and a gate; three gates wait.
+/// Returns SQL for this many runs, each with statements, bindings, events, command tokens and a gate; three gates
+/// wait.
 fn rows(runs: usize) -> String {
     format!(
         "INSERT INTO openprose.run (id, program_path, program_source, status, started_at, updated_at)

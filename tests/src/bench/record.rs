@@ -1,4 +1,4 @@
-//! Recording: `prosescope put` beside `sqlite3`, writers at once, and what the n-th write costs.
+//! Measures recording: `prosescope put` compared with `sqlite3`, concurrent writers, and the cost of the n-th write.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, beside};
 
-/// What every write writes: 2 KB.
+/// Returns the value of every write: 2 KB.
 fn value() -> String {
     "it is 2,000 bytes of a finding. ".repeat(63)
 }
@@ -79,7 +79,7 @@ impl Bench {
         given(&mut self.prose(&["put", name, "--run", run]), &value())
     }
 
-    /// As sqlite.md has a subagent write it; the value stands in the argument.
+    /// Writes as sqlite.md instructs a subagent; the value is in the argument.
     fn by_hand(&self, database: &Path, name: &str, timeout: Option<u32>) -> bool {
         let sql = format!(
             "INSERT OR REPLACE INTO bindings (name, execution_id, kind, value, source_statement, updated_at)
@@ -247,7 +247,7 @@ impl Bench {
         beside(&rivals, &figures).print();
     }
 
-    /// Rounds as `loop iterate` records them.
+    /// Records rounds with `loop iterate`.
     fn rounds(&self, folder: &Path, form: &str, count: usize) {
         if form == "sqlite" {
             let database = rusqlite::Connection::open(folder.join("state.db")).expect("a database");

@@ -1,4 +1,4 @@
-//! `prosescope runs` over many folders of mixed forms, copied from the examples.
+//! Measures `prosescope runs` over many folders of different forms, copied from the examples.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub(crate) fn measure(effort: Effort) {
     table.print();
 }
 
-/// So many run folders, of all examples in turn, below `place/.prose/runs`.
+/// Copies this many run folders, from all examples in rotation, to `place/.prose/runs`.
 fn many(place: &Path, count: usize) {
     let examples = needs::root().join("examples/.prose/runs");
     let mut runs: Vec<_> = fs::read_dir(examples)

@@ -1,4 +1,4 @@
-//! What a name means in a frame: our resolution beside the recursive query of sqlite.md, on the same database.
+//! Compares name resolution with the recursive query of sqlite.md, on the same database.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ ORDER BY
   s.id DESC NULLS LAST
 LIMIT 1";
 
-/// A query is stopped after so long; its figure is then this, and the ratio too kind to it.
+/// The longest time of a query. A stopped query counts with this time, so the ratio is then too favourable to it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(crate) fn measure(effort: Effort) {
@@ -52,7 +52,7 @@ pub(crate) fn measure(effort: Effort) {
         let session =
             Session::open(Rc::new(source), "state.db", &Options::default()).expect("a run");
         let sql = Theirs::open(&database);
-        // Many of the short ones in one repetition: a clock has its own grain.
+        // Short resolutions are repeated within one measurement, because the clock's resolution is limited.
         let batch = effort.pick((20_000 / depth).clamp(1, 200), 1);
         let rounds = effort.pick(if *depth > 10_000 { 3 } else { 15 }, 2);
         for name in ["result", "config"] {
@@ -96,13 +96,13 @@ pub(crate) fn measure(effort: Effort) {
     }
 }
 
-/// One of so many, in seconds.
+/// Returns the average time of repeated work, in seconds.
 fn mean(times: usize, mut work: impl FnMut()) -> f64 {
     let all = worked(|| (0..times).for_each(|_| work()));
     all / times as f64
 }
 
-/// The documents' query on a connection that stops it after [`PATIENCE`].
+/// OpenProse's query, on a connection that stops it after [`PATIENCE`].
 struct Theirs {
     conn: Connection,
     begun: Arc<Mutex<Instant>>,
@@ -120,12 +120,12 @@ impl Theirs {
         Theirs { conn, begun }
     }
 
-    /// The frame of the binding that a name means; `None`: the query was stopped.
+    /// Returns the frame of the binding to which a name resolves; `None` if the query was stopped.
     fn find(&self, name: &str, from: usize) -> Option<Option<i64>> {
         *self.begun.lock().expect("a time") = Instant::now();
         let mut statement = self.conn.prepare_cached(QUERY).expect("SQL");
         let found = statement.query_row((from as i64, name), |row| {
-            // All of the row, as `SELECT b.*` asks.
+            // Reads the whole row, because the query has `SELECT b.*`.
             for column in 0..8 {
                 black_box(row.get_ref(column)?);
             }

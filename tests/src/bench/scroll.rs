@@ -1,4 +1,4 @@
-//! Scrolling a trace of 50,000 rows in the viewer.
+//! Measures scrolling a trace of 50,000 rows in the viewer.
 
 use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::{build, needs};
@@ -7,8 +7,8 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, time};
 
-/// Scrolls from the top, mostly by a page at a time, then by leaps; returns the gaps between frames, and the tasks of
-/// more than 50 ms, in milliseconds.
+/// JavaScript that scrolls from the top, first by pages, then by large jumps; returns the gaps between frames and the
+/// tasks of more than 50 ms, in milliseconds.
 const SCROLL: &str = "(async () => {
     const list = document.querySelector('[data-list]'), frame = () => new Promise(requestAnimationFrame);
     const tasks = [], gaps = [];

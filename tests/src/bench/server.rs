@@ -1,5 +1,6 @@
-//! Writing to PostgreSQL: `prosescope put` beside `psql` as postgres.md has a subagent call it, many values over one connection,
-//! and writers at once beside writers of a `state.db`. The server and SQLite wait for the disk, as they do for people.
+//! Measures writing to PostgreSQL: `prosescope put` compared with `psql` as postgres.md instructs a subagent, many
+//! values over one connection, and concurrent writers compared with those of a `state.db`. As in ordinary use, the
+//! server and SQLite wait for the disk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,7 @@ use crate::Effort;
 use crate::figures::{Rival, in_turn};
 use crate::table::{Table, beside};
 
-/// What every write writes: 2 KB.
+/// Returns the value of every write: 2 KB.
 fn value() -> String {
     "it is 2,000 bytes of a finding. ".repeat(63)
 }
@@ -71,7 +72,7 @@ impl Bench<'_> {
         self.prose(&["put", name, "--run", run], &value());
     }
 
-    /// As postgres.md has a subagent write it; the value stands in the argument.
+    /// Writes as postgres.md instructs a subagent; the value is in the argument.
     fn by_hand(&self, run: &str, name: &str) {
         let run = run.trim_start_matches("postgres:");
         let sql = format!(
@@ -120,7 +121,7 @@ impl Bench<'_> {
         beside(&rivals, &figures).print();
     }
 
-    /// A writer of its own connection: of a run in PostgreSQL, or of a database.
+    /// Opens a store with its own connection: to a run in PostgreSQL, or to a database file.
     fn store(&self, run: &str) -> Box<dyn RunStore> {
         match run.strip_prefix("postgres:") {
             Some(id) => {
@@ -216,7 +217,7 @@ impl Bench<'_> {
     }
 }
 
-/// Writes a second of so many writers.
+/// Measures the writes per second of concurrent writers.
 fn at_once(writers: usize, each: usize, write: &(dyn Fn(usize) + Sync)) -> String {
     let begun = Instant::now();
     thread::scope(|scope| {

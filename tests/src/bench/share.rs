@@ -1,4 +1,5 @@
-//! Sharing: `prosescope share` beside `zip -6` and beside `sqlite3 .backup`, and opening what was shared beside dropping the run.
+//! Measures sharing: `prosescope share` compared with `zip -6` and with `sqlite3 .backup`, and opening the shared
+//! page compared with dropping the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub(crate) fn measure(effort: Effort) {
     paged(&prose, folder.path(), effort);
 }
 
-/// A large run into a zip and into a database.
+/// Measures sharing a large run as a zip and as a database.
 fn written(prose: &Path, folder: &Path, effort: Effort) {
     if needs::sqlite3().is_none() || Command::new("zip").arg("-v").output().is_err() {
         println!("skipped: no sqlite3, or no zip");
@@ -69,7 +70,7 @@ fn written(prose: &Path, folder: &Path, effort: Effort) {
     table.print();
 }
 
-/// A run of 10 MB into a page, and the page opened.
+/// Measures sharing a run of 10 MB as a page, and opening the page.
 fn paged(prose: &Path, folder: &Path, effort: Effort) {
     let run = build::sized(effort.pick(build::SMALL, build::TINY));
     let (page, zip) = (folder.join("page.html"), folder.join("page.zip"));
@@ -106,7 +107,7 @@ fn paged(prose: &Path, folder: &Path, effort: Effort) {
     beside(&rivals, &figures).print();
 }
 
-/// Seconds until the overview is shown; a file is dropped as soon as the page listens.
+/// Returns the seconds until the overview is visible; a file is dropped as soon as the page is ready.
 fn from_start(chromium: &Path, html: &Path, dropped: Option<&PathBuf>) -> f64 {
     let mut page = Page::alone(chromium, &file_url(html));
     let mut before = 0.0;
@@ -133,7 +134,7 @@ fn share(prose: &Path, run: &Path, out: &Path) -> Command {
     command
 }
 
-/// Runs what writes a file that is not there.
+/// Runs a command that writes a file, after removing the file.
 fn fresh(file: &Path, command: &mut Command) {
     let _ = fs::remove_file(file);
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();

@@ -1,4 +1,4 @@
-//! How large the viewer is beside sql.js: as it is, and as a server would send it.
+//! Compares the size of the viewer with that of sql.js: uncompressed, and as a server would compress it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ use prosescope_tests::needs;
 use crate::Effort;
 use crate::table::Table;
 
-/// Node's own compressors, at their strongest.
+/// JavaScript with Node's own compressors, at their highest level.
 const SCRIPT: &str = "const { readFileSync } = require('fs'), { gzipSync, brotliCompressSync, constants: c } = require('zlib');
     const bytes = Buffer.concat(process.argv.slice(1).map(file => readFileSync(file)));
     const params = { [c.BROTLI_PARAM_QUALITY]: 11, [c.BROTLI_PARAM_LGWIN]: 24, [c.BROTLI_PARAM_SIZE_HINT]: bytes.length };

@@ -1,8 +1,8 @@
-//! Figures as aligned text.
+//! Prints figures as an aligned table.
 
 use crate::figures::{Figures, Rival};
 
-/// Rows of cells; the first is the head. The first column is aligned to the left, the others to the right.
+/// Rows of cells; the first is the head. The first column is left-aligned, the others right-aligned.
 pub(crate) struct Table(Vec<Vec<String>>);
 
 impl Table {
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// Rivals beside each other: each one's figures, and its ratio to the last, pair by pair.
+/// Returns a table of the rivals' figures, with the ratio to the last rival, pair by pair.
 pub(crate) fn beside(rivals: &[Rival<'_>], figures: &[Figures]) -> Table {
     let mut table = Table::new(&["", "min", "median", "max", "ratio", "(min … max)"]);
     let Some(last) = figures.last() else {
@@ -58,7 +58,7 @@ pub(crate) fn beside(rivals: &[Rival<'_>], figures: &[Figures]) -> Table {
     table
 }
 
-/// A duration of so many seconds.
+/// Formats a duration in seconds.
 pub(crate) fn time(seconds: f64) -> String {
     match seconds {
         s if s.is_nan() => "-".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn time(seconds: f64) -> String {
     }
 }
 
-/// A ratio.
+/// Formats a ratio.
 pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         r if r.is_nan() => "-".to_owned(),

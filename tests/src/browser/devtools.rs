@@ -1,5 +1,5 @@
-//! One connection to a browser, by DevTools (Chromium) or WebDriver BiDi (Firefox): commands with answers, and the events that
-//! come between them. What is sent and what comes back has the same form in both.
+//! A connection to a browser by DevTools (Chromium) or WebDriver BiDi (Firefox): commands with answers, and the
+//! events between them. Messages have the same form in both protocols.
 
 use std::io::ErrorKind;
 use std::net::TcpStream;
@@ -10,25 +10,25 @@ use tungstenite::{Error, Message, WebSocket};
 
 use crate::work::PATIENCE;
 
-/// How long one read of the socket blocks, so that deadlines are seen.
+/// The longest time that one read of the socket blocks, so that deadlines are noticed.
 const TICK: Duration = Duration::from_millis(20);
 
-/// What the browser said of itself while the test ran, over the page and its workers.
+/// Events of the browser during the test, from the page and its workers.
 #[derive(Default)]
 pub(super) struct Log {
-    /// URLs that were requested, in order.
+    /// The requested URLs, in order.
     pub(super) requests: Vec<String>,
     /// Errors on the console, uncaught exceptions, refused resources.
     pub(super) errors: Vec<String>,
-    /// Texts of dialogs that opened; each is dismissed at once.
+    /// The texts of dialogs; each dialog is dismissed at once.
     pub(super) dialogs: Vec<String>,
-    /// Windows and frames that the page opened: addresses, where they are said.
+    /// Windows and frames that the page opened, by address if it is known.
     pub(super) opened: Vec<String>,
-    /// Sessions of the page's workers, the oldest first.
+    /// The sessions of the page's workers, the oldest first.
     pub(super) workers: Vec<String>,
-    /// The file input that waits for files, when choosing is intercepted.
+    /// The file input that waits for files, if file dialogs are intercepted.
     pub(super) chooser: Option<Value>,
-    /// Files that the page offered for download, by name.
+    /// The names of files that the page offered for download.
     pub(super) downloads: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl DevTools {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("the browser listens");
         stream.set_read_timeout(Some(TICK)).expect("a read timeout");
         stream.set_nodelay(true).expect("no delay");
-        // The handshake wants a blocking read; its answer comes within milliseconds.
+        // The handshake requires blocking reads; its answer arrives within milliseconds.
         let url = format!("ws://127.0.0.1:{port}{path}");
         let deadline = Instant::now() + PATIENCE;
         let mut handshake = tungstenite::client(url, stream);
@@ -89,7 +89,7 @@ impl DevTools {
             if message["id"] == id {
                 return match &message["error"] {
                     Value::Null => Ok(message["result"].clone()),
-                    // BiDi says its message beside the error's name.
+                    // BiDi has the message in a field beside the error's name.
                     error => {
                         let said = error["message"].as_str().or(message["message"].as_str());
                         Err(format!("{method}: {}", said.unwrap_or("error")))
@@ -99,7 +99,7 @@ impl DevTools {
         }
     }
 
-    /// Reads what has come in, for at most this long, so that the log is up to date.
+    /// Reads incoming messages, for at most this long, so that the log is up to date.
     pub(super) fn settle(&mut self, time: Duration) {
         let deadline = Instant::now() + time;
         while matches!(self.read(deadline), Ok(Some(_))) {}
@@ -117,7 +117,7 @@ impl DevTools {
         Ok(self.last_id)
     }
 
-    /// The next message; events are logged on the way. `None` at the deadline.
+    /// Returns the next message, and logs events before it. `None` at the deadline.
     fn read(&mut self, deadline: Instant) -> Result<Option<Value>, String> {
         loop {
             match self.socket.read() {
@@ -171,7 +171,7 @@ impl DevTools {
                 });
                 self.log.errors.push(words.collect::<Vec<_>>().join(" "));
             }
-            // Refusals (CSP, files that may not be loaded) are said here only.
+            // Refusals (by the CSP, or of files) are reported only in this event.
             "Log.entryAdded" if params["entry"]["level"] == "error" => {
                 let entry = &params["entry"];
                 self.log

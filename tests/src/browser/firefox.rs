@@ -1,4 +1,4 @@
-//! A headless Firefox, driven by WebDriver BiDi: files, keys, the mouse, and what went wrong on the page.
+//! A headless Firefox, driven by WebDriver BiDi: files, keys, the mouse, and the page's errors.
 
 use std::path::Path;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use super::process::Process;
 use super::truth;
 use crate::work::PATIENCE;
 
-/// A page in a Firefox of its own. Its methods panic when something goes wrong: they are for tests.
+/// A page in its own Firefox. Its methods panic on errors, because they are for tests.
 pub struct Firefox {
     bidi: DevTools,
     context: Value,
@@ -43,7 +43,7 @@ impl Firefox {
         page
     }
 
-    /// Calls a method with parameters, of the page where it wants one.
+    /// Calls a method with parameters; the page is added as the context.
     fn call(&mut self, method: &str, mut params: Value) -> Value {
         params["context"] = self.context.clone();
         self.bidi
@@ -51,7 +51,7 @@ impl Firefox {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Evaluates an expression and returns its value: a text, a number or a truth.
+    /// Evaluates an expression and returns its value: a text, a number or a boolean.
     pub fn eval(&mut self, js: &str) -> Value {
         let params = json!({
             "expression": js, "target": {"context": self.context}, "awaitPromise": true, "userActivation": true,
@@ -105,9 +105,9 @@ impl Firefox {
         self.call("input.performActions", json!({"actions": keyboard}));
     }
 
-    /// Fails when the page said an error.
+    /// Fails if the page reported an error.
     pub fn assert_no_errors(&mut self) {
-        // Events that came before an answer are read with it.
+        // Reading the answer also reads all events before it.
         self.eval("0");
         assert_eq!(self.bidi.log.errors, [] as [String; 0], "errors");
     }

@@ -1,8 +1,8 @@
-//! Keys by name, as a keyboard sends them.
+//! Keyboard events for keys by name.
 
 use serde_json::{Value, json};
 
-/// The two events (down, up) of a key such as `Enter`, `j`, `?`, `Shift+Tab`, `Ctrl+O`.
+/// Returns the two events (down, up) of a key such as `Enter`, `j`, `?`, `Shift+Tab`, `Ctrl+O`.
 pub(super) fn events(name: &str) -> [Value; 2] {
     let mut modifiers = 0;
     let mut key = name;
@@ -44,7 +44,7 @@ fn key_value(key: &str) -> &str {
     if key == "Space" { " " } else { key }
 }
 
-/// A key's `code`, its virtual key number, and the text that it types.
+/// Returns a key's `code`, its virtual key number, and the text that it types.
 fn describe(key: &str, name: &str) -> (String, u32, String) {
     let named = [
         ("Enter", 13, "\r"),

@@ -1,9 +1,9 @@
-//! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots,
-//! and a log of everything that a page must not do (requests, console errors, dialogs). Beside it a headless Firefox, which
-//! shows that a page works there too ([`Firefox`]).
+//! A headless Chromium, driven over its DevTools socket: real drops of files and folders, real keys, screenshots, and
+//! a log of everything that a page must not do (requests, console errors, dialogs). A headless Firefox ([`Firefox`])
+//! checks that pages work there too.
 //!
-//! The pages of a test program share one Chromium, each with an empty profile of its own: starting a Chromium takes a second
-//! of processor time. A test that measures what the browser takes has one alone ([`Page::alone`]).
+//! The pages of a test program share one Chromium, each with its own empty profile, because starting a Chromium takes
+//! a second of processor time. A test that measures the browser has its own ([`Page::alone`]).
 
 mod devtools;
 mod firefox;
@@ -26,20 +26,20 @@ pub use firefox::Firefox;
 
 use crate::work::PATIENCE;
 
-/// A page with cookies, storage and downloads of its own.
+/// A page with its own cookies, storage and downloads.
 ///
-/// Its methods panic when something goes wrong, with what the page showed: they are for tests.
+/// Its methods are for tests: on errors they panic with the content of the page.
 pub struct Page {
     devtools: DevTools,
     session: String,
     url: String,
-    /// What the page shares with no other, by its id.
+    /// The id of the page's isolated browser context.
     context: Value,
     downloads: tempfile::TempDir,
     chromium: Browser,
 }
 
-/// The Chromium that a page is in.
+/// The Chromium of a page.
 enum Browser {
     Shared(&'static Process),
     Own(Process),
@@ -56,18 +56,18 @@ impl Deref for Browser {
     }
 }
 
-/// Whether an expression is true. One that throws is not true yet: an element that it names may still be to come.
+/// Returns JavaScript that tests an expression. An exception counts as false, because an element may not exist yet.
 fn truth(js: &str) -> String {
     format!("(() => {{ try {{ return !!({js}) }} catch {{ return false }} }})()")
 }
 
 impl Page {
-    /// Opens an address in the browser that the tests of this program share.
+    /// Opens an address in the browser shared by the tests of this program.
     pub fn open(chromium: &Path, url: &str) -> Page {
         Page::within(Browser::Shared(Process::shared_chromium(chromium)), url)
     }
 
-    /// Opens an address in a browser that no other page is in.
+    /// Opens an address in a browser without other pages.
     pub fn alone(chromium: &Path, url: &str) -> Page {
         Page::within(Browser::Own(Process::chromium(chromium)), url)
     }
@@ -102,10 +102,10 @@ impl Page {
         ] {
             call(&mut devtools, &session, domain, json!({}));
         }
-        // Workers wait until their domains are on, so that no request of theirs is missed.
+        // Workers wait until their domains are enabled, so that none of their requests is missed.
         let workers = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         call(&mut devtools, &session, "Target.setAutoAttach", workers);
-        // Another page's window may be before it.
+        // Another page's window may be on top.
         let focus = json!({"enabled": true});
         call(
             &mut devtools,
@@ -133,7 +133,7 @@ impl Page {
         page
     }
 
-    /// Opens a file on disk, as a double click would, in the browser that the tests of this program share.
+    /// Opens a file on disk, as a double click would, in the browser shared by the tests of this program.
     pub fn open_file(chromium: &Path, file: &Path) -> Page {
         Page::open(chromium, &file_url(file))
     }
@@ -165,7 +165,7 @@ impl Page {
             .unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Evaluates an expression, awaiting a promise, and returns its value.
+    /// Evaluates an expression, awaits a promise, and returns the value.
     pub fn eval(&mut self, js: &str) -> Value {
         let params = json!({"expression": js, "returnByValue": true, "awaitPromise": true, "userGesture": true});
         let answer = self.call("Runtime.evaluate", params);
@@ -178,20 +178,21 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
-    /// Lets the page be for a while. Its workers start when this process hears of them: whoever sleeps keeps them from it.
+    /// Waits while reading events. Workers start only when this process answers their event, so sleeping would delay
+    /// them.
     pub fn pause(&mut self, time: Duration) {
         let millis = time.as_millis();
         self.eval(&format!("new Promise(done => setTimeout(done, {millis}))"));
     }
 
-    /// Waits until an expression is true, and returns how long it took.
+    /// Waits until an expression is true, and returns the waiting time.
     pub fn wait(&mut self, js: &str) -> Duration {
         let start = Instant::now();
         let js = truth(js);
         loop {
             let params = json!({"expression": js, "returnByValue": true});
             let session = self.session.clone();
-            // A page that is just being left has no context to evaluate in.
+            // A page that is being left has no context in which to evaluate.
             if let Ok(answer) = self.devtools.try_call(&session, "Runtime.evaluate", params)
                 && answer["result"]["value"] == json!(true)
             {
@@ -208,8 +209,8 @@ impl Page {
         }
     }
 
-    /// Waits until this holds of the log ([`Page::requests`], [`Page::errors`] and the like): events arrive a moment after
-    /// what they report.
+    /// Waits until a condition on the log holds ([`Page::requests`], [`Page::errors`] and others), because events
+    /// arrive a moment after what they report.
     pub fn wait_until(&mut self, what: &str, holds: impl Fn(&mut Page) -> bool) {
         let start = Instant::now();
         while !holds(self) {
@@ -222,7 +223,7 @@ impl Page {
         }
     }
 
-    /// Waits until the page shows a text.
+    /// Waits until the page contains a text.
     pub fn wait_text(&mut self, text: &str) {
         self.wait(&format!(
             "document.body.innerText.includes({})",
@@ -230,7 +231,7 @@ impl Page {
         ));
     }
 
-    /// The text that the page shows.
+    /// Returns the visible text of the page.
     pub fn text(&mut self) -> String {
         self.eval("document.body.innerText")
             .as_str()
@@ -249,7 +250,7 @@ impl Page {
         }
     }
 
-    /// Chooses files (or one folder, where the input takes folders) in a file input.
+    /// Chooses files in a file input, or one folder if the input accepts folders.
     pub fn set_files(&mut self, selector: &str, files: &[&Path]) {
         let expression = format!("document.querySelector({})", json!(selector));
         let found = self.call("Runtime.evaluate", json!({"expression": expression}));
@@ -265,7 +266,7 @@ impl Page {
         );
     }
 
-    /// Does something that makes the page ask for files, and chooses these.
+    /// Calls a function that makes the page open a file dialog, and chooses these files.
     pub fn choose_files(&mut self, files: &[&Path], ask: impl FnOnce(&mut Page)) {
         self.call(
             "Page.setInterceptFileChooserDialog",
@@ -315,7 +316,7 @@ impl Page {
         self.click_found(&format!("document.querySelector({})", json!(selector)));
     }
 
-    /// Clicks the middle of the first element of a selection that shows a text, with the mouse.
+    /// Clicks the middle of the first element that matches the selector and contains a text, with the mouse.
     pub fn click_text(&mut self, selector: &str, text: &str) {
         self.click_found(&format!(
             "[...document.querySelectorAll({})].find(e => e.innerText.includes({}))",
@@ -324,8 +325,8 @@ impl Page {
         ));
     }
 
-    /// Clicks what an expression finds, once it is there and rests. A press that meets something else, for what was drawn a moment
-    /// later moved it, is kept from the page and tried again.
+    /// Clicks the element that an expression returns, once it exists and has stopped moving. If the press hits
+    /// another element because a later rendering moved it, the press is kept from the page and retried.
     fn click_found(&mut self, found: &str) {
         let start = Instant::now();
         loop {
@@ -357,7 +358,7 @@ impl Page {
                     let at = json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
                     self.call("Input.dispatchMouseEvent", at);
                 }
-                // A page that was left by the click knows nothing of it.
+                // If the click left the page, the new one does not have the variable.
                 if self.eval("window.met") != json!(false) {
                     return;
                 }
@@ -370,7 +371,7 @@ impl Page {
         }
     }
 
-    /// The window's size in pixels, and the colour scheme that the system asks for.
+    /// Sets the window's size in pixels, and the system's colour scheme.
     pub fn look(&mut self, width: u32, height: u32, dark: bool) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
@@ -383,10 +384,10 @@ impl Page {
         self.call("Emulation.setEmulatedMedia", media);
     }
 
-    /// Takes a picture of the window at a size and colour scheme, and writes it as PNG.
+    /// Takes a screenshot at a size and colour scheme, and writes it as PNG.
     pub fn screenshot(&mut self, file: &Path, width: u32, height: u32, dark: bool) {
         self.look(width, height, dark);
-        // Two frames: one to lay out, one to draw.
+        // Two frames: one for layout, one for painting.
         self.eval("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))");
         let shot = self.call("Page.captureScreenshot", json!({"format": "png"}));
         let png = base64::engine::general_purpose::STANDARD
@@ -398,7 +399,7 @@ impl Page {
         fs::write(file, png).expect("the picture is written");
     }
 
-    /// Everything that the page and its workers asked for but the page itself; data and blobs are no requests.
+    /// Returns all requests of the page and its workers, without the page itself, data URLs and blobs.
     pub fn requests(&mut self) -> Vec<String> {
         self.catch_up();
         self.requested()
@@ -415,31 +416,31 @@ impl Page {
         log.iter().filter(asked).cloned().collect()
     }
 
-    /// Console errors, uncaught exceptions and refused resources, of the page and its workers.
+    /// Returns console errors, uncaught exceptions and refused resources of the page and its workers.
     pub fn errors(&mut self) -> Vec<String> {
         self.catch_up();
         self.devtools.log.errors.clone()
     }
 
-    /// Texts of the dialogs that opened; each was dismissed.
+    /// Returns the texts of dialogs; each was dismissed.
     pub fn dialogs(&mut self) -> Vec<String> {
         self.catch_up();
         self.devtools.log.dialogs.clone()
     }
 
-    /// Windows and frames that the page opened.
+    /// Returns the windows and frames that the page opened.
     pub fn opened(&mut self) -> Vec<String> {
         self.catch_up();
         self.devtools.log.opened.clone()
     }
 
-    /// Fails when the page asked for anything, opened a dialog, a window or a frame, or said an error.
+    /// Fails if the page sent a request, opened a dialog, a window or a frame, or reported an error.
     pub fn assert_quiet(&mut self) {
         self.assert_no_errors();
         assert_eq!(self.requested(), [] as [String; 0], "requests");
     }
 
-    /// Fails when the page opened a dialog, a window or a frame, or said an error.
+    /// Fails if the page opened a dialog, a window or a frame, or reported an error.
     pub fn assert_no_errors(&mut self) {
         self.catch_up();
         let log = &self.devtools.log;
@@ -448,7 +449,7 @@ impl Page {
         assert_eq!(log.errors, [] as [String; 0], "errors on the console");
     }
 
-    /// The file that the page gave for download under this name, once it is whole.
+    /// Returns the file downloaded under this name, once it is complete.
     pub fn downloaded(&mut self, name: &str) -> PathBuf {
         let file = self.downloads.path().join(name);
         let start = Instant::now();
@@ -463,7 +464,7 @@ impl Page {
         file
     }
 
-    /// Bytes of WebAssembly memory, page and workers together.
+    /// Returns the bytes of WebAssembly memory in the page and its workers.
     pub fn wasm_memory(&mut self) -> u64 {
         self.catch_up();
         self.sessions()
@@ -472,22 +473,22 @@ impl Page {
             .sum()
     }
 
-    /// The most memory that one of the browser's renderer processes has had, in bytes, where the system says it.
+    /// Returns the peak memory of the browser's largest renderer process in bytes, if the system reports it.
     pub fn renderer_peak(&self) -> Option<u64> {
         processes::renderer_peak(self.chromium.id())
     }
 
-    /// How many workers the page has.
+    /// Returns the number of the page's workers.
     pub fn workers(&mut self) -> usize {
         self.catch_up();
         self.devtools.log.workers.len()
     }
 
-    /// Evaluates an expression in the page's worker and returns its value; in the oldest, where the page has several: those that
-    /// come later only warm it up.
+    /// Evaluates an expression in the page's oldest worker and returns its value; later workers only warm up the
+    /// browser.
     ///
     /// # Errors
-    /// What it threw, a trap of WebAssembly among others, or that there is no worker.
+    /// The exception, such as a trap of WebAssembly, or that there is no worker.
     pub fn try_eval_in_worker(&mut self, js: &str) -> Result<Value, String> {
         let worker = self.devtools.log.workers.first().cloned();
         let worker = worker.ok_or("there is no worker")?;
@@ -504,28 +505,28 @@ impl Page {
         }
     }
 
-    /// Processor time that the page's workers have taken; zero where the system does not say it.
+    /// Returns the processor time of the page's workers; zero if the system does not report it.
     pub fn worker_time(&self) -> Duration {
         processes::worker_time(self.chromium.id()).unwrap_or_default()
     }
 
-    /// Processor time that the page itself has taken, drawing included; zero where the system does not say it.
+    /// Returns the processor time of the page itself, including drawing; zero if the system does not report it.
     pub fn page_time(&self) -> Duration {
         processes::page_time(self.chromium.id()).unwrap_or_default()
     }
 
-    /// The page's session and those of its workers.
+    /// Returns the sessions of the page and its workers.
     fn sessions(&self) -> Vec<String> {
         let workers = self.devtools.log.workers.iter().cloned();
         workers.chain([self.session.clone()]).collect()
     }
 
-    /// Brings the log up to date: the page and each worker answer one command, and their earlier events come first.
-    /// Events of other processes (requests, windows) may still be on their way.
+    /// Brings the log up to date: the page and each worker answer one command, and their earlier events arrive before
+    /// the answer. Events of other processes (requests, windows) may still be on their way.
     fn catch_up(&mut self) {
         for session in self.sessions() {
             let nothing = json!({"expression": "0"});
-            // A page that is just being left, or a worker that has ended, sends no events.
+            // A page that is being left, or a worker that has ended, sends no events.
             let _ = self
                 .devtools
                 .try_call(&session, "Runtime.evaluate", nothing);
@@ -546,7 +547,7 @@ impl Page {
         );
         let id = &prototype["result"]["objectId"];
         let memories = call("Runtime.queryObjects", json!({"prototypeObjectId": id}));
-        // Memories that are shared or passed about may appear twice, by the same buffer.
+        // Shared memories may appear twice with the same buffer.
         let sum = "function() { return [...new Set(this.map(m => m.buffer))].reduce((n, b) => n + b.byteLength, 0) }";
         let id = &memories["objects"]["objectId"];
         let on = json!({"objectId": id, "functionDeclaration": sum, "returnByValue": true});
@@ -555,7 +556,7 @@ impl Page {
             .unwrap_or(0)
     }
 
-    /// What a failing test should show of the page.
+    /// Describes the page for a failing test.
     fn describe(&mut self) -> String {
         let look = json!({"expression": "location.href + '\\n' + document.body?.innerText", "returnByValue": true});
         let session = self.session.clone();
@@ -582,7 +583,7 @@ impl Drop for Page {
     }
 }
 
-/// The address of a file or folder on disk.
+/// Returns the URL of a file or folder on disk.
 pub fn file_url(file: &Path) -> String {
     let path = fs::canonicalize(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let mut url = String::from("file://");

@@ -1,4 +1,4 @@
-//! A browser that runs as long as the test program, or as the one test that has it alone.
+//! A browser process that lives as long as the test program, or as long as one test.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use crate::work::PATIENCE;
 
-/// Starts the program that follows the profile's folder; ends it, and removes the folder, once the input ends: after a panic
-/// or a kill of the test program too. A browser that does not end when it is asked to is killed.
+/// A shell script that starts the browser, and ends it and removes its profile when the script's input ends, which
+/// also happens after a panic or a kill of the test program. A browser that does not end on request is killed.
 const GUARD: &str = r#"profile=$1; shift; "$@" & browser=$!
 cat >/dev/null
 kill $browser; (sleep 5; kill -KILL $browser) & late=$!
@@ -27,7 +27,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Returns the Chromium that the tests of one program share.
+    /// Returns the Chromium shared by the tests of one program.
     pub(super) fn shared_chromium(program: &Path) -> &'static Process {
         static SHARED: OnceLock<Process> = OnceLock::new();
         SHARED.get_or_init(|| Process::chromium(program))
@@ -45,7 +45,7 @@ impl Process {
                 "--disable-background-networking",
                 "--disable-component-update",
                 "--disable-sync",
-                // A page is no slower for standing behind another test's.
+                // Keeps a page fast while another test's page is on top of it.
                 "--disable-background-timer-throttling",
                 "--disable-backgrounding-occluded-windows",
                 "--disable-renderer-backgrounding",
@@ -91,7 +91,7 @@ impl Process {
         }
     }
 
-    /// The port and path that a Chromium listens at: it writes them into its profile when it is ready.
+    /// Returns the port and path of Chromium's DevTools, which it writes into its profile when it is ready.
     pub(super) fn devtools(&self) -> (u16, String) {
         self.written("DevToolsActivePort", |text| {
             let (port, path) = text.split_once('\n')?;
@@ -100,7 +100,7 @@ impl Process {
         })
     }
 
-    /// The port that a Firefox listens at for WebDriver BiDi.
+    /// Returns the port of Firefox's WebDriver BiDi.
     pub(super) fn bidi(&self) -> u16 {
         self.written("WebDriverBiDiServer.json", |text| {
             let server: Value = serde_json::from_str(text).ok()?;
@@ -108,7 +108,7 @@ impl Process {
         })
     }
 
-    /// What a file of the profile says, once it is written.
+    /// Returns a value from a file of the profile, once it is written.
     fn written<T>(&self, name: &str, read: impl Fn(&str) -> Option<T>) -> T {
         let file = self.profile.join(name);
         let start = Instant::now();
@@ -125,7 +125,7 @@ impl Process {
         }
     }
 
-    /// The process below which all of the browser's are.
+    /// Returns the id of the process that is the ancestor of all the browser's processes.
     pub(super) fn id(&self) -> u32 {
         self.guard.id()
     }

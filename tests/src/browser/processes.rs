@@ -1,29 +1,30 @@
-//! What the processes of a browser took, as Linux tells it.
+//! Memory and processor time of a browser's processes, from Linux's /proc.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
-/// What the system calls the thread of a worker: the beginning of "DedicatedWorker thread".
+/// The thread name of a worker: the beginning of "DedicatedWorker thread".
 const WORKER: &str = "DedicatedWorker";
 
-/// The largest `VmHWM` of the renderers below this process, in bytes.
+/// Returns the largest `VmHWM` of the renderers below this process, in bytes.
 pub(super) fn renderer_peak(browser: u32) -> Option<u64> {
     let peak = |id: u32| status(id, "VmHWM:").map(|kilobytes| kilobytes * 1024);
     renderers(browser)?.into_iter().filter_map(peak).max()
 }
 
-/// Processor time of the workers in the renderers below this process.
+/// Returns the processor time of the workers in the renderers below this process.
 pub(super) fn worker_time(browser: u32) -> Option<Duration> {
     threads_time(browser, |_, name| name == WORKER)
 }
 
-/// Processor time of the main threads of the renderers below this process: scripts, layout and painting.
+/// Returns the processor time of the main threads of the renderers below this process: scripts, layout and painting.
 pub(super) fn page_time(browser: u32) -> Option<Duration> {
     threads_time(browser, |is_main, _| is_main)
 }
 
-/// Processor time of the renderers' threads that are chosen, by whether one is its process's first, and by its name.
+/// Returns the processor time of selected renderer threads; `chosen` gets whether a thread is its process's first,
+/// and its name.
 fn threads_time(browser: u32, chosen: impl Fn(bool, &str) -> bool) -> Option<Duration> {
     let mut nanos = 0;
     for id in renderers(browser)? {
@@ -68,7 +69,7 @@ fn renderers(browser: u32) -> Option<Vec<u32>> {
     Some(ours.into_iter().filter(renderer).collect())
 }
 
-/// A number of a process's status.
+/// Returns a number from a process's status file.
 fn status(id: u32, name: &str) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

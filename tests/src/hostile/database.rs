@@ -1,4 +1,4 @@
-//! Databases in which every column of every table carries texts, and so do the names of columns and tables.
+//! Builds databases with hostile texts in every column of every table, and in the names of columns and tables.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{Fill, program, write};
 use crate::build;
 
-/// A table and a column of it that carries texts: a column that no document knows gets the same.
+/// Each table and one of its text columns; an additional unknown column gets the same texts.
 const TABLES: [(&str, &str); 9] = [
     ("run", "program_path"),
     ("execution", "statement_text"),
@@ -20,7 +20,7 @@ const TABLES: [(&str, &str); 9] = [
     ("gate_audit_log", "comment"),
 ];
 
-/// Makes a run's folder: `state.db`, attachments, and the program.
+/// Builds a run's folder: `state.db`, attachments, and the program.
 pub fn run(dir: &Path, fill: &mut Fill) {
     let source = program(fill);
     let mut script = format!("{}\nBEGIN;\n", build::state_schema());
@@ -46,7 +46,7 @@ pub fn run(dir: &Path, fill: &mut Fill) {
     write(&dir.join("program.prose"), &source);
 }
 
-/// A database of agents: `.prose/agents.db`.
+/// Builds a database of agents: `.prose/agents.db`.
 pub fn agents_db(file: &Path, fill: &mut Fill) {
     let schema = include_str!("../../../core/src/schema/agents.sql");
     let mut script = format!("{schema}\nBEGIN;\n");
@@ -58,7 +58,7 @@ pub fn agents_db(file: &Path, fill: &mut Fill) {
     build::sql(file, &script);
 }
 
-/// A database whose tables have the documents' names and columns that only look like theirs.
+/// Builds a database whose tables have OpenProse's names but only similar columns.
 pub fn odd(file: &Path, fill: &mut Fill) {
     fill.begin(2);
     let mut script = String::from("CREATE TABLE run (id TEXT, status TEXT);\n");
@@ -86,7 +86,7 @@ fn run_rows(script: &mut String, fill: &mut Fill, source: &[u8]) {
     for row in 0..fill.rows().min(12) {
         fill.begin(row);
         let at = format!("'2026-01-{:02} 10:00:00'", row + 1);
-        // The run that is shown by itself is the one that started last.
+        // The viewer shows the run that started last by itself.
         let last = row + 1 == fill.rows().min(12);
         let status = if last { b"running".into() } else { fill.text() };
         insert(
@@ -148,7 +148,7 @@ fn execution(script: &mut String, fill: &mut Fill) {
     );
 }
 
-/// The keys that documents use and one that nobody does; now and then no JSON.
+/// Returns metadata with OpenProse's keys and an unknown one; sometimes text that is not JSON.
 fn metadata(fill: &mut Fill) -> String {
     if fill.row % 7 == 6 {
         return String::from_utf8_lossy(&fill.text()).into_owned();
@@ -170,7 +170,7 @@ fn metadata(fill: &mut Fill) -> String {
         "model",
         "error",
     ] {
-        // Some of them at a time: a row is a loop, or a gate, or a branch.
+        // Only some of the keys, so that a row is a loop, or a gate, or a branch.
         if !(fill.row + key.len()).is_multiple_of(3) {
             object.insert(key.to_owned(), fill.json());
         }
@@ -323,7 +323,7 @@ fn gates(script: &mut String, fill: &mut Fill) {
     );
 }
 
-/// Tables that no document knows, a few of them.
+/// Adds a few tables that OpenProse does not define.
 fn unknown(script: &mut String, fill: &mut Fill) {
     if !fill.row.is_multiple_of(8) {
         return;
@@ -337,7 +337,7 @@ fn unknown(script: &mut String, fill: &mut Fill) {
     ));
 }
 
-/// The id of the run that is shown, in every row that names one; of each other run, its own.
+/// Returns the id of the shown run; in rows of other runs, their own id.
 fn named(fill: &mut Fill) -> Vec<u8> {
     format!("20260116-143052-{}", fill.name()).into_bytes()
 }
@@ -352,7 +352,7 @@ fn insert(script: &mut String, table: &str, cells: &[(&str, String)]) {
     ));
 }
 
-/// Bytes as a text, whatever they are.
+/// Returns any bytes as an SQL text.
 fn literal(bytes: &[u8]) -> String {
     format!("CAST({} AS TEXT)", blob(bytes))
 }

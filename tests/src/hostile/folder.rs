@@ -1,4 +1,4 @@
-//! Run folders in which every line and the name of every file carry texts.
+//! Builds run folders with hostile texts in every line and in the name of every file.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::{Fill, joined, program, write};
 
-/// A folder with state.md: header, trace, constructs, index, call stack, sections that no document knows; bindings,
-/// agents, gates, imports, and files that are none of these.
+/// Builds a folder with state.md: header, trace, constructs, index, call stack, unknown sections; bindings, agents,
+/// gates, imports, and unknown files.
 pub fn execution_state(dir: &Path, fill: &mut Fill) {
     write(&dir.join("state.md"), &state_md(fill));
     write(&dir.join("program.prose"), &program(fill));
@@ -18,7 +18,7 @@ pub fn execution_state(dir: &Path, fill: &mut Fill) {
         agent(&dir.join("agents"), fill);
         gate(dir, fill);
         if row.is_multiple_of(8) {
-            // An import, and what is nobody's.
+            // An import, and a file that belongs to nothing.
             let name = format!("h{row}--{}", fill.file_name());
             let import = dir.join("imports").join(name);
             write(&import.join("state.md"), &state_md(fill));
@@ -37,7 +37,7 @@ pub fn execution_state(dir: &Path, fill: &mut Fill) {
     }
 }
 
-/// A folder with a compact log.
+/// Builds a folder with a compact log.
 pub fn compact_log(dir: &Path, fill: &mut Fill) {
     fill.begin(0);
     let mut log = joined(&[
@@ -94,7 +94,7 @@ pub fn compact_log(dir: &Path, fill: &mut Fill) {
     write(&dir.join("program.prose"), &program(fill));
 }
 
-/// A folder with rows of execution as lines of JSON, and no state file.
+/// Builds a folder with execution rows as JSON Lines and without a state file.
 pub fn events(dir: &Path, fill: &mut Fill) {
     let mut log = Vec::new();
     for row in 0..fill.rows() {
@@ -106,7 +106,7 @@ pub fn events(dir: &Path, fill: &mut Fill) {
             "metadata": {"loop_id": fill.json(), "condition": fill.json(), fill.name(): fill.json()},
         });
         log.extend(joined(&[event.to_string().as_bytes(), b"\n"]));
-        // Now and then a line that is no JSON.
+        // Sometimes a line that is not JSON.
         if row % 8 == 7 {
             log.extend(joined(&[&fill.line(), b"\n"]));
         }
@@ -237,7 +237,7 @@ fn binding(dir: &Path, fill: &mut Fill) {
         &fill.text(),
         b"\n",
     ]);
-    // Every fourth is a value without a header.
+    // Every fourth file is a value without a header.
     let content = if fill.row % 4 == 3 {
         fill.text()
     } else {

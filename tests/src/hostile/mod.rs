@@ -1,8 +1,8 @@
-//! Runs whose every text field carries texts that somebody would put there to do harm: what a browser runs or
-//! fetches, what a terminal acts on ([`terminal`]).
+//! Runs with hostile texts in every text field: texts that a browser runs or fetches, or that a terminal acts on
+//! ([`terminal`]).
 //!
-//! The same builders take both: which texts, and how many of them a field holds. Over its rows, every field has held
-//! every text.
+//! The same builders serve both kinds of texts; the caller chooses the texts and how many of them a field contains.
+//! Over all rows, every field contains every text.
 
 pub mod database;
 pub mod folder;
@@ -12,17 +12,17 @@ pub mod web;
 use std::fs;
 use std::path::Path;
 
-/// Gives each field of each row its texts.
+/// Supplies the texts for each field of each row.
 pub struct Fill {
     texts: Vec<Vec<u8>>,
-    /// How many texts one field holds.
+    /// The number of texts in one field.
     many: usize,
     row: usize,
     field: usize,
 }
 
 impl Fill {
-    /// Texts, so many of them to a field.
+    /// Creates a supply of these texts, `many` of them per field.
     pub fn new(texts: Vec<Vec<u8>>, many: usize) -> Fill {
         Fill {
             texts,
@@ -32,7 +32,7 @@ impl Fill {
         }
     }
 
-    /// How many rows it takes until every field has held every text.
+    /// Returns the number of rows after which every field has contained every text.
     pub fn rows(&self) -> usize {
         self.texts.len().div_ceil(self.many)
     }
@@ -42,8 +42,8 @@ impl Fill {
         (self.row, self.field) = (row, 0);
     }
 
-    /// The next field's text. Fields of one row begin at different texts, so that none stands behind the same other
-    /// one everywhere: an unclosed comment hides what follows.
+    /// Returns the next field's text. The fields of a row start at different texts, so that no text always follows
+    /// the same other one: an unclosed comment hides what follows it.
     pub fn text(&mut self) -> Vec<u8> {
         self.field += 1;
         let first = self.row * self.many + self.field * 7;
@@ -51,19 +51,19 @@ impl Fill {
         texts.collect::<Vec<_>>().join(b"\n\n".as_slice())
     }
 
-    /// As [`Fill::text`], on one line.
+    /// Returns the next text, on one line.
     pub fn line(&mut self) -> Vec<u8> {
         let text = self.text();
         let kept = |&b: &u8| if b == b'\n' { b' ' } else { b };
         text.iter().map(kept).collect()
     }
 
-    /// As [`Fill::text`], as a value of JSON.
+    /// Returns the next text as a JSON value.
     pub fn json(&mut self) -> serde_json::Value {
         String::from_utf8_lossy(&self.text()).into()
     }
 
-    /// One of these words; every third row a text instead.
+    /// Returns one of these words, or a text in every third row.
     pub fn or(&mut self, words: &[&str]) -> Vec<u8> {
         let text = self.text();
         if self.row % 3 == 2 {
@@ -73,7 +73,7 @@ impl Fill {
         }
     }
 
-    /// One text as a name: not empty, no NUL, told apart from other names by its row.
+    /// Returns one text as a name: not empty, without NUL, and unique by its row.
     pub fn name(&mut self) -> String {
         self.field += 1;
         let text = &self.texts[(self.row + self.field * 7) % self.texts.len()];
@@ -81,7 +81,7 @@ impl Fill {
         format!("{text} {}", self.row)
     }
 
-    /// One text as a name of a file: what a file system allows of it.
+    /// Returns one text as a file name, with only the characters that a file system allows.
     pub fn file_name(&mut self) -> String {
         let name = self.name().replace('/', "\u{2215}");
         let end = name.floor_char_boundary(120);
@@ -89,18 +89,18 @@ impl Fill {
     }
 }
 
-/// Writes bytes to a file, making folders on the way.
+/// Writes bytes to a file, creating folders.
 pub fn write(file: &Path, bytes: &[u8]) {
     fs::create_dir_all(file.parent().expect("a file in a folder")).expect("a folder");
     fs::write(file, bytes).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
 }
 
-/// Bytes in a row.
+/// Concatenates bytes.
 fn joined(parts: &[&[u8]]) -> Vec<u8> {
     parts.concat()
 }
 
-/// A program in which every kind of statement carries texts.
+/// Returns a program with texts in every kind of statement.
 pub fn program(fill: &mut Fill) -> Vec<u8> {
     let mut out = Vec::new();
     for row in 0..fill.rows() {

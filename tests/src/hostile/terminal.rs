@@ -1,6 +1,6 @@
-//! Texts that a terminal acts on, or that hide from whoever reads one.
+//! Texts that a terminal acts on, or that are invisible to its reader.
 
-/// Characters that are drawn as nothing, or reorder what is around them.
+/// Characters that are invisible or reorder the surrounding text.
 pub const FORMAT: [char; 46] = [
     // Bidirectional controls: marks, embeddings, overrides, isolates.
     '\u{61c}',
@@ -15,10 +15,10 @@ pub const FORMAT: [char; 46] = [
     '\u{2067}',
     '\u{2068}',
     '\u{2069}',
-    // Separators of lines, which some terminals and editors break at.
+    // Line separators, at which some terminals and editors break.
     '\u{2028}',
     '\u{2029}',
-    // Drawn as nothing.
+    // Invisible characters.
     '\u{ad}',
     '\u{34f}',
     '\u{115f}',
@@ -55,10 +55,11 @@ pub const FORMAT: [char; 46] = [
     '\u{13430}',
 ];
 
-/// A text in a style that `prosescope` prints too: what is not escaped where it is printed would pass for ours.
+/// A text in a style that `prosescope` prints too: if it is printed unescaped, it looks like the program's own
+/// output.
 const FORGED: &str = "\x1b[31mforged";
 
-/// What a sequence does, and its bytes.
+/// The effect of a sequence, and its bytes.
 const SEQUENCES: &[(&str, &[u8])] = &[
     ("clears the screen", b"\x1b[2J\x1b[H"),
     ("moves the cursor up", b"\x1b[3A\x1b[K"),
@@ -141,7 +142,7 @@ const SEQUENCES: &[(&str, &[u8])] = &[
     ("replaced in JSON", b"\",\"status\":\"completed\x1b[2J"),
 ];
 
-/// Each sequence, and each character of [`FORMAT`] between letters; all with `FORGED` behind them.
+/// Returns each sequence, and each character of [`FORMAT`] between letters, all followed by `FORGED`.
 pub fn texts() -> Vec<Vec<u8>> {
     let sequences = SEQUENCES.iter().map(|(_, bytes)| bytes.to_vec());
     let hidden = FORMAT.iter().map(|c| format!("ab{c}cd{c}").into_bytes());
@@ -155,8 +156,8 @@ pub fn texts() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The first thing in what a terminal was given that is neither printable text, nor a line break, a tab, or one of our
-/// own styles; with what is around it.
+/// Returns the first part of a terminal's input, with its surroundings, that is neither printable text nor a line
+/// break, a tab, or one of the program's own styles.
 pub fn acted_on(output: &[u8]) -> Option<String> {
     let text = match std::str::from_utf8(output) {
         // A terminal device writes a line break as two characters.

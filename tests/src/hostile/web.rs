@@ -1,11 +1,11 @@
-//! Texts that a browser runs, fetches, or follows where a page lets them be markup.
+//! Texts that a browser runs, fetches, or follows if a page treats them as markup.
 //!
-//! In the lists, `§` stands for a script that opens a dialog and leaves the text's number in `globalThis.pwned`, and
-//! `¤` for an address that nobody may ask for; both carry the number, so that what is found names the text.
+//! In the lists, `§` stands for a script that opens a dialog and stores the text's number in `globalThis.pwned`, and
+//! `¤` for an address that must not be requested; both contain the number, which identifies the text.
 
-/// Markup that does something by itself.
+/// Markup that has an effect by itself.
 const MARKUP: &[&str] = &[
-    // Scripts, in every spelling a parser takes.
+    // Scripts, in every spelling that a parser accepts.
     "<script>§</script>",
     "<SCRIPT>§</SCRIPT>",
     "<sCrIpT >§</ScRiPt >",
@@ -39,7 +39,7 @@ const MARKUP: &[&str] = &[
     "<!DOCTYPE x [<!ENTITY e SYSTEM \"¤\">]><x>&e;</x>",
     "\u{0}<script>§</script>",
     "<script>\u{2028}§</script>",
-    // Mutations: what is text for one parser is markup for another.
+    // Mutations: text for one parser is markup for another.
     "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=§&gt;\">",
     "<svg></p><style><a id=\"</style><img src=1 onerror=§>\">",
     "<form><math><mtext></form><form><mglyph><style></math><img src onerror=§>",
@@ -49,7 +49,7 @@ const MARKUP: &[&str] = &[
     "<textarea></textarea><img src=x onerror=§>",
     "<xmp><p title=\"</xmp><svg/onload=§>\">",
     "<style><img src=\"</style><img src=x onerror=§//\">",
-    // What fetches.
+    // Markup that fetches something.
     "<img src=¤>",
     "<img srcset='¤ 1x, ¤b 2x'>",
     "<picture><source srcset=¤><img></picture>",
@@ -109,7 +109,7 @@ const MARKUP: &[&str] = &[
     "<fencedframe src=¤>",
     "<base href=¤/>",
     "<base target=_top>",
-    // What goes somewhere else.
+    // Markup that navigates elsewhere.
     "<meta http-equiv=refresh content='0;url=¤'>",
     "<meta http-equiv=refresh content=\"0;javascript:§\">",
     "<meta http-equiv=set-cookie content=a=b>",
@@ -139,7 +139,7 @@ const MARKUP: &[&str] = &[
     "<main>x</main>",
     "<input value=x autofocus>",
     "<label for=main>x</label>",
-    // What clobbers a name that a script may ask for.
+    // Markup that replaces a global name which a script may use.
     "<a id=prosescope></a><a id=prosescope name=stats href=¤>",
     "<form id=document><input name=body></form>",
     "<img name=currentScript>",
@@ -148,7 +148,7 @@ const MARKUP: &[&str] = &[
     "<div id=prosescope-wasm>x</div>",
 ];
 
-/// Elements that a handler may stand on, and the handlers.
+/// Elements that can have a handler, and the handlers.
 const HOLDERS: &[&str] = &[
     "<img src=x HANDLER>",
     "<IMG SRC=x HANDLER>",
@@ -182,7 +182,7 @@ const HANDLERS: &[&str] = &[
     "onanimationstart=§",
 ];
 
-/// What ends the place that a text stands in.
+/// Characters that end the surrounding context.
 const BREAKERS: &[&str] = &[
     "\"",
     "'",
@@ -231,7 +231,7 @@ const BROKEN_INTO: &[&str] = &[
     " autofocus onfocus=§ style=x:y ",
 ];
 
-/// Addresses that are scripts, documents, or somewhere else.
+/// Addresses that are scripts, documents, or other sites.
 const ADDRESSES: &[&str] = &[
     "javascript:§",
     "JaVaScRiPt:§",
@@ -275,7 +275,7 @@ const ADDRESSES: &[&str] = &[
     "jar:¤!/",
 ];
 
-/// Where Markdown and HTML take an address.
+/// Places of an address in Markdown and HTML.
 const LINKS: &[&str] = &[
     "[x](<ADDRESS>)",
     "[x](ADDRESS)",
@@ -288,7 +288,7 @@ const LINKS: &[&str] = &[
     "[x](<ADDRESS> \"\" onmouseover='§'\")",
 ];
 
-/// Markdown that leans on its renderer.
+/// Markdown whose effect depends on the renderer.
 const MARKDOWN: &[&str] = &[
     "# <img src=x onerror=§>",
     "* <script>§</script>",
@@ -336,7 +336,7 @@ const MARKDOWN: &[&str] = &[
     "[\"<img src=x onerror=§>\"]",
 ];
 
-/// Hundreds of them, with their numbers.
+/// Returns hundreds of texts with their numbers.
 pub fn texts() -> Vec<Vec<u8>> {
     let owned = |list: &[&str]| {
         list.iter()
@@ -353,7 +353,8 @@ pub fn texts() -> Vec<Vec<u8>> {
     marked.map(String::into_bytes).collect()
 }
 
-/// Each place with so many of these, others for each; all of them occur, all together would be too many for a page.
+/// Combines each place with `many` of the payloads, different ones for each place; every payload occurs. All
+/// combinations would be too many for a page.
 fn crossed(places: &[&str], mark: &str, what: &[&str], many: usize) -> Vec<String> {
     let pairs = places
         .iter()
@@ -367,7 +368,7 @@ fn crossed(places: &[&str], mark: &str, what: &[&str], many: usize) -> Vec<Strin
         .collect()
 }
 
-/// How a text is told in what is shown: by the number in its script or address.
+/// Inserts the number that identifies a text into its script or address.
 fn marked(text: &str, n: usize) -> String {
     let text = text
         .replace('§', &format!("alert(pwned={n})"))

@@ -1,8 +1,9 @@
-//! How many cases properties try, and which.
+//! The number of cases of property tests, and their seed.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases everywhere; with `PROSE_CASES=N` as many others, which `PROSE_SEED` chooses, else chance.
+/// Returns a configuration with the same cases everywhere; with `PROSE_CASES=N`, that many other cases, chosen by
+/// `PROSE_SEED` or at random.
 pub fn cases(count: u32, seed: u64) -> Config {
     let asked = number("PROSE_CASES").and_then(|count| u32::try_from(count).ok());
     Config {

@@ -1,4 +1,4 @@
-//! A PostgreSQL server for tests: made in a temporary folder, on loopback, and gone with the test.
+//! A PostgreSQL server for tests: created in a temporary folder, on loopback, and removed with the test.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -17,22 +17,23 @@ pub struct Cluster {
     folder: PathBuf,
     port: u16,
     settings: Vec<String>,
-    /// Stops the server and removes the folder once its input ends: also after a panic, an abort or a kill of the test.
+    /// Stops the server and removes the folder when its input ends, which also happens after a panic, an abort or a
+    /// kill of the test.
     guard: Child,
     input: Option<ChildStdin>,
 }
 
 impl Cluster {
-    /// Returns the server that the tests of one program share; `None` where PostgreSQL is missing.
+    /// Returns the server shared by the tests of one program; `None` if PostgreSQL is missing.
     pub fn shared() -> Option<&'static Cluster> {
         static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
         SHARED.get_or_init(|| Cluster::start(&[])).as_ref()
     }
 
-    /// Starts a server of its own, with these settings (`name=value`).
+    /// Starts a separate server with these settings (`name=value`).
     ///
     /// # Panics
-    /// When PostgreSQL is there and does not start.
+    /// If PostgreSQL is installed but does not start.
     pub fn start(settings: &[&str]) -> Option<Cluster> {
         let bin = needs::postgres()?;
         let made = Command::new("mktemp")
@@ -106,7 +107,7 @@ impl Cluster {
             .is_ok_and(|status| status.success())
     }
 
-    /// A program of PostgreSQL's (`psql`, `pg_ctl`), as the user that the server runs as.
+    /// Returns a command for a program of PostgreSQL (`psql`, `pg_ctl`), run as the server's user.
     pub fn command(&self, program: &str) -> Command {
         Unprivileged::find(&self.folder).command(&self.bin.join(program))
     }
@@ -114,7 +115,7 @@ impl Cluster {
     /// Stops the server at once, as a power failure would, and starts it again.
     ///
     /// # Panics
-    /// When it does not come back.
+    /// If the server does not start again.
     pub fn crash(&self) {
         self.stop();
         assert!(self.up(), "the server comes back");
@@ -130,20 +131,20 @@ impl Cluster {
         );
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The folder of its socket.
+    /// Returns the folder of the server's socket.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Makes an empty database of a fresh name; returns its URL.
+    /// Creates an empty database with a new name; returns its URL.
     ///
     /// # Panics
-    /// When the server refuses.
+    /// If the server refuses.
     pub fn database(&self) -> String {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name = format!("test{}", MADE.fetch_add(1, Ordering::Relaxed));
@@ -159,18 +160,18 @@ impl Cluster {
         self.url(&name)
     }
 
-    /// The URL of a database.
+    /// Returns the URL of a database.
     pub fn url(&self, database: &str) -> String {
         format!("postgresql://postgres@127.0.0.1:{}/{database}", self.port)
     }
 
-    /// Runs SQL by `psql`, as a person does; returns its output, or what it said on standard error.
+    /// Runs SQL through `psql`, as a person would; returns its output.
     ///
     /// # Errors
-    /// When a statement fails.
+    /// The text on standard error if a statement fails.
     ///
     /// # Panics
-    /// When `psql` cannot be run.
+    /// If `psql` cannot be run.
     pub fn psql(&self, url: &str, sql: &str) -> Result<String, String> {
         let mut psql = self.command("psql");
         psql.args([
@@ -190,7 +191,7 @@ impl Cluster {
         let mut running = psql.spawn().expect("psql runs");
         let mut input = running.stdin.take().expect("it has an input");
         let sql = sql.to_owned();
-        // It may say more than a pipe holds before it has read all.
+        // `psql` may print more than a pipe holds before it has read all its input.
         let writing = thread::spawn(move || input.write_all(sql.as_bytes()));
         let done = running.wait_with_output().expect("psql ends");
         let _ = writing.join();
@@ -208,7 +209,8 @@ impl Drop for Cluster {
     }
 }
 
-/// PostgreSQL refuses to run as root: then it runs as the user that Debian's package makes, or as `nobody`.
+/// PostgreSQL refuses to run as root; then the programs run as the user that Debian's package creates, or as
+/// `nobody`.
 struct Unprivileged(Option<(u32, u32)>);
 
 impl Unprivileged {

@@ -1,19 +1,19 @@
-//! The examples of the page of rules, as inputs.
+//! Parses the examples on the page of rules as inputs for tests.
 
-/// An input that yields a rule.
+/// An input that triggers a rule.
 #[derive(Debug, Default)]
 pub struct Example {
-    /// What fills a `state.db`.
+    /// SQL that fills a `state.db`.
     pub sql: Option<String>,
-    /// Whether that database has the documents' schema before.
+    /// Whether that database has OpenProse's schema first.
     pub schema: bool,
-    /// Paths and texts. Where some lie below `runs/r1/`, that is the run; else all of it is.
+    /// Paths and texts. If some are below `runs/r1/`, that is the run; otherwise all of them are.
     pub files: Vec<(String, String)>,
-    /// A name that is then resolved, and from which frame.
+    /// A name to resolve, and the frame from which.
     pub asked: Option<(String, Option<i64>)>,
 }
 
-/// Reads the parts of an example, each as title, language and text; `None` where it is told in words.
+/// Parses the parts of an example, each with title, language and text; `None` if the example is prose.
 pub fn example<'a>(
     parts: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,
 ) -> Option<Example> {

@@ -1,7 +1,8 @@
-//! A way to a PostgreSQL server on which one question of a client fails, or each from there on.
+//! A proxy to a PostgreSQL server on which one question of a client fails, or each from there on.
 //!
-//! A question is a simple query, or an extended one up to its Sync; the first of a connection is its start. A question that fails
-//! is replaced by one that raises the error, so that the server itself keeps the protocol and its transaction in step.
+//! A question is a simple query, or an extended one up to its Sync; the first of a connection is its startup. The
+//! proxy replaces a failing question by one that raises the error, so that the server itself keeps the protocol and
+//! its transaction consistent.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, Write};
@@ -12,57 +13,57 @@ use std::time::Duration;
 
 use crate::wire::{message, opened};
 
-/// How a question is answered.
+/// The answer to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// It fails with this SQLSTATE instead of being carried out.
+    /// Fails with this SQLSTATE, without being executed.
     Error(&'static str),
-    /// It is carried out, and fails with this SQLSTATE after its first row: so its transaction fails, too.
+    /// Is executed, and fails with this SQLSTATE after its first row, so its transaction fails too.
     Midway(&'static str),
-    /// The session ends with this SQLSTATE before the question is carried out.
+    /// The session ends with this SQLSTATE before the question is executed.
     Ended(&'static str),
-    /// The session ends with this SQLSTATE after the question was carried out.
+    /// The session ends with this SQLSTATE after the question is executed.
     EndedAfter(&'static str),
-    /// The question gets lost, and what follows it.
+    /// The question and all later ones get lost.
     Silence,
-    /// It is carried out, and no answer comes, nor one of what follows.
+    /// Is executed, but its answer and all later ones get lost.
     SilenceAfter,
-    /// It is carried out, and the answer begins with what is no message.
+    /// Is executed, and the answer begins with bytes that are not a message.
     Garbage,
-    /// It is carried out, and its rows have no columns.
+    /// Is executed, and its rows have no columns.
     Torn,
-    /// It is carried out, and its first row comes again without end.
+    /// Is executed, and its first row is repeated without end.
     Endless,
-    /// It is carried out, and its first row comes again without end, twice a second.
+    /// Is executed, and its first row is repeated without end, twice a second.
     Drip,
 }
 
-/// What fails.
+/// The question that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// The number of the question, from 1 on, counted over all connections since the way was armed.
+    /// The number of the question, from 1, counted over all connections since the proxy was armed.
     pub question: usize,
-    /// How it is answered.
+    /// The answer to the question.
     pub answer: Answer,
-    /// Whether each question after it is answered so, too.
+    /// Whether all later questions get the same answer.
     pub for_good: bool,
 }
 
 #[derive(Debug, Default)]
 struct State {
     fault: Option<Fault>,
-    /// What was asked since the way was armed.
+    /// The questions since the proxy was armed.
     asked: Vec<String>,
-    /// How many of them failed.
+    /// The number of questions that failed.
     struck: usize,
-    /// Whether a row was sent without end.
+    /// Whether a row was repeated without end.
     was_endless: bool,
-    /// How often a row was sent by a question that drips.
+    /// How many times a row was sent by a question that drips.
     dripped: usize,
 }
 
 impl State {
-    /// A question comes; returns how it fails, if it does.
+    /// Counts a question; returns how it fails, if it does.
     fn ask(&mut self, question: String) -> Option<Answer> {
         self.asked.push(question);
         let fault = self.fault?;
@@ -73,7 +74,7 @@ impl State {
     }
 }
 
-/// A way to a server.
+/// A proxy to a server.
 #[derive(Debug)]
 pub struct Faulty {
     port: u16,
@@ -81,10 +82,10 @@ pub struct Faulty {
 }
 
 impl Faulty {
-    /// Opens a way to the server at this port of 127.0.0.1.
+    /// Opens a proxy to the server at this port of 127.0.0.1.
     ///
     /// # Panics
-    /// When loopback has no free port.
+    /// If loopback has no free port.
     pub fn to(server: u16) -> Faulty {
         let state: Arc<Mutex<State>> = Arc::default();
         let shared = Arc::clone(&state);
@@ -92,12 +93,12 @@ impl Faulty {
         Faulty { port, state }
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the proxy's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Counts questions anew, of which this one fails.
+    /// Counts questions from now on, and makes this one fail.
     pub fn arm(&self, fault: Option<Fault>) {
         *locked(&self.state) = State {
             fault,
@@ -105,24 +106,24 @@ impl Faulty {
         };
     }
 
-    /// Lets no question fail any more; returns how many did.
+    /// Lets all questions pass; returns how many failed.
     pub fn disarm(&self) -> usize {
         let mut state = locked(&self.state);
         state.fault = None;
         state.struck
     }
 
-    /// Whether a row was sent without end since the way was armed: an answer may have none.
+    /// Returns whether a row was repeated without end since the proxy was armed: an answer may have no rows.
     pub fn was_endless(&self) -> bool {
         locked(&self.state).was_endless
     }
 
-    /// How often a row was sent twice a second since the way was armed: an answer may have none.
+    /// Returns how many times a row was sent twice a second since the proxy was armed: an answer may have no rows.
     pub fn dripped(&self) -> usize {
         locked(&self.state).dripped
     }
 
-    /// What was asked since the way was armed: the text of each question.
+    /// Returns the texts of the questions since the proxy was armed.
     pub fn asked(&self) -> Vec<String> {
         locked(&self.state).asked.clone()
     }
@@ -132,13 +133,13 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().expect("no holder of the lock panics")
 }
 
-/// What becomes of the server's answer to a question.
+/// How much of the server's answer is passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Passed {
     Whole,
-    /// What comes before its second row, and not that it ended.
+    /// The messages before its second row, without the end of the answer.
     FirstRow,
-    /// Nothing, and then the session ends.
+    /// Nothing; then the session ends.
     Ended(&'static str),
     Nothing,
     Garbage,
@@ -162,7 +163,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
     let mut first = true;
     while let Ok(bytes) = message(&mut reader, first) {
         let kind = if first { 0 } else { bytes[0] };
-        // Asks to stop what another connection does.
+        // A request to cancel another connection's question.
         let is_cancel = first && bytes.get(4..8) == Some(&[4, 210, 22, 46]);
         first = false;
         question.extend(bytes);
@@ -191,7 +192,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
                 break;
             }
             Some(Answer::Ended(code)) => {
-                // What was asked before is answered first.
+                // Earlier questions are answered first.
                 while !locked(&answers).is_empty() && !answering.is_finished() {
                     thread::sleep(Duration::from_millis(1));
                 }
@@ -199,7 +200,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
                 break;
             }
             Some(Answer::Error(code)) => (raise(code, &text), &[Passed::Whole]),
-            // A COMMIT that was carried out does not fail.
+            // A COMMIT that was executed does not fail.
             Some(Answer::Midway(code))
                 if text.contains("COMMIT") && !text.contains("READ COMM") =>
             {
@@ -225,7 +226,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Arc<Mutex<State>>)
     Ok(())
 }
 
-/// Passes the server's answers on, each as it is due.
+/// Passes the server's answers on as configured.
 fn answer(
     server: TcpStream,
     mut client: TcpStream,
@@ -297,7 +298,7 @@ fn end(client: &mut TcpStream, code: &str) -> io::Result<()> {
     client.shutdown(Shutdown::Both)
 }
 
-/// A question that fails. A COMMIT that fails ends its transaction.
+/// Returns a question that fails. A failing COMMIT ends its transaction.
 fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     let before = match instead_of {
         "COMMIT" | "END" => "ROLLBACK; ",
@@ -312,13 +313,13 @@ fn raise(code: &str, instead_of: &str) -> Vec<u8> {
     bytes
 }
 
-/// The text of a question: what is parsed first, or the query.
+/// Returns the text of a question: the first Parse, or the query.
 fn shown(question: &[u8], is_start: bool) -> String {
     if is_start {
         return "(start)".to_owned();
     }
     let text = match question.first() {
-        // The name of the statement comes first, which has none.
+        // The name of the statement, here empty, comes first.
         Some(b'P') => question.get(6..).unwrap_or_default(),
         _ => question.get(5..).unwrap_or_default(),
     };

@@ -1,12 +1,12 @@
-//! Files of a folder, as a source in memory takes them.
+//! Reads and copies the files of a folder.
 
 use std::fs;
 use std::path::Path;
 
-/// Copies a folder with all that is in it.
+/// Copies a folder with its content.
 ///
 /// # Panics
-/// When something cannot be read or written.
+/// If something cannot be read or written.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("made");
     for entry in fs::read_dir(from).expect("a folder") {
@@ -19,7 +19,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// All files below a folder that can be read: their paths in it, `/` between their parts, and their bytes.
+/// Returns all readable files below a folder: their relative paths, with `/` as the separator, and their bytes.
 pub fn below(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     collect(folder, "", &mut found);

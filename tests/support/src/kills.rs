@@ -1,17 +1,17 @@
-//! Killing commands at moments that spread over what they do, however fast the machine is just now.
+//! Kills commands at moments spread over their duration, independently of the machine's present speed.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One command of so many is not killed, so that the test sees whole ones too.
+/// One command in this many is not killed, so that the test also sees complete ones.
 const SPARED: usize = 8;
 
 /// Chooses the moments of kills.
 #[derive(Debug)]
 pub struct Kills {
-    /// How long a whole command takes: an estimate from the commands so far.
+    /// The estimated duration of a whole command.
     whole: Duration,
     /// The number of the next kill.
     next: usize,
@@ -26,11 +26,12 @@ impl Kills {
         (Kills { whole, next: 0 }, done)
     }
 
-    /// Starts a command with this input, kills it, and returns what it printed until then. The first is killed at once,
-    /// the others from at once to a little late, in steps that do not repeat. One of eight is not killed.
+    /// Starts a command with this input, kills it, and returns its output until then. The first command is killed at
+    /// once, later ones between the beginning and a little after the end, in steps that do not repeat. One in eight
+    /// is not killed.
     ///
     /// # Panics
-    /// When the command does not start.
+    /// If the command does not start.
     pub fn kill(&mut self, command: &mut Command, input: &[u8]) -> String {
         let n = self.next;
         self.next += 1;
@@ -40,13 +41,13 @@ impl Kills {
             .stderr(Stdio::null())
             .spawn()
             .expect("prosescope starts");
-        // What takes no input may be gone before it is given.
+        // A command that reads no input may already have ended.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
         if n % SPARED != SPARED - 1 {
             let part = (n * 61 % 100) as f64 / 85.0;
             thread::sleep(self.whole.mul_f64(part));
             let ended = child.try_wait().expect("asked").is_some();
-            // The machine may be busier than it was, or less busy.
+            // The machine may have become faster or slower.
             match ended {
                 true if part < 0.7 => self.whole = self.whole.mul_f64(0.8),
                 false if part > 0.9 => self.whole = self.whole.mul_f64(1.25),

@@ -1,4 +1,4 @@
-//! What the tests of every crate share: what they need of the machine, and how they measure work.
+//! Helpers for the tests of all crates: checks for required programs, and measurements of work.
 
 pub mod chance;
 pub mod clock;

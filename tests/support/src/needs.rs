@@ -1,15 +1,15 @@
-//! What a test needs of this machine. `cargo xtask test` sets all of it up and says so by an environment
-//! variable: then nothing may be missing. Under plain `cargo test` a test that lacks something is skipped, and
-//! says so: one line on standard error that begins with `skipped:`.
+//! Finds the programs and files that a test requires. `cargo xtask test` installs all of them and sets an environment
+//! variable; then none may be missing. With plain `cargo test`, a test that lacks something is skipped and prints a
+//! line on standard error that begins with `skipped:`.
 
 use std::env;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Set by `cargo xtask test`, which has installed and built all that the tests need.
+/// Set by `cargo xtask test`, which has installed and built everything that the tests require.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 
-/// The checkout's top folder.
+/// Returns the top folder of the checkout.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
@@ -17,31 +17,32 @@ pub fn root() -> &'static Path {
         .expect("tests/support/ lies in the checkout")
 }
 
-/// A folder of what several crates read in their tests: programs, and runs as people keep them.
+/// Returns a folder of fixtures used by several crates: programs and typical runs.
 pub fn fixtures(folder: &str) -> PathBuf {
     root().join("tests/fixtures").join(folder)
 }
 
-/// Chromium, to drive the viewer.
+/// Returns Chromium, which drives the viewer.
 pub fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     have("Chromium", names.iter().find_map(|name| on_path(name)))
 }
 
-/// Firefox, to see that the viewer works there too.
+/// Returns Firefox, in which the viewer must work too.
 pub fn firefox() -> Option<PathBuf> {
     let names = ["firefox-esr", "firefox"];
     have("Firefox", names.iter().find_map(|name| on_path(name)))
 }
 
-/// The `sqlite3` program, to make databases with the documents' own SQL.
+/// Returns the `sqlite3` program, which builds databases with OpenProse's own SQL.
 pub fn sqlite3() -> Option<PathBuf> {
     have("sqlite3", on_path("sqlite3"))
 }
 
-/// The folder of PostgreSQL's programs: the one on the path that holds `initdb`, else the newest of Debian's.
+/// Returns the folder of PostgreSQL's programs: the one with the `initdb` on the path, or else the newest of
+/// Debian's.
 pub fn postgres() -> Option<PathBuf> {
-    // A link on the path may be to that one program.
+    // The `initdb` on the path may be a link; the other programs are beside its target.
     let beside = |initdb: PathBuf| initdb.canonicalize().ok()?.parent().map(Path::to_owned);
     let debian = || {
         let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?.flatten();
@@ -59,32 +60,32 @@ pub fn postgres() -> Option<PathBuf> {
     )
 }
 
-/// The `strace` program, which lets system calls fail.
+/// Returns the `strace` program, which makes system calls fail.
 pub fn strace() -> Option<PathBuf> {
     have("strace", on_path("strace"))
 }
 
-/// Debian's `faketime`, which moves the clock of a command ([`crate::clock`]).
+/// Returns Debian's `faketime`, which changes the clock of a command ([`crate::clock`]).
 pub fn faketime() -> Option<PathBuf> {
     have("faketime", crate::clock::library())
 }
 
-/// OpenSSH's `ssh-keygen`, which makes keys, and signs and verifies.
+/// Returns OpenSSH's `ssh-keygen`, which creates keys, signs and verifies.
 pub fn ssh_keygen() -> Option<PathBuf> {
     have("ssh-keygen", on_path("ssh-keygen"))
 }
 
-/// The `script` program, which gives a command a terminal of its own.
+/// Returns the `script` program, which gives a command its own terminal.
 pub fn script() -> Option<PathBuf> {
     have("script", on_path("script"))
 }
 
-/// The viewer as one HTML file.
+/// Returns the viewer as one HTML file.
 pub fn viewer() -> Option<PathBuf> {
     have("the built viewer", named_by("PROSE_VIEWER_HTML"))
 }
 
-/// A WebAssembly module of the core alone.
+/// Returns the WebAssembly module of the core alone.
 pub fn purity_wasm() -> Option<PathBuf> {
     have(
         "the core built alone as WebAssembly",
@@ -92,14 +93,14 @@ pub fn purity_wasm() -> Option<PathBuf> {
     )
 }
 
-/// The JavaScript package, built.
+/// Returns the built JavaScript package.
 pub fn package() -> Option<PathBuf> {
     let folder = env::var_os("PROSE_JS_PACKAGE").map(PathBuf::from);
     let built = folder.filter(|folder| folder.join("package.json").is_file());
     have("the built JavaScript package", built)
 }
 
-/// Node, and the npm packages of tests/js.
+/// Returns Node, if the npm packages of tests/js are installed.
 pub fn node() -> Option<PathBuf> {
     let installed = root().join("tests/js/node_modules/vite8").is_dir();
     have(
@@ -108,7 +109,7 @@ pub fn node() -> Option<PathBuf> {
     )
 }
 
-/// Python with the packages of tests/python.
+/// Returns Python with the packages of tests/python.
 pub fn python() -> Option<PathBuf> {
     let python = root().join("tests/python/.venv/bin/python");
     have(
@@ -117,14 +118,14 @@ pub fn python() -> Option<PathBuf> {
     )
 }
 
-/// A program that a package of tests/python brings.
+/// Returns a program from a package of tests/python.
 pub fn python_tool(name: &str) -> Option<PathBuf> {
     let tool = root().join("tests/python/.venv/bin").join(name);
     let what = format!("{name}, of the packages of tests/python");
     have(&what, tool.is_file().then_some(tool))
 }
 
-/// The `prosescope` binary: the one that xtask built, else the one that cargo put beside this test.
+/// Returns the `prosescope` binary: the one that xtask built, or else the one that cargo put beside this test.
 pub fn prose() -> Option<PathBuf> {
     let beside = || {
         let test = env::current_exe().ok()?;
@@ -137,9 +138,10 @@ pub fn prose() -> Option<PathBuf> {
     have("prosescope", named_by("PROSE_BIN").or_else(beside))
 }
 
-/// A folder or file of the project's shared material, by its path there (`corpus/runs`): real programs and runs, the
-/// documents. It lies beside the checkout, or where `PROSESCOPE_SHARED` names it, and is no part of it: a test that
-/// reads it is skipped elsewhere, even by `cargo xtask test`, so what it holds must stand in another test too.
+/// Returns a folder or file of the project's shared material by its path there (`corpus/runs`): real programs, real
+/// runs, OpenProse's documents. The material is beside the checkout, or where `PROSESCOPE_SHARED` names it, and not
+/// part of the repository. Tests that read it are skipped elsewhere, even by `cargo xtask test`, so another test must
+/// cover the same behaviour.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let named = env::var_os("PROSESCOPE_SHARED").map(PathBuf::from);
     let beside = ["../shared", "../../shared"].map(|at| root().join(at));
@@ -156,14 +158,14 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     found
 }
 
-/// Says on standard error, past the capturing of output, that the current test is skipped or tests less: a captured
-/// line looks like a test that passed. `why` follows the name of the test.
+/// Prints on standard error, bypassing the capture of output, that the current test is skipped or tests less: with a
+/// captured line, the test would look passed. `why` follows the name of the test.
 pub fn skip(why: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {test} {why}");
 }
 
-/// Skips, or fails where nothing may be missing.
+/// Skips the test, or fails if nothing may be missing.
 fn have(what: &str, found: Option<PathBuf>) -> Option<PathBuf> {
     if found.is_none() {
         assert!(

@@ -1,4 +1,4 @@
-//! Pages of runs, made comparable between stores.
+//! Makes pages of runs comparable between stores.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Of the form, of the clock, and of numbers that one reading gives.
+/// Keys that depend on the form of the store, on the clock, or on the numbering of one reading.
 const OF_THE_FORM: &[&str] = &[
     "binding",
     "files",
@@ -24,7 +24,7 @@ const OF_THE_FORM: &[&str] = &[
     "waited_ms",
 ];
 
-/// Returns a page of `--json` without what names the form of its store.
+/// Returns a page of `--json` without the keys that depend on the form of its store.
 #[must_use]
 pub fn without_form(value: Value) -> Value {
     match value {
@@ -38,10 +38,10 @@ pub fn without_form(value: Value) -> Value {
     }
 }
 
-/// Checks that no object of a JSON text has a key twice: readers keep one of the two values, each another one.
+/// Checks that no object in a JSON text has a key twice: readers disagree about which of the two values counts.
 ///
 /// # Panics
-/// When one has, or the text is no JSON.
+/// If an object has one, or the text is not JSON.
 #[track_caller]
 pub fn assert_keys_once(json: &str) {
     let checked: Result<Once, _> = serde_json::from_str(json);
@@ -50,7 +50,7 @@ pub fn assert_keys_once(json: &str) {
     }
 }
 
-/// Any JSON whose objects have each key once.
+/// Any JSON value whose objects have each key once.
 struct Once;
 
 impl<'de> Deserialize<'de> for Once {

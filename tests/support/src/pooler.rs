@@ -1,4 +1,4 @@
-//! A pooler in transaction mode: each transaction of a client runs in another session of the server.
+//! A pooler in transaction mode: each transaction of a client runs in a different session of the server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What an earlier client left in one of the sessions.
+/// Settings that an earlier client left in one of the sessions.
 const LEFT: &str =
     "SET search_path = nowhere; SET TimeZone = 'Asia/Tokyo'; SET DateStyle = 'German, DMY';
     SET bytea_output = 'escape'; SET extra_float_digits = -5; SET synchronous_commit = off";
@@ -19,10 +19,10 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts a pooler before the server at this port of 127.0.0.1.
+    /// Starts a pooler for the server at this port of 127.0.0.1.
     ///
     /// # Panics
-    /// When loopback has no free port.
+    /// If loopback has no free port.
     pub fn to(server: u16) -> Pooler {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let port = listener.local_addr().expect("it has an address").port();
@@ -37,18 +37,18 @@ impl Pooler {
         Pooler { port, switches }
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the pooler's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// How often a transaction began in another session than the one before it.
+    /// Returns how many transactions began in a different session than the previous one.
     pub fn switches(&self) -> usize {
         self.switches.load(Ordering::SeqCst)
     }
 }
 
-/// Reads one message: its kind, and all of its bytes. The first of a client has no kind.
+/// Reads one message: its kind and all its bytes. The first message of a client has no kind.
 fn message(from: &mut TcpStream, first: bool) -> io::Result<(u8, Vec<u8>)> {
     let head = if first { 4 } else { 5 };
     let mut bytes = vec![0; head];
@@ -84,7 +84,7 @@ fn serve(mut client: TcpStream, server: u16, switches: &AtomicUsize) -> io::Resu
         session.set_nodelay(true)?;
         session.write_all(&hello)?;
         if hello.get(4..8) == Some(&80_877_102_u32.to_be_bytes()) {
-            // A request to cancel is not answered.
+            // A request to cancel gets no answer.
             return Ok(());
         }
         answers(&mut session, (n == 0).then_some(&mut client))?;

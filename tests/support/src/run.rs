@@ -1,9 +1,9 @@
-//! Running programs.
+//! Runs programs.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
-/// Runs a program with this on standard input; it may end before it has read everything.
+/// Runs a program with this standard input; it may end before it has read everything.
 pub fn fed(command: &mut Command, input: &[u8]) -> Output {
     let mut child = command
         .stdin(Stdio::piped())
@@ -15,10 +15,10 @@ pub fn fed(command: &mut Command, input: &[u8]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Runs a program to its end; returns how much memory it held at most, in bytes: its own, without the pages of its file.
+/// Runs a program to its end; returns its peak memory in bytes, without the pages of its executable.
 ///
 /// # Panics
-/// When it fails.
+/// If the program fails.
 #[cfg(target_os = "linux")]
 pub fn most_memory(command: &mut Command) -> u64 {
     let mut child = command
@@ -41,7 +41,7 @@ pub fn most_memory(command: &mut Command) -> u64 {
     most
 }
 
-/// What a program said that ended with this exit code: standard output, then standard error.
+/// Returns the output of a program that must end with this exit code: standard output, then standard error.
 #[track_caller]
 pub fn said(code: i32, command: &mut Command) -> String {
     let out = command.output().expect("it runs");

@@ -1,4 +1,4 @@
-//! A way to a PostgreSQL server that is cut in the middle, message by message.
+//! A proxy to a PostgreSQL server that cuts a connection at a chosen message.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,28 +7,28 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Where a connection is cut.
+/// The place of a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Before the server gets the message of this number, counted over all connections.
+    /// Before the server gets the message with this number, counted over all connections.
     Before(usize),
-    /// After the server has got that message, and before the client gets its answer.
+    /// After the server has received that message, and before the client gets its answer.
     After(usize),
     /// Before the server gets a COMMIT.
     BeforeCommit,
-    /// After the server has got a COMMIT, and before the client gets its answer.
+    /// After the server has received a COMMIT, and before the client gets its answer.
     AfterCommit,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Where the next cut is; `None` once it is made.
+    /// The place of the next cut; `None` after it.
     place: Option<Place>,
-    /// Messages of clients since the way was armed.
+    /// The messages of clients since the proxy was armed.
     seen: usize,
 }
 
-/// A way to a server that passes everything on, until it is armed: then it cuts one connection, once.
+/// A proxy to a server. It passes everything on until it is armed; then it cuts one connection, once.
 #[derive(Debug)]
 pub struct Wire {
     port: u16,
@@ -36,10 +36,10 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Opens a way to the server at this port of 127.0.0.1.
+    /// Opens a proxy to the server at this port of 127.0.0.1.
     ///
     /// # Panics
-    /// When loopback has no free port.
+    /// If loopback has no free port.
     pub fn to(server: u16) -> Wire {
         let state: Arc<Mutex<State>> = Arc::default();
         let shared = Arc::clone(&state);
@@ -47,12 +47,12 @@ impl Wire {
         Wire { port, state }
     }
 
-    /// The port on 127.0.0.1.
+    /// Returns the proxy's port on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Cuts the next connection that comes to this place.
+    /// Cuts the next connection that reaches this place.
     pub fn arm(&self, place: Place) {
         *self.lock() = State {
             place: Some(place),
@@ -60,7 +60,7 @@ impl Wire {
         };
     }
 
-    /// Cuts nothing any more; returns whether something was cut.
+    /// Stops cutting; returns whether a connection was cut.
     pub fn disarm(&self) -> bool {
         self.lock().place.take().is_none()
     }
@@ -70,7 +70,7 @@ impl Wire {
     }
 }
 
-/// Listens on a free port of 127.0.0.1, and has each connection passed on to the server at that port; returns the port.
+/// Listens on a free port of 127.0.0.1 and passes each connection to the server at that port; returns the port.
 pub(crate) fn opened(
     server: u16,
     pass: impl Fn(TcpStream, TcpStream) -> io::Result<()> + Send + Sync + 'static,
@@ -123,7 +123,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> i
     let mut first = true;
     while let Ok(bytes) = message(&mut client, first) {
         first = false;
-        // The whole statement: BEGIN names READ COMMITTED.
+        // Compares the whole statement, because BEGIN contains READ COMMITTED.
         let is_commit = bytes.ends_with(b"COMMIT\0") && bytes.first() == Some(&b'Q');
         let cut = {
             let mut state = state.lock().expect("no holder of the lock panics");
@@ -147,7 +147,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, state: &Mutex<State>) -> i
             server.write_all(&bytes)?;
         }
         if cut.is_some() {
-            // Until the server has done what it was asked.
+            // Gives the server time to execute the message.
             if cut == Some(true) {
                 thread::sleep(Duration::from_millis(20));
             }

@@ -1,35 +1,36 @@
-//! Work, measured by processor time: a limit in a test is about the program, and other processes take wall time from it.
+//! Measures work by processor time: a limit in a test must concern the program, and other processes change wall-clock
+//! time.
 
 use std::time::Duration;
 
-/// How long a test waits for something before it fails: long enough for a busy machine, so only what hangs gets there.
-/// A limit on work is not measured with this clock.
+/// The longest time for which a test waits before it fails: long enough for a busy machine, so that only something
+/// that hangs reaches it. Limits on work are not measured with this clock.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The command that has `sqlite3` wait for other writers: it asks again and again instead of queueing, so on a busy
-/// machine others may go first for long.
+/// The command that makes `sqlite3` wait for other writers. SQLite retries instead of queueing, so on a busy machine
+/// other writers may go first for a long time.
 pub const SQLITE3_WAITS: &str = ".timeout 600000";
 
-/// Runs some work and returns its result with the processor time that this thread spent on it.
+/// Calls a function and returns its result with the processor time that this thread spent on it.
 pub fn spent<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = thread_time();
     let done = work();
     (done, thread_time().saturating_sub(start))
 }
 
-/// What [`yardstick`] takes on a machine on which the limits of tests hold as they are written, built for tests. The
-/// limits were written where the dearest case of the damage suite took 1.6 s; where it takes 3.2 s, this takes twice as
-/// long.
+/// The time of [`yardstick`] in a test build on a machine for which the limits of tests hold as written. The limits
+/// were written on a machine where the most expensive case of the damage suite took 1.6 s; where that case takes 3.2
+/// s, this takes twice as long.
 const YARDSTICK: Duration = Duration::from_millis(40);
 
-/// How many times as long as the limits of tests suppose this machine takes for the same work, now: from 1 to 4. A limit
-/// on processor time is multiplied by it, as a processor that shares its core and its memory with busy ones is slower.
+/// Returns the factor by which this machine is now slower than the limits of tests assume: from 1 to 4. Limits on
+/// processor time are multiplied by it, because a processor that shares its core and memory with busy ones is slower.
 pub fn pace() -> f64 {
     let took = (0..3).map(|_| spent(yardstick).1).min().unwrap_or_default();
     (took.as_secs_f64() / YARDSTICK.as_secs_f64()).clamp(1.0, 4.0)
 }
 
-/// Always the same work: texts are made, sorted and looked up.
+/// A constant amount of work: builds, sorts and looks up texts.
 fn yardstick() -> usize {
     let mut state = 1_u64;
     let mut names = std::collections::BTreeMap::new();
@@ -42,10 +43,10 @@ fn yardstick() -> usize {
     names.iter().map(|(name, times)| name.len() * times).sum()
 }
 
-/// Texts of the yardstick.
+/// The number of texts in the yardstick.
 const YARDSTICK_TEXTS: usize = 40_000;
 
-/// Processor time of this thread so far.
+/// Returns the processor time of this thread so far.
 #[cfg(unix)]
 fn thread_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -53,7 +54,7 @@ fn thread_time() -> Duration {
     Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
 }
 
-/// Time since the first call, where the system counts no processor time for a thread.
+/// Returns the time since the first call, on systems that do not count the processor time of a thread.
 #[cfg(not(unix))]
 fn thread_time() -> Duration {
     use std::sync::OnceLock;

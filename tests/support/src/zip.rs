@@ -1,30 +1,30 @@
-//! Zips by hand: sound ones, and such as no tool writes.
+//! Builds zips byte by byte: valid ones, and ones that no tool writes.
 
-/// An entry. Each part of it may say something else than the others.
+/// An entry. Its parts may contradict each other.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Its name in the list.
+    /// The name in the central directory.
     pub name: Vec<u8>,
-    /// Its name beside its bytes.
+    /// The name in the local header.
     pub local: Vec<u8>,
-    /// Its bytes, as they lie there.
+    /// The stored bytes.
     pub bytes: Vec<u8>,
-    /// How they are packed: 0 stored, 8 deflated.
+    /// The compression method: 0 stored, 8 deflated.
     pub method: u16,
     /// Flags: 1 encrypted.
     pub flags: u16,
-    /// The checksum that is declared.
+    /// The declared checksum.
     pub crc: u32,
-    /// How long it is said to be when it is unpacked.
+    /// The declared length after unpacking.
     pub len: u32,
-    /// The kind and rights of a Unix file.
+    /// The type and permissions of a Unix file.
     pub mode: u32,
-    /// Where its bytes are said to lie, instead of where they do.
+    /// The declared offset of the bytes, instead of the true one.
     pub at: Option<u32>,
 }
 
 impl Entry {
-    /// A sound entry, stored.
+    /// Creates a valid entry, stored without compression.
     pub fn stored(name: &str, bytes: &[u8]) -> Entry {
         Entry {
             name: name.into(),
@@ -40,12 +40,12 @@ impl Entry {
     }
 }
 
-/// Writes a zip of these entries.
+/// Returns a zip with these entries.
 pub fn zip(entries: &[Entry]) -> Vec<u8> {
     zip_listing(entries, entries.len() as u16)
 }
 
-/// The same, which says that it lists so many entries.
+/// Returns a zip that declares this number of entries.
 pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
     let (mut zip, mut list) = (Vec::new(), Vec::new());
     for entry in entries {
@@ -64,7 +64,7 @@ pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
         put(&mut zip, &entry.local);
         zip.extend(&entry.local);
         zip.extend(&entry.bytes);
-        // Made by Unix, whose rights are in the upper half.
+        // Made by Unix; the upper half of the attributes contains the permissions.
         list.extend(b"PK\x01\x02\x14\x03");
         put(&mut list, &entry.name);
         list.extend([0; 6]);
@@ -83,14 +83,14 @@ pub fn zip_listing(entries: &[Entry], listed: u16) -> Vec<u8> {
     zip
 }
 
-/// A zip that says that it lists a million entries, as the long form of zips can.
+/// Returns a zip that declares a million entries in its zip64 record.
 pub fn zip_of_a_million() -> Vec<u8> {
     let mut zip = zip_listing(&[Entry::stored("a", b"")], 1);
     zip.truncate(zip.len() - 22);
     long(zip, 1_000_000, 46_000_000, 0)
 }
 
-/// A zip in the long form, which may list more entries than the short one can.
+/// Returns a zip with a zip64 record, which can list more entries than the classic format.
 pub fn zip_long(entries: &[Entry]) -> Vec<u8> {
     let mut zip = zip_listing(entries, 0);
     let end = zip.split_off(zip.len() - 22);
@@ -103,7 +103,7 @@ pub fn zip_long(entries: &[Entry]) -> Vec<u8> {
     long(zip, entries.len() as u64, word(12), word(16))
 }
 
-/// Ends a zip in the long form.
+/// Ends a zip with a zip64 record.
 fn long(mut zip: Vec<u8>, listed: u64, len: u64, start: u64) -> Vec<u8> {
     let at = zip.len() as u64;
     zip.extend(b"PK\x06\x06");
@@ -122,7 +122,7 @@ fn long(mut zip: Vec<u8>, listed: u64, len: u64, start: u64) -> Vec<u8> {
     zip
 }
 
-/// The checksum of a zip's entry.
+/// Returns the checksum of an entry.
 pub fn crc(bytes: &[u8]) -> u32 {
     let step = |crc: u32, _| crc >> 1 ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
     let all = bytes.iter();

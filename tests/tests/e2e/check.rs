@@ -1,12 +1,12 @@
-//! `prosescope check` as CI uses it: what it ends with, what it prints, in which forms. And `prosescope resume`, whose words are
-//! for people and for models.
+//! Tests `prosescope check` as CI uses it (exit codes, output, formats), and the texts of `prosescope resume` for
+//! people and models.
 
 use std::process::{Command, Output};
 
 use prosescope_tests::needs;
 use serde_json::Value;
 
-/// `prosescope` in the examples, in the middle of what they tell of.
+/// Runs `prosescope` in the examples, at a time in the middle of their runs.
 fn prose(args: &[&str]) -> Option<Output> {
     let out = Command::new(needs::prose()?)
         .args(args)

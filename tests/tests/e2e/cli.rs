@@ -1,4 +1,5 @@
-//! The `prosescope` binary as scripts use it: how runs are named, exit codes, bytes, and that reading leaves no trace.
+//! Tests the `prosescope` binary as scripts use it: naming of runs, exit codes, bytes, and that reading changes
+//! nothing.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,14 +12,14 @@ use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../core/src/schema/state.sql");
 
-/// A project with a `.prose` folder, and the binary run in it.
+/// A project with a `.prose` folder, in which the binary runs.
 struct Project {
     dir: tempfile::TempDir,
     prose: PathBuf,
 }
 
 impl Project {
-    /// `None` where `prosescope` or `sqlite3` is missing, which was then said.
+    /// `None`, after printing why, if `prosescope` or `sqlite3` is missing.
     fn new() -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -54,7 +55,7 @@ impl Project {
         command
     }
 
-    /// Runs, and expects this exit code; gives standard output and standard error.
+    /// Runs a command that must end with this exit code; returns standard output and standard error.
     fn expect(&self, code: i32, args: &[&str]) -> (String, String) {
         let out = self.prose(args);
         let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
@@ -110,7 +111,7 @@ fn a_run_is_named_by_id_beginning_latest_or_path() {
     assert_eq!(shown(db.to_str().expect("UTF-8")).as_deref(), Some(NEW));
     assert_eq!(shown(&format!(".prose/runs/{OLD}")).as_deref(), Some(OLD));
     assert_eq!(shown(&format!(".prose/runs/{OLD}/")).as_deref(), Some(OLD));
-    // Without RUN, and from a folder below.
+    // Without RUN, and from a subfolder.
     let below = project.dir.path().join("src/deep");
     fs::create_dir_all(&below).expect("a folder");
     let out = project
@@ -205,7 +206,7 @@ fn runs_are_filtered_sorted_and_counted() {
     }
     let (said, _) = project.expect(0, &["runs", "--status", "failed"]);
     assert!(said.ends_with("2 of 3 runs\n"), "{said}");
-    // A misspelt status is no empty list; a word that some run records is one to ask for, whatever else is asked.
+    // A misspelt status is an error, not an empty list; any word that some run records as its status is accepted.
     let (_, why) = project.expect(2, &["runs", "--status", "failed,complet"]);
     assert!(
         why.contains("status complet: expected completed, failed,"),
@@ -271,7 +272,7 @@ fn get_prints_the_value_byte_for_byte() {
         got(&["get", "report"]) == report,
         "the attachment's own bytes"
     );
-    // What the row holds in place of a value is not the value.
+    // The placeholder in the row is not the value.
     let (printed, error) = project.expect(3, &["get", "lost"]);
     assert_eq!(printed, "");
     assert!(
@@ -295,7 +296,7 @@ fn json_may_stand_anywhere_and_issues_of_severity_error_exit_1() {
     ] {
         assert_eq!(project.json(&args)["total"], 6, "{args:?}");
     }
-    // A failed run is no issue.
+    // A failed run is not an issue.
     build::sql(
         &project.run_dir(NEW).join("state.db"),
         "UPDATE run SET status = 'failed'",
@@ -362,7 +363,7 @@ fn no_command_changes_a_byte_a_time_or_the_listing() {
     }
 }
 
-/// Every file below a folder with its time of change and a hash of its content.
+/// Returns every file below a folder with its modification time and a hash of its content.
 fn state_of(dir: &Path) -> Vec<(PathBuf, std::time::SystemTime, u64)> {
     let mut files = Vec::new();
     let mut dirs = vec![dir.to_owned()];

@@ -1,11 +1,12 @@
-//! The command is called `prosescope` in every text: a `prose` may be another program, which passes commands to a paid model.
+//! Tests that every text calls the command `prosescope`: a `prose` may be another program, which passes commands to a
+//! paid model.
 
 use std::fs;
 use std::path::Path;
 
 use prosescope_tests::needs;
 
-/// Where texts are that people and models read: messages, briefs, help, documents, comments.
+/// Folders with texts for people and models: messages, briefs, help, documents, comments.
 const FOLDERS: &[&str] = &[
     "cli", "core", "desk", "docs", "examples", "pkg", "postgres", "redact", "serve", "share",
     "store", "tests", "vfs", "web", "xtask",
@@ -17,7 +18,7 @@ const DOCUMENTS: &[&str] = &[
     "SECURITY.md",
 ];
 
-/// What the documents of OpenProse say, and programs of others.
+/// Files that quote OpenProse or contain programs of others.
 const THEIRS: &[&str] = &[
     "cli/tests/second_name.rs",
     "core/src/upkeep/doctor/names.rs",
@@ -56,7 +57,7 @@ fn scan(path: &Path, commands: &[&str], found: &mut Vec<String>) {
         }
         return;
     }
-    // This file has the words that are looked for.
+    // This file itself contains the words.
     let Some(text) = fs::read_to_string(path)
         .ok()
         .filter(|_| !path.ends_with(file!()))
@@ -70,7 +71,7 @@ fn scan(path: &Path, commands: &[&str], found: &mut Vec<String>) {
     }
 }
 
-/// How often a line has `prose` and one of the commands, or an argument that is filled in.
+/// Counts how often a line contains `prose` followed by a command or by an argument to fill in.
 fn calls(line: &str, commands: &[&str]) -> usize {
     let is_call = |(at, _): (usize, &str)| {
         let before = &line[..at];

@@ -1,10 +1,11 @@
-//! TypeScript declarations of the structs that the commands print, made by `ts-rs` from their fields and doc comments.
+//! Builds TypeScript declarations of the structs that the commands print, with `ts-rs`, from their fields and doc
+//! comments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use ts_rs::{Config, TS, TypeVisitor};
 
-/// Declarations by name: of the types visited, and of all that they are made of.
+/// The declarations, by name, of the visited types and of all types in their fields.
 pub(crate) struct Types {
     config: Config,
     found: BTreeMap<String, String>,
@@ -18,15 +19,16 @@ impl Types {
         }
     }
 
-    /// What TypeScript calls a type.
+    /// Returns the TypeScript name of a type.
     pub(crate) fn name<T: TS + ?Sized>(&self) -> String {
         T::name(&self.config)
     }
 
-    /// Each name with its declaration and documentation, in order of name.
+    /// Returns each declaration with its documentation, sorted by name.
     ///
     /// # Panics
-    /// When a type has a field twice, as one that is flattened into another may: readers of its JSON keep one of the two.
+    /// If a type has a field twice, which flattening can cause: readers of its JSON disagree about which of the two
+    /// counts.
     pub(crate) fn declarations(&self) -> impl Iterator<Item = (&str, String)> {
         let found = self.found.iter();
         found.map(|(name, declaration)| {
@@ -40,7 +42,7 @@ impl Types {
 impl TypeVisitor for Types {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
         let name = T::name(&self.config);
-        // What has no file of its own (a string, a list) is no declaration.
+        // A type without its own file (a string, a list) has no declaration.
         if T::output_path().is_none() || self.found.contains_key(&name) {
             return;
         }
@@ -54,7 +56,7 @@ impl TypeVisitor for Types {
     }
 }
 
-/// A field that a declaration has twice.
+/// Returns a field that a declaration contains twice.
 fn field_twice(declaration: &str) -> Option<&str> {
     let fields = declaration.lines().filter_map(|line| {
         let (name, _) = line.strip_prefix("  ")?.split_once(':')?;
@@ -74,8 +76,8 @@ fn a_field_that_comes_twice_is_found() {
     }
 }
 
-/// One line a field and a line of documentation before it, where the generator takes four; Rust's words for nothing and
-/// for links become TypeScript's.
+/// Writes each field on one line, after one line of documentation, where ts-rs uses four; replaces Rust's `None` and
+/// links by their TypeScript forms.
 fn tidy(declaration: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut docs: Vec<&str> = Vec::new();

@@ -1,4 +1,4 @@
-//! The browser driver sees what it promises to see: a test that asserts silence must be able to fail.
+//! Tests the browser driver: a test that asserts silence must be able to fail.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use prosescope_tests::browser::Page;
 use prosescope_tests::needs;
 use serde_json::json;
 
-/// Opens a page with this body; the folder lives as long as the page.
+/// Opens a page with this body; the folder must live as long as the page.
 fn open(body: &str) -> Option<(Page, tempfile::TempDir)> {
     let chromium = needs::chromium()?;
     let folder = tempfile::tempdir().unwrap();

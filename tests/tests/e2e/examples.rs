@@ -1,4 +1,4 @@
-//! The example runs are what their scripts record: nobody edited them by hand.
+//! Tests that the example runs equal the results of their scripts, so that they are never edited by hand.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +39,7 @@ fn names(files: &BTreeMap<String, String>) -> Vec<&String> {
     files.keys().collect()
 }
 
-/// Every file's text; of a database its rows, for its bytes depend on the version of `sqlite3`.
+/// Returns every file's text; for a database its rows, because its bytes depend on the version of `sqlite3`.
 fn contents(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];

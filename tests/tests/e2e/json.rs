@@ -1,8 +1,8 @@
-//! docs/reference/json.md shows what every command prints with `--json`: examples from the runs in `examples/` and from a run that
-//! is recorded here, and the structs they are made of. Documentation, snapshot and test of the shapes in one.
-//! `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew; read the difference before you commit it.
+//! Generates and tests docs/reference/json.md, which shows the output of every command with `--json`: examples from
+//! the runs in `examples/` and from a run recorded here, and the structs of the output. `PROSE_WRITE_DOCS=1` (`cargo
+//! xtask docs`) rewrites the page; read the difference before you commit it.
 //!
-//! `cli/src/args` tests that every command has its section.
+//! `cli/src/args` tests that every command has a section.
 
 use std::fs;
 use std::path::PathBuf;
@@ -57,15 +57,15 @@ const HEADS: &str = "
 `audit verify --expect-head` takes `COUNT:HASH`.
 ";
 
-/// A command, a sample call, and the shape of what that prints.
+/// A command, a sample call, and the form of its output.
 struct Example {
-    /// Where it runs.
+    /// The place in which the command runs.
     at: At,
-    /// The words of the command: its section.
+    /// The words of the command, which are the title of its section.
     command: &'static str,
-    /// What follows them.
+    /// The arguments after those words.
     args: &'static [&'static str],
-    /// Standard input.
+    /// The standard input.
     stdin: &'static str,
     shape: Shape,
 }
@@ -74,18 +74,19 @@ struct Example {
 enum At {
     /// In `examples/`.
     Examples,
-    /// In the run that is recorded here.
+    /// In the run recorded here.
     Recorded,
-    /// The same, not shown: what it prints depends on the machine.
+    /// In the run recorded here, but not shown, because the output depends on the machine.
     Machine,
-    /// Nowhere: it does not end, asks a server, or takes a file that somebody else saved.
+    /// Not run: the command does not end, contacts a server, or needs a file from somewhere else.
     Nowhere,
 }
 
-/// Checks that a value has the shape of a struct, and gives the struct's name.
+/// Checks that a value has the form of a struct, and returns the struct's name.
 type Shape = fn(&mut Types, Option<&Value>) -> String;
 
-/// The value is the struct's, field by field: reading it as one and writing that gives the same.
+/// Checks that the value is the struct's, field by field: parsing it and serializing the result must give the same
+/// value.
 fn of<T: TS + Serialize + DeserializeOwned + 'static>(
     types: &mut Types,
     value: Option<&Value>,
@@ -95,7 +96,7 @@ fn of<T: TS + Serialize + DeserializeOwned + 'static>(
     T::visit_dependencies(types);
     T::visit_generics(types);
     if let Some(value) = value {
-        // From text: JSON that is kept as it was written is read from text alone.
+        // Parsed from text, because JSON that is kept as written can only be read from text.
         let read: T = serde_json::from_str(&value.to_string())
             .unwrap_or_else(|error| panic!("not a {name}: {error}: {value}"));
         let again = serde_json::to_value(read).expect("JSON");
@@ -131,7 +132,7 @@ impl Example {
     }
 }
 
-/// The program of the run that is recorded.
+/// The program of the recorded run.
 const PROGRAM: &str = r#"use "@docs/style" as style
 
 agent editor:
@@ -177,7 +178,7 @@ output receipt = session "Send the letter"
 
 const RUN: &str = "20260126-090000-k3x8qd";
 
-/// A workflow, and runs of it.
+/// A workflow, and a run in it.
 const WORKFLOW: &str = "019bf9c1-2000-7000-8000-000000000001";
 const TURN: &str = "019bf9c1-2000-7000-8000-000000000002";
 const SECOND: &str = "019bf9c1-2000-7000-8000-000000000003";
@@ -508,7 +509,7 @@ fn examples() -> Vec<Example> {
     ]
 }
 
-/// The runs of `examples/`, and a project of its own for a run to record.
+/// The runs of `examples/`, and a project for the recorded run.
 struct Place {
     prose: PathBuf,
     project: tempfile::TempDir,
@@ -524,7 +525,7 @@ impl Place {
         Place { prose, project }
     }
 
-    /// Runs a command with `--json`, `minute` minutes after the run that is recorded began; gives its standard output
+    /// Runs a command with `--json`, `minute` minutes after the start of the recorded run; returns standard output
     /// and standard error.
     fn run(&self, at: At, minute: usize, args: &[&str], stdin: &str) -> (String, String) {
         let examples = needs::root().join("examples");
@@ -606,7 +607,7 @@ fn the_json_of_every_command_is_as_documented() {
             Some(item) => format!("an array of {}", link(item)),
             None => link(&name),
         };
-        // A run takes several calls of one command: the first of each shape says enough.
+        // Of several calls of one command, only the first of each form is shown.
         if section.contains(&format!(": {shape}\n")) {
             continue;
         }
@@ -642,7 +643,7 @@ fn link(name: &str) -> String {
     format!("[{name}](#{})", name.to_lowercase())
 }
 
-/// A call and what it prints, cut.
+/// Returns a call and its output, shortened.
 fn shown(args: &[&str], shape: &str, mut value: Value) -> String {
     shorten(&mut value);
     let json = serde_json::to_string_pretty(&value).expect("JSON");
@@ -660,7 +661,7 @@ fn shorten(value: &mut Value) {
     match value {
         Value::String(text) => {
             let mut short = text.replace(&needs::root().display().to_string(), "…");
-            // A sealed row names the system's user, so that its hash is another one on another machine.
+            // A sealed row contains the system's user, so its hash differs between machines.
             if short.len() == 64 && short.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 short = "(64 hex digits)".to_owned();
             }

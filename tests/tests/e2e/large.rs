@@ -1,4 +1,4 @@
-//! A database of more than 1 GB: lists touch no page of a value, so size does not matter.
+//! Tests a database of more than 1 GB: lists read no overflow page of a value, so the size of values does not matter.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use prosescope_core::session::{Options, Session, pages};
 use prosescope_store::Disk;
 use prosescope_tests::{build, needs};
 
-/// Bytes that are no value's: everything but the pages that hold only parts of values.
+/// Returns the bytes of a database without the pages that contain only parts of values.
 fn without_values(database: &Path) -> u64 {
     let pages = "SELECT sum(pgsize) FROM dbstat WHERE pagetype <> 'overflow';";
     build::sql_with(database, &["-readonly"], pages)
@@ -17,7 +17,7 @@ fn without_values(database: &Path) -> u64 {
         .unwrap()
 }
 
-/// Bytes that this thread has asked the system for so far.
+/// Returns the bytes that this thread has read from the system so far.
 fn read_so_far() -> u64 {
     let io = fs::read_to_string("/proc/thread-self/io").unwrap();
     let line = io.lines().find_map(|line| line.strip_prefix("rchar: "));

@@ -1,4 +1,5 @@
-//! The end-to-end suite, in one binary: the viewer in a real browser, the core's purity, the shells' sources.
+//! The end-to-end tests, in one binary: the viewer in a real browser, the purity of the core, the sources of the
+//! shells.
 
 mod bench;
 mod check;

@@ -1,4 +1,4 @@
-//! The core does no I/O: a WebAssembly module of the core alone has no imports at all.
+//! Tests that the core does no I/O: a WebAssembly module of the core alone has no imports.
 
 use std::fs;
 
@@ -22,7 +22,7 @@ fn a_wasm_of_the_core_alone_has_no_imports() {
     );
 }
 
-/// It does its whole work so, in a browser that gives it nothing: a database is decoded, folded, shown, rendered.
+/// In a browser without any imports, the module decodes a database, folds it, builds its views and renders it.
 #[test]
 fn a_wasm_of_the_core_alone_reads_a_run_without_any_import() {
     let (Some(wasm), Some(chromium)) = (needs::purity_wasm(), needs::chromium()) else {

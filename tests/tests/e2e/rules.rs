@@ -1,4 +1,4 @@
-//! The pages of rules (core/src/check/rules) have every rule that the sources use, and no other.
+//! Tests that the pages of rules (core/src/check/rules) contain exactly the rules that the sources use.
 
 use std::fs;
 use std::path::Path;

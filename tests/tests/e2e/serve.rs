@@ -1,5 +1,5 @@
-//! `prosescope serve`, followed by clients that nobody here wrote, across restarts: the WebSocket of npm's `ws`, a page in Chromium with
-//! a WebSocket and with an `EventSource`. And thousands of idle connections of another process.
+//! Tests `prosescope serve` with independent clients across restarts: the WebSocket of npm's `ws`, and a page in
+//! Chromium with a WebSocket and an `EventSource`. Also tests thousands of idle connections from another process.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// A project with a workflow, and a server of it that is started again and again.
+/// A project with a workflow, and its server, which is restarted several times.
 struct Served {
     folder: tempfile::TempDir,
     prose: PathBuf,
@@ -163,12 +163,12 @@ fn a_page_follows_across_restarts() {
         page.wait(&format!("{way}.length >= 40"));
         assert_eq!(page.eval(way), serde_json::json!(all), "{way}");
     }
-    // A page of another origin is refused, whatever it knows.
+    // A page of another origin is refused, with any token.
     let refused = page.eval(&format!("fetch('http://{}/workflows', {{headers: {{Authorization: 'Bearer x'}}}}).then(r => r.status)", served.address));
     assert_eq!(refused, 401);
 }
 
-/// The other process is one of ours in Python: what one process may open is not enough for both sides.
+/// The connections come from a Python process, because one process may not open enough for both sides.
 #[cfg(target_os = "linux")]
 #[test]
 fn five_thousand_idle_connections_leave_others_answered() {

@@ -1,5 +1,5 @@
-//! A shell holds no SQL: what is asked of a database that is read is written once, in the core. A store that is written
-//! to speaks its own SQL, where the core's changes are applied.
+//! Tests that shells contain no SQL: every query of a database is in the core. Only stores that write have their own
+//! SQL, where they apply the core's changes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::path::Path;
 use prosescope_tests::needs;
 use prosescope_tests::sql_scan::{in_rust, in_text};
 
-/// The shells' sources. The store is held to the same where it reads: it moves rows, the core says which.
+/// The shells' sources. The store's reading parts follow the same rule: the store moves rows, and the core decides
+/// which.
 const SHELLS: &[&str] = &[
     "cli/src",
     "desk/src",
@@ -17,7 +18,7 @@ const SHELLS: &[&str] = &[
     "pkg",
 ];
 
-/// Where changes become rows.
+/// The sources that turn changes into rows.
 const WRITERS: &[&str] = &["store/src/record/sqlite", "store/src/upkeep"];
 
 #[test]

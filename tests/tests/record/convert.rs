@@ -1,4 +1,4 @@
-//! `prosescope convert`: a run in the other form and back again is the same run.
+//! Tests that `prosescope convert` to the other form and back yields the same run.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::project::{Project, text};
 
-/// Converts a run there and back, and compares what every page says.
+/// Converts a run to the other form and back, and compares all pages.
 pub(crate) fn there_and_back(project: &Project, form: &str, run: &str) {
     let other = match form {
         "sqlite" => "filesystem",
@@ -27,14 +27,14 @@ pub(crate) fn there_and_back(project: &Project, form: &str, run: &str) {
     if traced {
         assert_back(project, run, &back);
     }
-    // What is there is not replaced: it is the same.
+    // An existing copy is not replaced, because it is the same.
     let again = project.json(&["convert", run, "--to", other]);
     assert_eq!(again["already"], true, "{run}: {again}");
-    // A run that is of that form already.
+    // A run is already in that form.
     project.expect(4, &["convert", run, "--to", form], b"");
 }
 
-/// What a page says, without what names the form: where things lie, how long they are there, and what was said of them.
+/// Returns a page without the parts that depend on the form: places, ages, and remarks about them.
 fn page(project: &Project, run: &str, page: &str) -> Value {
     let mut said = project.json(&[page, run]);
     let page = match page {
@@ -48,18 +48,18 @@ const PAGES: [&str; 7] = [
     "show", "trace", "bindings", "agents", "gates", "audit", "resume",
 ];
 
-/// The same form again: every page says the same, and so does the state file.
+/// Asserts that a run converted back has the same pages and the same state file.
 fn assert_back(project: &Project, run: &str, back: &str) {
     let named = |value: Value| -> Value {
         serde_json::from_str(&value.to_string().replace(back, run)).expect("still JSON")
     };
-    // Where no row has a time, the date of a file is the last sign: that of a copy is its own.
+    // Without times in its rows, a run's last sign of life is the date of a file, which differs for the copy.
     for run in [run, back] {
         dated(&project.run_dir(run));
     }
     for name in PAGES {
         let (ours, theirs) = (page(project, run, name), named(page(project, back, name)));
-        // When a memory was written has no place in a folder: that was said.
+        // A folder has no place for the time of a memory; `convert` reports that.
         let (ours, theirs) = match name {
             "agents" => (timeless(ours), timeless(theirs)),
             _ => (ours, theirs),
@@ -74,7 +74,7 @@ fn assert_back(project: &Project, run: &str, back: &str) {
     );
 }
 
-/// Gives all files one date.
+/// Sets all files to one date.
 fn dated(folder: &Path) {
     let date = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_770_000_000);
     for entry in std::fs::read_dir(folder).expect("listed").flatten() {
@@ -94,7 +94,7 @@ fn timeless(mut page: Value) -> Value {
     for agent in agents {
         agent["created"].take();
         agent["updated"].take();
-        // Nor have the edges of a summary: that was said too.
+        // A folder does not keep white space around a summary either, which is reported too.
         for segment in agent["segments"].as_array_mut().into_iter().flatten() {
             let summary = segment["summary"]
                 .as_str()
@@ -107,7 +107,7 @@ fn timeless(mut page: Value) -> Value {
     page
 }
 
-/// The other form: what is true of the run is the same.
+/// Asserts that a run in the other form has the same content.
 fn assert_same(project: &Project, run: &str, copy: &str, traced: bool) {
     let of = |run: &str, page: &str| project.json(&[page, run]);
     let (a, b) = (of(run, "show"), of(copy, "show"));
@@ -184,7 +184,7 @@ fn rows(trace: &Value) -> Vec<String> {
 
 type Bindings = Vec<((String, String), (String, Vec<u8>))>;
 
-/// What is known of each binding, with its value as it is printed.
+/// Returns the facts of each binding, with its printed value.
 fn bindings(project: &Project, run: &str) -> Bindings {
     let page = project.json(&["bindings", run]);
     let rows = list(&page, "rows").into_iter().map(|row| {
@@ -219,7 +219,7 @@ fn segments(project: &Project, run: &str) -> Vec<String> {
     own.flat_map(|agent| {
         let keys = ["number", "timestamp", "prompt", "summary"];
         let segments = list(agent, "segments");
-        // A segment's file keeps no line breaks at its summary's end; that is said.
+        // A segment's file does not keep line breaks at the end of its summary, which is reported.
         let said = segments
             .iter()
             .map(|segment| pick(segment, &keys).replace("\\n\"", "\""));
@@ -279,7 +279,7 @@ fn every_example_there_and_back_is_the_same_run() {
         return;
     };
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/.prose");
-    // Agents of the project are none of a run's.
+    // Agents of the project do not belong to a run.
     let wider = Command::new("cp")
         .arg("-r")
         .args([examples.join("agents"), examples.join("agents.db")])
@@ -310,7 +310,7 @@ fn runs_below(dir: &Path, deep: usize, found: &mut Vec<PathBuf>) {
 #[test]
 fn every_run_as_models_keep_it_there_and_back_is_the_same_run() {
     let converted = there_and_back_all(&[needs::fixtures("runs")]);
-    // Logs, receipts and sealed runs are only read.
+    // Logs, receipts and sealed runs can only be read.
     assert!(converted.is_none_or(|runs| runs == 6), "{converted:?}");
 }
 
@@ -325,8 +325,8 @@ fn every_real_run_there_and_back_is_the_same_run() {
     assert!(converted.is_none_or(|runs| runs > 3), "{converted:?}");
 }
 
-/// Converts all runs in some folders that can be converted, there and back; how many there were, or `None` where what
-/// is needed for it is missing.
+/// Converts all convertible runs in some folders to the other form and back; returns their number, or `None` if a
+/// required program is missing.
 fn there_and_back_all(places: &[PathBuf]) -> Option<usize> {
     let project = Project::new("session \"none\"\n")?;
     let mut converted = 0;
@@ -337,7 +337,7 @@ fn there_and_back_all(places: &[PathBuf]) -> Option<usize> {
         );
         match out.status.code() {
             Some(0) => {}
-            // A log, or a table of receipts: it is only read.
+            // A log or a table of receipts can only be read.
             Some(4) => continue,
             code => panic!("{run}: {code:?} {}", text(&out.stderr)),
         }

@@ -1,4 +1,5 @@
-//! `prosescope convert`: what the other form has no place for is said, with its place; all else is carried byte for byte.
+//! Tests that `prosescope convert` reports, with its place, each part without a place in the other form, and copies
+//! everything else byte for byte.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +12,7 @@ fn project() -> Option<Project> {
     Project::new("let a = session \"Work\"\n")
 }
 
-/// Converts, and gives what was left: the places, and what is said of each.
+/// Converts a run; returns the copy, and the places and descriptions of the parts that were left behind.
 fn convert(project: &Project, run: &str, form: &str) -> (String, Vec<(String, String)>) {
     let said = project.json(&["convert", run, "--to", form]);
     let left = said["left"].as_array().cloned().unwrap_or_default();
@@ -20,7 +21,7 @@ fn convert(project: &Project, run: &str, form: &str) -> (String, Vec<(String, St
     (format!("{run}-{form}"), left.collect())
 }
 
-/// Whether something was said of a place in these words.
+/// Asserts that a place was reported with these words.
 #[track_caller]
 fn said(left: &[(String, String)], place: &str, what: &str) {
     let found = left.iter().any(|(p, w)| p == place && w.contains(what));
@@ -158,7 +159,7 @@ fn what_only_a_database_can_say_is_told() {
     assert_eq!(unsaid, None, "an empty table is nothing");
     assert!(!project.path().join(".prose/runs/c.md").exists());
     assert_eq!(project.get(&folder, "a"), b"1");
-    // What was carried is a run like any other.
+    // The copy is a run like any other.
     let issues = project.json(&["check", &folder, "--severity", "error"]);
     assert_eq!(issues["counts"]["error"], 0, "{issues}");
 }
@@ -248,7 +249,7 @@ fn what_no_row_says_stays_a_file() {
         place.starts_with("x_events.jsonl, line") && what.contains("not readable")
     };
     assert!(left.iter().any(torn), "{left:#?}");
-    // What a database says itself is there once.
+    // Each path that a database describes itself occurs once.
     for path in [
         "bindings",
         "x_events.jsonl",
@@ -267,7 +268,7 @@ fn what_no_row_says_stays_a_file() {
     for (path, bytes) in kept {
         let read = ["agents/captain/captain-1.md", "gates/broken.pending.json"];
         match read.contains(&path) {
-            // It would be read as what the database does not say.
+            // Otherwise readers would take it for a part of the run that the database does not contain.
             true => said(&left, path, "lay beside the database"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
@@ -330,7 +331,7 @@ fn a_chain_that_cannot_be_carried_is_told() {
     project.expect(0, &["approve", &run, "go", "--as", "user"], b"");
     let (_, left) = convert(&project, &run, "filesystem");
     assert_eq!(left, []);
-    // A column that no form knows is a part of what was sealed.
+    // An unknown column was part of the sealed row.
     let other = project.init("sqlite");
     sql(
         &project,
@@ -351,8 +352,8 @@ fn a_chain_that_cannot_be_carried_is_told() {
     said(&left, "column gate_audit_log.x_ip", "not carried");
 }
 
-/// A state file that marks no statement tells of what ran all the same, together with the values beside it. Without it, and
-/// without rows, the values alone are carried, and which statements are lost is said.
+/// A state file without marks still records, together with the values beside it, what ran. Without the file and
+/// without rows, only the values are copied, and the lost statements are reported.
 #[test]
 fn statements_that_only_values_show_are_carried_with_their_file_or_named() {
     let Some(project) = project() else { return };

@@ -1,4 +1,4 @@
-//! `prosescope convert` that does not come to its end: nothing is there, and the run is as it was.
+//! Tests that an interrupted `prosescope convert` leaves no copy, and the original unchanged.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use crate::project::{FORMS, Project, text};
 
-/// How often a conversion may end before the test acts on it.
+/// The number of conversions that may end before the test interrupts them.
 const TRIES: usize = 20;
 
-/// A run that takes some time to convert.
+/// Builds a run that takes some time to convert.
 fn large(project: &Project, form: &str) -> String {
     let run = project.init(form);
     if form == "sqlite" {
@@ -44,7 +44,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Begins to convert, and waits until something of the new run is there.
+/// Starts to convert, and waits until a part of the new run exists.
 fn begun(project: &Project, run: &str, form: &str) -> Child {
     let mut child = project
         .command(&["convert", run, "--to", form])
@@ -64,8 +64,8 @@ fn begun(project: &Project, run: &str, form: &str) -> Child {
     child
 }
 
-/// Converts a run, and acts on it in the middle. On a busy machine the conversion may end before, and is repeated then.
-/// Returns how the interrupted one ended.
+/// Converts a run, and acts on it in the middle. On a busy machine the conversion may end first, and is then
+/// repeated. Returns how the interrupted one ended.
 fn in_the_middle(
     project: &Project,
     run: &str,
@@ -106,7 +106,7 @@ fn what_is_killed_leaves_no_run_and_goes_with_the_next_cleaning() {
         let ours = |row: &&serde_json::Value| row.to_string().contains(&run);
         assert_eq!(listed.iter().filter(ours).count(), 1, "{form}: {listed:?}");
         assert_eq!(project.json(&["bindings", &run]), before, "{form}");
-        // It might be in the making, for all that anybody knows.
+        // The copy might still be in progress, so it is not removed.
         project.expect(0, &["clean", "--status", "completed", "--yes"], b"");
         assert!(runs.join(&left[0]).exists(), "{form}: {left:?}");
         project.expect(
@@ -136,7 +136,7 @@ fn a_run_that_is_written_to_is_not_converted() {
         let runs = names(&project.path().join(".prose/runs"));
         assert_eq!(runs.join(" "), run, "{form}");
         assert_eq!(project.get(&run, "late"), b"late");
-        // Once nobody writes, it is.
+        // Once no process writes it, it is removed.
         project.expect(0, &["convert", &run, "--to", other(form)], b"");
         assert_eq!(
             project.get(&format!("{run}-{}", other(form)), "late"),

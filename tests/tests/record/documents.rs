@@ -1,5 +1,6 @@
-//! The documents' own SQL and shell examples against a database that `prosescope init` made, and their queries over what `prosescope`
-//! wrote. The documents are read in place, where they are; tests/fixtures/sqlite.md has examples of the same kinds.
+//! Tests OpenProse's own SQL and shell examples on a database made by `prosescope init`, and OpenProse's queries on
+//! data recorded by `prosescope`. The documents are read from the shared material; tests/fixtures/sqlite.md has
+//! examples of the same kinds.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,11 +9,11 @@ use prosescope_tests::needs;
 
 use crate::project::{Project, assert_whole, text};
 
-/// The run that the document's examples name.
+/// The run in the document's examples.
 const RUN: &str = "20260125-125506-002755";
 
-/// Examples that are no SQL as they stand, by words of them. (The schema, whose primary key no SQLite takes (errata S1), is
-/// accepted: every table of it is there already.)
+/// Examples that are not valid SQL, identified by words in them. (SQLite rejects the primary key in the schema
+/// (errata S1), but accepts the schema here, because all its tables already exist.)
 const ERRATA: &[(&str, &str)] = &[
     (
         "timeout, timeout_at, ...)",
@@ -28,17 +29,17 @@ fn read(path: PathBuf) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Our own examples.
+/// Returns the examples of the fixture.
 fn ours() -> String {
     read(needs::fixtures("sqlite.md"))
 }
 
-/// The document; `None`, which was said, where it is not.
+/// Returns the document; `None`, after printing why, if it is missing.
 fn document() -> Option<String> {
     needs::shared("spec/sqlite.md").map(read)
 }
 
-/// The fenced blocks of a language.
+/// Returns the fenced blocks in a language.
 fn blocks(document: &str, language: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut open: Option<String> = None;
@@ -146,7 +147,7 @@ fn shell_works(document: &str) {
     let path = {
         let bin = project.path().join("bin");
         std::fs::create_dir(&bin).expect("made");
-        // The documents call the command by its second name.
+        // OpenProse calls the command by its second name.
         let program = needs::prose().expect("prosescope");
         std::fs::hard_link(&program, bin.join("prose"))
             .or_else(|_| std::fs::copy(&program, bin.join("prose")).map(drop))
@@ -159,7 +160,7 @@ fn shell_works(document: &str) {
     };
     let mut ran = 0;
     for block in blocks(document, "bash") {
-        // Placeholders, and the schema that is only hinted at, are no commands.
+        // Placeholders, and a schema that is only mentioned, are not commands.
         let block = block
             .replace("CREATE TABLE IF NOT EXISTS...", "SELECT 1")
             .replace("<run_id>", RUN)
@@ -173,7 +174,7 @@ fn shell_works(document: &str) {
             .output()
             .expect("sh runs");
         let said = text(&out.stderr);
-        // The document approves and rejects one gate in a row: the second is refused (errata G3).
+        // The document approves and then rejects one gate: the second decision is refused (errata G3).
         let ours: Vec<&str> = said
             .lines()
             .filter(|line| line.contains("error") && !line.contains("production_deploy"))
@@ -186,7 +187,7 @@ fn shell_works(document: &str) {
     assert_eq!(gates[0]["status"], "approved");
 }
 
-/// The other way: what `prosescope` recorded answers the documents' queries.
+/// The reverse: OpenProse's queries read what `prosescope` recorded.
 #[test]
 fn the_queries_of_the_document_read_what_prose_wrote() {
     let Some(project) = Project::new(
@@ -228,7 +229,7 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         ask("SELECT value FROM bindings WHERE name = 'a'"),
         "it's A\n"
     );
-    // "Check parallel branch status", with the id that `parallel begin` gave.
+    // "Check parallel branch status", with the id from `parallel begin`.
     assert_eq!(
         ask(&format!(
             "SELECT json_extract(metadata, '$.branch'), status FROM execution
@@ -250,7 +251,7 @@ fn the_queries_of_the_document_read_what_prose_wrote() {
         ),
         "completed|2\n"
     );
-    // Scope resolution, as the document has it.
+    // Scope resolution, as in the document.
     assert_eq!(
         ask("WITH RECURSIVE scope_chain AS (
                SELECT id, parent_id FROM execution WHERE id = 2
@@ -317,8 +318,8 @@ session "Send"
   retry: 3
 "#;
 
-/// A run in which each command is followed by the line of the statement that the document's query finds, 0 where it finds
-/// none. `@N` is the execution of line N that began last.
+/// Records a run. Each command is followed by the line of the statement that the document's query then finds, or 0
+/// for none. `@N` is the most recent execution of line N.
 fn resumed(project: &Project, steps: &[(&str, usize)]) -> String {
     let run = project.init("sqlite");
     std::fs::write(project.path().join("value"), "a value").expect("written");
@@ -378,7 +379,7 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
             ("exec retry @4", 4),
             ("put a --execution @4 --done", 3),
             ("parallel join", 0),
-            // The first that is there is enough: what is still under way in the other branch is cut off.
+            // The first branch to finish is enough: the running statement in the other branch is cancelled.
             ("parallel run --line 7", 9),
             ("exec run --line 17 --in 16", 17),
             ("put y --execution @9 --done", 17),
@@ -394,7 +395,7 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
             ("resume RUN --begin", 15),
             ("put verdict --execution @15 --done", 19),
             ("exec run --line 17 --in 16", 17),
-            // What fails leaves open what runs in it: it is over as well.
+            // A failure also ends the open statements inside the failed one.
             ("exec fail @19 --error no", 0),
             ("exec begin --line 19", 19),
             ("exec complete @19", 0),
@@ -448,7 +449,7 @@ fn no_statement_is_under_way_in_a_run_that_failed_or_was_forced_to_its_end() {
             assert_whole(&project, &run);
         }
     }
-    // The same of a construct that is ended by force, or decided otherwise than by yes.
+    // The same for a construct that is ended early, or decided otherwise than by yes.
     for steps in [
         &[
             ("parallel run --line 3", 5),

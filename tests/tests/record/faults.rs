@@ -1,5 +1,5 @@
-//! Unreadable is never empty, failed is never done: each system call of each command fails, once and for good, and what was
-//! said is compared with what is there.
+//! Tests that unreadable data is never reported as empty, and a failure never as success: makes each system call of
+//! each command fail, once and permanently, and compares the output with the resulting state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,13 +34,13 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// When the run was recorded, and when the commands are given. The clock stands still, so that the same command
-/// records the same.
+/// The time of the recording, and the time of the commands. The clock stands still, so that equal commands record
+/// equal data.
 const THEN: &str = "2026-01-15T14:30:00Z";
 const NOW: &str = "2026-01-15T14:40:00Z";
 const LATER: &str = "2026-01-16T18:00:00Z";
 
-/// What each recording command is given: arguments, standard input, the time.
+/// The recording commands: arguments, standard input, time.
 const WRITERS: &[(&[&str], &str, &str)] = &[
     (
         &["init", "p.prose", "--id", "r2", "--state", "FORM"],
@@ -101,7 +101,7 @@ const WRITERS: &[(&[&str], &str, &str)] = &[
     (&["check", "r1", "--fix"], "", NOW),
 ];
 
-/// What reads, and whether it may answer with less as long as the answer says what is missing.
+/// The reading commands, and whether each may return less, provided that the output names what is missing.
 const READERS: &[(&[&str], bool)] = &[
     (&["show", "r1"], true),
     (&["trace", "r1"], false),
@@ -151,7 +151,7 @@ fn files_that_cannot_be_read_are_never_said_to_be_empty() {
     sweep("filesystem", false);
 }
 
-/// Tries the faults of all commands of a kind; in CI some of them, spread evenly.
+/// Tries the faults of all commands of a kind; in CI only some of them, evenly spread.
 fn sweep(form: &'static str, writing: bool) {
     let Some(place) = Place::new(form) else {
         return;
@@ -182,8 +182,8 @@ fn sweep(form: &'static str, writing: bool) {
 /// How the faults ended.
 #[derive(Default)]
 struct Counts {
-    /// Faults that are passed over before the next is tried: they are counted on from command to command, or of each the same
-    /// first calls were tried.
+    /// The number of faults that are skipped before the next is tried; it continues over all commands, so that not
+    /// only the first calls of each are tried.
     passed: usize,
     kept: usize,
     done: usize,
@@ -204,21 +204,21 @@ struct Tried<'a> {
 }
 
 enum Verdict {
-    /// Refused, and all is as it was.
+    /// Refused, and everything is unchanged.
     Kept,
     /// Done as without the fault.
     Done,
-    /// Not what was said.
+    /// The output does not match the state.
     Odd(String),
 }
 
-/// A recording command: all is as it was, or as it is to be, and the exit code says which.
+/// Judges a recording command: the state must be the old or the new one, and the exit code must tell which.
 fn recorded(tried: &Tried<'_>) -> Verdict {
     let said = text(&tried.out.stderr);
     let now = tried.place.facts();
     match tried.out.status.code() {
         Some(0) if now == *tried.after => Verdict::Done,
-        // Recorded, but for what is rendered from it: that is said, and the next command does it.
+        // Recorded, but the rendered files are outdated: the command reports that, and the next command renders them.
         Some(0 | 7) if said.contains("was not brought up to date") => {
             let (mut now, mut after) = (now, tried.after.clone());
             for facts in [&mut now, &mut after] {
@@ -231,12 +231,12 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
                 false => Verdict::Odd(format!("not there: {}", differs(&now, &after))),
             }
         }
-        // Recorded, and what was to follow failed: an answer, a confirmation.
+        // Recorded, but a later step failed: an answer, a confirmation.
         Some(7) if now == *tried.after => Verdict::Done,
-        // A repaired copy is there, and has issues.
+        // A repaired copy exists, and has issues.
         Some(1) if now == *tried.after && now != *tried.before => Verdict::Done,
-        // The run is removed, but for its files, which lie where no list shows them, and it is said where; the time-outs of
-        // one run are recorded, and another could not be read.
+        // The run is removed, except for files in a place that no list shows, and the message names the place; or the
+        // time-outs of one run are recorded, and another run could not be read.
         Some(5 | 6)
             if now == *tried.after
                 && [
@@ -249,7 +249,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
         {
             Verdict::Done
         }
-        // The answer is the gate; that the view was not recorded is said beside it.
+        // The answer is the gate; the failure to record the view is reported beside it.
         Some(0) if now == *tried.before && said.contains("the view was not recorded") => {
             Verdict::Kept
         }
@@ -258,7 +258,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             if !names_something(&said) {
                 return Verdict::Odd("does not say what failed".to_owned());
             }
-            // Nothing is left behind, where it is not removing that fails.
+            // No temporary files remain, unless removing them is what fails.
             let files = tried.place.files();
             if tried.place.form == "filesystem"
                 && tried.fault.call.contains("sync")
@@ -266,7 +266,7 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
             {
                 return Verdict::Odd(format!("left behind: {files:?}"));
             }
-            // The next one finds nothing in its way.
+            // Nothing blocks the next command.
             let again = given(&mut again(tried.command), tried.input.as_bytes());
             if !again.status.success() || tried.place.facts() != *tried.after {
                 return Verdict::Odd(format!(
@@ -289,12 +289,12 @@ fn recorded(tried: &Tried<'_>) -> Verdict {
     }
 }
 
-/// A command that reads: the same answer, or none, and what was not read.
+/// Judges a reading command: the same answer, or an error or a remark that names what was not read.
 fn answered(tried: &Tried<'_>, partly: bool) -> Verdict {
     let said = text(&tried.out.stderr);
     let same = tried.out.stdout == tried.plain.stdout;
     match tried.out.status.code() {
-        // An issue found beside what was asked for is told by 1.
+        // Exit code 1 reports an additional issue.
         Some(0 | 1) if same => Verdict::Done,
         Some(5 | 6) if names_something(&said) => Verdict::Kept,
         Some(5 | 6) => Verdict::Odd("does not say what failed".to_owned()),
@@ -336,7 +336,7 @@ fn names_cause(said: &str) -> bool {
     .any(|cause| said.contains(cause))
 }
 
-/// Where two texts of facts first differ.
+/// Returns where two texts of facts first differ.
 fn differs(now: &Value, then: &Value) -> String {
     let (now, then) = (now.to_string(), then.to_string());
     let at = now
@@ -364,7 +364,7 @@ fn again(command: &Command) -> Command {
     again
 }
 
-/// A project with a run `r1` under way and a run `r0` that is over.
+/// A project with a run `r1` in progress and a finished run `r0`.
 struct Place {
     project: Project,
     form: &'static str,
@@ -448,7 +448,7 @@ impl Place {
         command
     }
 
-    /// Tries each `step`-th fault of a command.
+    /// Tries every `step`-th fault of a command.
     fn each(
         &self,
         args: &[&str],
@@ -474,12 +474,12 @@ impl Place {
         let tried = faults.iter().skip(counts.passed).step_by(step);
         counts.passed = (counts.passed + tried.len() * step).saturating_sub(faults.len());
         for fault in tried {
-            // What only reads leaves all as it is.
+            // A reading command must leave everything unchanged.
             if std::mem::replace(&mut changed, before != after) {
                 self.restore();
             }
             let out = fault.run(&command, input.as_bytes());
-            // It struck the library that moves the clock, in a process that the command began.
+            // The fault hit the library that changes the clock, in a child process of the command.
             if out.stderr.starts_with(b"libfaketime: ") {
                 continue;
             }
@@ -509,14 +509,14 @@ impl Place {
         }
     }
 
-    /// Everything as it was.
+    /// Restores the initial state.
     fn restore(&self) {
         let prose = self.project.path().join(".prose");
         fs::remove_dir_all(&prose).expect("removed");
         copy(&self.template.path().join(".prose"), &prose);
     }
 
-    /// The files of the run, but for what only writers need.
+    /// Returns the files of the run, except those that only writers need.
     fn files(&self) -> Vec<PathBuf> {
         let mut all = Vec::new();
         let mut folders = vec![self.project.run_dir("r1")];
@@ -534,7 +534,7 @@ impl Place {
         all
     }
 
-    /// What a reader finds in all runs.
+    /// Returns the facts of all runs, as a reader sees them.
     fn facts(&self) -> Value {
         let disk = Disk::open(&self.project.path().join(".prose")).expect("a folder");
         let disk: Rc<dyn Source> = Rc::new(disk);
@@ -552,8 +552,8 @@ impl Place {
     }
 }
 
-/// Facts without what another try may tell otherwise: the number of an attachment, where one is left over; the user, who is
-/// looked up in files of the system, and with it the hashes of the audit log.
+/// Removes facts that may differ between tries: the number of an attachment, if one is left over; and the user, who
+/// is looked up in system files, with the hashes of the audit log that depend on it.
 fn same(facts: Value) -> Value {
     match facts {
         Value::String(text) if text.starts_with('{') => match serde_json::from_str(&text) {
@@ -612,7 +612,7 @@ fn short(said: &[u8]) -> String {
     said.replace('\n', "\n    ")
 }
 
-/// A folder as it is, its files' times too: a checkpoint speaks of them.
+/// Copies a folder with the times of its files, because checkpoints contain them.
 fn copy(from: &Path, to: &Path) {
     let out = Command::new("cp")
         .arg("-a")

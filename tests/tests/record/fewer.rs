@@ -1,5 +1,5 @@
-//! The documents' larger program, recorded twice in each form: by the commands that name everything, and by those that take
-//! it from the program. What comes out is the same run, and it takes half of the commands.
+//! Records OpenProse's larger program twice in each form: with commands that name everything, and with those that
+//! take it from the program. Both must give the same run, the latter with half as many commands.
 
 use prosescope_test_support::{clock, needs};
 use serde_json::Value;
@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::project::{FORMS, Project, given, text};
 use crate::whole::PROGRAM;
 
-/// The program of `whole.rs`, with a gate that says all that its creation needs.
+/// Returns the program of `whole.rs`, with a gate that contains everything needed to create it.
 fn program() -> String {
     let prompt = "  prompt: \"Publish it?\"\n";
     let terms = "  allow: [\"legal\", \"raymond\"]\n  timeout: \"2h30m\"\n  on_reject: throw \"Not published\"\n";
     PROGRAM.replace(prompt, &format!("{prompt}{terms}"))
 }
 
-/// The most commands, and characters of them, that recording it may take.
+/// The most commands, and the most characters in them, for the short recording.
 const MOST: (usize, usize) = (30, 1_150);
 
-/// A run that is recorded, and what that took.
+/// A recording in progress, and its cost.
 struct Recording<'a> {
     project: &'a Project,
     run: String,
@@ -37,10 +37,10 @@ impl<'a> Recording<'a> {
         new
     }
 
-    /// Runs a command, at one time for all of them; the first line that it prints.
+    /// Runs a command, always at the same time; returns the first line of its output.
     fn go(&mut self, args: &[&str], input: &str) -> String {
         self.commands += 1;
-        // By the second name, as the figures that these are compared with were counted.
+        // Counted with the second name `prose`, as in the figures with which these are compared.
         self.characters += "prose".len() + args.iter().map(|arg| arg.len() + 1).sum::<usize>();
         let mut command = self.project.command(args);
         command.envs(clock::at("2026-01-15T14:30:52Z"));
@@ -64,7 +64,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// By the commands that take everything from the program.
+/// Records with the commands that take everything from the program.
 fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
     let mut r = Recording::new(project, form);
     r.to_files();
@@ -127,7 +127,7 @@ fn briefly(project: &Project, form: &str) -> (String, usize, usize) {
     (r.run, r.commands, r.characters)
 }
 
-/// By the commands that say everything themselves.
+/// Records with the commands that name everything themselves.
 fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     let mut r = Recording::new(project, form);
     r.to_files();
@@ -144,7 +144,7 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     fn ended(r: &mut Recording<'_>, id: &str, name: &str, value: &str) {
         if name == "anon" {
             r.go(&["brief", "--execution", id], "");
-            // At once: put alone is an event of its own in a folder, which the ids of later ones count.
+            // In one command: a separate `put` would be one more event in a folder, and change the ids of later ones.
             r.go(&["put", "--anon", "--execution", id, "--done"], value);
             return;
         }
@@ -251,12 +251,12 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
     (r.run, r.commands, r.characters)
 }
 
-/// What a run tells, but for its name.
+/// Returns the content of a run, without its name.
 fn told(project: &Project, run: &str) -> Value {
     let pages = ["trace", "bindings", "agents", "gates", "audit"];
     let pages = pages.map(|page| {
         let mut view = project.json(&[page, run]);
-        // The hashes are taken over the run's name too.
+        // The hashes also cover the run's name.
         if page == "audit" {
             view = view["rows"].clone();
         }

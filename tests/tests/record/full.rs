@@ -1,5 +1,5 @@
-//! A disk that is full, a folder that is read-only, writes that fail (errata H5): a clear error, and
-//! the old state is as it was.
+//! Tests a full disk, a read-only folder, and failing writes (errata H5): each gives a clear error and leaves the old
+//! state unchanged.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,11 +8,11 @@ use prosescope_tests::needs;
 
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
-/// A small file system of our own; unmounted when dropped.
+/// A small mounted file system; unmounted when dropped.
 struct Mount(PathBuf);
 
 impl Mount {
-    /// `None`, which is said, where this user may not mount.
+    /// `None`, after printing why, if this user may not mount.
     fn tmpfs(at: &Path, size: &str) -> Option<Mount> {
         let out = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
@@ -43,7 +43,7 @@ impl Drop for Mount {
     }
 }
 
-/// Room for bytes, and none for a further file.
+/// A disk with room for bytes but not for a further file.
 #[test]
 fn a_disk_that_takes_no_further_file_is_said_to_be_full() {
     let Some(project) = Project::new("session \"Work\"\n") else {
@@ -109,7 +109,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
         if form == "sqlite" {
             assert_whole(&project, &run);
         }
-        // With room again it goes on where it was.
+        // With room again, recording continues.
         std::fs::remove_dir_all(project.run_dir(&run)).expect("room");
     }
 }
@@ -141,8 +141,8 @@ fn a_read_only_file_system_is_said() {
     }
 }
 
-/// The system refuses to let a file grow: every write beyond it fails, as it would on a broken disk. A little more is let
-/// through each time, so that each write of a command is once the first that fails.
+/// The system limits the size of files: every write beyond the limit fails, as on a broken disk. Each attempt allows
+/// a little more, so that each write of a command is once the first to fail.
 #[test]
 fn whichever_write_fails_the_old_state_is_there() {
     let Some(project) = Project::new("session \"Work\"\n\napprove go:\n  prompt: \"Go?\"\n") else {
@@ -193,7 +193,7 @@ fn whichever_write_fails_the_old_state_is_there() {
     }
 }
 
-/// What a run tells of its statements, values and gates, and how it stands; all of it at one time.
+/// Returns the statements, values, gates and status of a run, all at one time.
 fn told(project: &Project, run: &str) -> Vec<String> {
     let parts = ["trace", "bindings", "audit", "gates", "show"];
     let told = parts.map(|what| {
@@ -201,7 +201,7 @@ fn told(project: &Project, run: &str) -> Vec<String> {
         command.env("PROSE_NOW", "2040-01-01 00:00:00");
         let out = command.output().expect("prosescope runs");
         let view: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
-        // What was left of a write that failed is an issue of the run, and gone with the next one.
+        // The remains of a failed write are an issue of the run, which the next write removes.
         let part = if what == "show" {
             &view["overview"]["status"]
         } else {
@@ -212,10 +212,10 @@ fn told(project: &Project, run: &str) -> Vec<String> {
     told.into()
 }
 
-/// Runs `prosescope`, with no file growing beyond so many blocks of 512 bytes.
+/// Runs `prosescope` with a limit on file sizes, in blocks of 512 bytes.
 fn limited(project: &Project, blocks: usize, args: &str) -> Output {
     let prose = project.command(&[]).get_program().to_owned();
-    // The signal that comes with it is ignored, so that the write fails instead.
+    // The signal for the limit is ignored, so that the write fails instead.
     Command::new("sh")
         .arg("-c")
         .arg(format!(
@@ -249,7 +249,7 @@ fn a_run_is_converted_whole_or_not_at_all_however_full_the_disk_is() {
         assert_eq!(project.json(&["bindings", &run]), before);
         let runs = std::fs::read_dir(project.path().join(".prose/runs")).expect("runs");
         assert_eq!(runs.flatten().count(), 1, "{form}: nothing else is there");
-        // Where there is room it goes.
+        // Where there is room, the command succeeds.
         let out = project.path().join(format!("elsewhere-{other}"));
         project.expect(
             0,

@@ -1,7 +1,8 @@
-//! Every function and operator of SQLite, in every place where a schema may have an expression: each command ends within 2 s of
-//! processor time and 256 MB, and what refuses to record is named by `check` too (security.md, X3 and X19).
+//! Tests every function and operator of SQLite in every place of a schema with an expression: each command ends
+//! within 2 s of processor time and 256 MB, and `check` names whatever makes recording refuse (security.md, X3 and
+//! X19).
 //!
-//! A sample runs in CI; with `PROSE_SWEEP` all of them do.
+//! CI runs a sample; with `PROSE_SWEEP` all combinations run.
 
 use std::path::Path;
 use std::process::Output;
@@ -12,7 +13,7 @@ use rusqlite::config::DbConfig;
 use crate::project::{Project, text};
 use crate::schemas::{base, limited};
 
-/// Expressions that are no function, with `A` and `B` for their arguments.
+/// Expressions that are not function calls, with `A` and `B` as their arguments.
 const OPERATORS: &[&str] = &[
     "A || B",
     "A LIKE B",
@@ -30,7 +31,7 @@ const OPERATORS: &[&str] = &[
     "A IS NOT DISTINCT FROM B",
 ];
 
-/// What a name alone does not show: arguments that make a function slow.
+/// Calls whose arguments make a function slow.
 const HARD: &[&str] = &[
     "hex(zeroblob(480000000))",
     "hex(randomblob(60000000))",
@@ -42,15 +43,15 @@ const HARD: &[&str] = &[
     "json_valid(replace(hex(zeroblob(30000000)), '0', '['))",
 ];
 
-/// A place for an expression: its name, what makes the place, the table or index whose text is changed, the text that stands for the
-/// expression, and what replaces it.
+/// A place for an expression: its name, the SQL that creates it, the table or index whose text is changed, the text
+/// to replace, and the replacement.
 struct Place {
     name: &'static str,
     make: &'static str,
     object: &'static str,
     was: &'static str,
     is: &'static str,
-    /// The columns that an expression may name here.
+    /// The columns that an expression may use here.
     columns: [&'static str; 2],
 }
 
@@ -140,7 +141,7 @@ const PLACES: &[Place] = &[
     },
 ];
 
-/// Calls of every function that this SQLite has, and operators.
+/// Returns calls of every function of this SQLite, and operators.
 fn expressions() -> Vec<String> {
     let conn = Connection::open_in_memory().expect("memory");
     let mut listed = conn
@@ -166,7 +167,7 @@ fn expressions() -> Vec<String> {
     calls.chain(others).collect()
 }
 
-/// An expression with long arguments in place of `A` and `B`: the columns, or texts that a function compares in vain.
+/// Returns an expression with long arguments for `A` and `B`: the columns, or texts that are slow to compare.
 fn filled(expression: &str, [a, b]: [&str; 2]) -> String {
     let mut text = String::new();
     for part in expression.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
@@ -184,7 +185,7 @@ fn filled(expression: &str, [a, b]: [&str; 2]) -> String {
     text
 }
 
-/// The run with an expression in a place; `false` where SQLite has no such place.
+/// Writes the run with an expression in a place; returns false if SQLite has no such place.
 fn placed(bytes: &[u8], place: &Place, expression: &str, to: &Path) -> bool {
     std::fs::write(to, bytes).expect("a file");
     let conn = Connection::open(to).expect("it opens");
@@ -213,7 +214,7 @@ fn said(out: &Output) -> String {
     )
 }
 
-/// Carries commands out, and says what was wrong with how they ended.
+/// Runs commands, and returns what was wrong with how they ended.
 fn odd(project: &Project, run: &str, what: &str) -> Option<String> {
     let put = limited(project, &["put", "Note", "--run", run], b"007");
     let check = limited(project, &["check", run], b"");
@@ -283,7 +284,7 @@ fn whatever_a_schema_calls_each_command_ends() {
     assert!(done >= 40, "{done}");
 }
 
-/// Texts of a schema that take long to compile, or to run without a jump.
+/// Schema texts that take long to compile, or to run without a jump.
 #[test]
 fn however_long_a_schema_is_each_command_ends() {
     let Some((project, run, bytes)) = base() else {
@@ -292,7 +293,7 @@ fn however_long_a_schema_is_each_command_ends() {
     let path = project.run_dir(&run).join("state.db");
     let terms = |count: usize, term: &dyn Fn(usize) -> String| -> String {
         let mut terms: Vec<String> = (0..count).map(term).collect();
-        // Balanced: SQLite bounds how deep an expression is.
+        // A balanced tree, because SQLite limits the depth of an expression.
         while terms.len() > 1 {
             terms = terms
                 .chunks(2)

@@ -1,4 +1,5 @@
-//! What a command costs does not grow with what the run holds already, but for the lists that it reads and writes whole.
+//! Tests that the cost of a command does not grow with the size of the run, except for lists that it reads and writes
+//! completely.
 
 use std::fs;
 
@@ -9,8 +10,8 @@ use crate::project::Project;
 
 const PROGRAM: &str = "session \"A\"\nsession \"B\"\n";
 
-/// Recording in a folder looks at no binding's file that it has not come to change: ten times the bindings are a few calls
-/// more, of the longer listing and the longer state.md.
+/// Recording in a folder does not read the files of unchanged bindings: ten times as many bindings cost only a few
+/// more calls, for the longer listing and the longer state.md.
 #[test]
 fn a_folder_of_many_bindings_is_not_looked_through() {
     if needs::strace().is_none() {
@@ -63,7 +64,7 @@ fn a_folder_of_many_bindings_is_not_looked_through() {
     }
 }
 
-/// What somebody wrote into a file where it lay is in the index when the run ends at the latest.
+/// Text that someone wrote into a file in place is in the index by the end of the run.
 #[test]
 fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     let Some(project) = Project::new(PROGRAM) else {
@@ -116,8 +117,9 @@ fn the_index_of_a_run_that_ended_is_right_whatever_others_wrote() {
     assert!(index().contains("| edited | const |"), "{}", index());
 }
 
-/// Of a long list, each value is read without a lock of its own: 1,000 bindings take as many locks as 100 (`PROSE_SWEEP=1`:
-/// 10,000). Their times lie behind values that a list does not read, so that who wrote each is looked for in its own row.
+/// A long list is read without a lock for each value: 1,000 bindings take as many locks as 100 (`PROSE_SWEEP=1`:
+/// 10,000). Their times are stored after values that a list does not read, so the writer of each is looked up in its
+/// own row.
 #[test]
 fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
     if needs::strace().is_none() {
@@ -136,7 +138,7 @@ fn reading_takes_as_many_locks_for_many_bindings_as_for_few() {
         &["audit", "verify", "r"],
         &["resume", "r"],
     ];
-    // A lock for every twenty bindings would be found in the smaller sample, too.
+    // One lock for every twenty bindings would already be found with the smaller sample.
     let many = match std::env::var_os("PROSE_SWEEP") {
         Some(_) => 10_000,
         None => 1_000,

@@ -1,4 +1,5 @@
-//! System calls that fail: `strace` lets a command's N-th call of a kind return an error, once or from there on.
+//! Makes system calls fail: `strace` makes the N-th call of a kind in a command return an error, once or from there
+//! on.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,28 +7,28 @@ use std::process::{Command, Output};
 
 use crate::project::given;
 
-/// Calls on files and folders. What a descriptor or a path leads to is seen in the line that strace prints.
+/// Calls on files and folders. strace prints the path of each descriptor.
 const CALLS: &str = "openat,openat2,read,pread64,readv,write,pwrite64,writev,copy_file_range,sendfile,fsync,fdatasync,\
     ftruncate,fallocate,rename,renameat,renameat2,unlink,unlinkat,rmdir,link,linkat,mkdir,mkdirat,stat,lstat,fstat,\
     newfstatat,statx,access,faccessat,faccessat2,readlink,readlinkat,getdents64,lseek,fcntl,flock,fchmod,fchown";
 
-/// A system call that fails.
+/// A failing system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// Its name.
+    /// The call's name.
     pub(crate) call: String,
-    /// Which call of that name, from 1.
+    /// The ordinal among the calls of that name, from 1.
     nth: u32,
     /// The error's name.
     error: &'static str,
-    /// How often it fails, as strace takes it.
+    /// How often the call fails, in strace's syntax.
     times: &'static str,
-    /// The call as strace shows it.
+    /// The call as printed by strace.
     seen: String,
 }
 
 impl Fault {
-    /// For messages.
+    /// Describes the fault for messages.
     pub(crate) fn shown(&self) -> String {
         let Fault {
             call,
@@ -39,7 +40,7 @@ impl Fault {
         format!("{call} {nth}{times} {error} ({seen})")
     }
 
-    /// The command, with the call failing.
+    /// Runs the command with the failing call.
     pub(crate) fn run(&self, command: &Command, input: &[u8]) -> Output {
         let Fault {
             call,
@@ -61,7 +62,8 @@ impl Fault {
     }
 }
 
-/// What a command did without a fault, and the faults to try: each call below `folder` fails once and for good.
+/// Runs a command without a fault, and returns its output and the faults to try: each call below `folder` fails once,
+/// and permanently.
 pub(crate) fn faults(
     command: &Command,
     input: &[u8],
@@ -97,7 +99,7 @@ pub(crate) fn faults(
             .take(90)
             .collect();
         for error in errors(call) {
-            // A command that can write nothing at all cannot say so either.
+            // A command whose every write fails cannot report that either.
             let times: &[&str] = match call {
                 "write" => &[""],
                 _ => &["", "+"],
@@ -116,7 +118,7 @@ pub(crate) fn faults(
     (out, faults)
 }
 
-/// How many system calls a command makes, each kind for itself, once it was run.
+/// Counts the system calls of a command by kind, after a first run of it.
 pub(crate) fn calls(command: &Command, input: &[u8], log: &Path) -> BTreeMap<String, usize> {
     let out = given(
         &mut strace(command, &["-f", "-o", &log.to_string_lossy()]),
@@ -140,7 +142,7 @@ pub(crate) fn calls(command: &Command, input: &[u8], log: &Path) -> BTreeMap<Str
     calls
 }
 
-/// What a call may say.
+/// Returns the possible errors of a call.
 fn errors(call: &str) -> &'static [&'static str] {
     match call {
         "write" | "pwrite64" | "writev" | "mkdirat" | "linkat" => &["EIO", "ENOSPC"],
@@ -149,7 +151,7 @@ fn errors(call: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether a call is of a path or a descriptor below a folder; the working directory is the folder itself.
+/// Returns whether a call is on a path or a descriptor below a folder, which is also the working directory.
 fn is_below(with: &str, folder: &Path) -> bool {
     let folder = &*folder.to_string_lossy();
     let from_here = with.strip_prefix("AT_FDCWD").map(|rest| match rest {

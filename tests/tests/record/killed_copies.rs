@@ -1,5 +1,5 @@
-//! Whoever opens or copies a run is killed in the middle: the new run is there whole, or not at all, and what is left of
-//! it is taken for no run (errata H2).
+//! Tests that opening or copying a run is atomic under kills: the new run is complete or does not exist, and remains
+//! of it are not taken for a run (errata H2).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use prosescope_test_support::kills::Kills;
 
 use crate::project::{FORMS, Project, many};
 
-/// Names of the runs that are listed.
+/// Returns the names of the listed runs.
 fn listed(project: &Project) -> Vec<String> {
     let list = project.json(&["runs"]);
     let runs = list["runs"].as_array().expect("runs").iter();
@@ -48,7 +48,7 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
             } else {
                 assert_eq!(said, "", "{form}: it was acknowledged");
                 killed += 1;
-                // Nothing is in the way of the next one.
+                // Nothing blocks the next command.
                 project.line(&args);
             }
             if n % 25 == 24 {
@@ -65,7 +65,7 @@ fn a_run_that_is_opened_is_there_whole_or_not_at_all() {
     nothing_is_left(&project, &there);
 }
 
-/// `clean` removes what the killed ones left, and nothing else.
+/// Asserts that `clean` removes the remains of killed commands and nothing else.
 #[track_caller]
 fn nothing_is_left(project: &Project, there: &[String]) {
     project.expect(
@@ -82,7 +82,7 @@ fn nothing_is_left(project: &Project, there: &[String]) {
     assert_eq!(names, there);
 }
 
-/// All files below a folder, with their bytes.
+/// Returns all files below a folder, with their bytes.
 fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir).expect("listed").flatten() {
@@ -121,7 +121,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
             let to_good = out(&good);
             let again = [&args[..], &[&to_good]].concat();
             let (mut kills, _) = Kills::learn(|| project.line(&again));
-            // A refusal takes its own time.
+            // A refusal has its own duration.
             let (mut others, _) = Kills::learn(|| project.give(&again, b""));
             let before = files(&project.run_dir(&good));
             let mut killed = 0;
@@ -138,7 +138,7 @@ fn a_copy_is_there_whole_or_not_at_all_and_takes_no_others_place() {
                     assert_eq!(said, "", "{name} was acknowledged");
                     killed += 1;
                 }
-                // One that would take the place of a good one is refused, however it ends.
+                // A command that would replace a good run is refused, whenever it is killed.
                 others.kill(&mut project.command(&again), b"");
             }
             assert!(files(&project.run_dir(&good)) == before, "{what}, {form}");

@@ -1,5 +1,5 @@
-//! Whoever decides a gate is killed in the middle: the gate is pending, or decided with its row of the log, and never one
-//! without the other (errata H2).
+//! Tests that a decision on a gate is atomic under kills: the gate is pending, or decided with its row in the log,
+//! never one without the other (errata H2).
 
 use prosescope_test_support::{clock, needs};
 use std::process::Command;
@@ -11,19 +11,19 @@ use prosescope_test_support::kills::Kills;
 use crate::project::{FORMS, Project, assert_whole, many, text};
 
 const NOON: &str = "2026-01-25 12:00:00";
-/// Past the deadline.
+/// A time after the deadline.
 const LATE: &str = "2026-01-25 13:00:01";
-/// Gates of one run.
+/// The most gates in one run.
 const MOST: usize = 100;
 
-/// `prosescope` at a time.
+/// Returns a `prosescope` command that runs at this time.
 fn at(project: &Project, now: &str, args: &[&str]) -> Command {
     let mut command = project.command(args);
     command.envs(clock::at(now));
     command
 }
 
-/// Runs it, and expects this exit code.
+/// Runs a command that must end with this exit code.
 #[track_caller]
 fn expect(project: &Project, code: i32, now: &str, args: &[&str]) {
     let out = at(project, now, args).output().expect("prosescope runs");
@@ -31,7 +31,7 @@ fn expect(project: &Project, code: i32, now: &str, args: &[&str]) {
     assert_eq!(out.status.code(), Some(code), "{args:?}: {said}");
 }
 
-/// Opens a run at the time of its gates: a start behind its last row is a finding.
+/// Opens a run at the time of its gates, because a start after its last row would be an issue.
 fn init(project: &Project, form: &str) -> String {
     let args = ["init", "p.prose", "--state", form];
     let out = at(project, NOON, &args).output().expect("prosescope runs");
@@ -53,7 +53,7 @@ fn create(project: &Project, run: &str, gate: &str) {
     expect(project, 0, NOON, &args);
 }
 
-/// How a gate stands, and what its log says.
+/// Returns the status of a gate, and its rows in the log.
 fn told(project: &Project, run: &str, gate: &str) -> (String, Vec<Value>) {
     let gates = project.json(&["gates", run]);
     let gates = gates.as_array().expect("gates");
@@ -92,7 +92,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                 _ => (LATE, &["gates", "expire", &run], "timeout"),
             };
             let said = kills.kill(&mut at(&project, now, args), b"");
-            // Read at once: whatever the writer left is as it left it.
+            // Read at once, so that the state is the one that the killed writer left.
             let (status, events) = told(&project, &run, &gate);
             if status == "pending" {
                 assert_eq!(events, ["created"], "{form}: {gate}");
@@ -101,7 +101,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                     "{form}: {gate} was acknowledged: {said}"
                 );
                 ended[0] += 1;
-                // The next one decides.
+                // The next command decides.
                 expect(&project, 0, NOON, &["approve", &run, &gate]);
                 let (status, events) = told(&project, &run, &gate);
                 assert_eq!(status, "approved", "{form}: {gate}");

@@ -1,7 +1,7 @@
-//! Recording with the `prosescope` binary: whole programs, the documents' own SQL beside it, many writers at once, writers that
-//! are killed, disks that are full.
+//! Tests recording with the `prosescope` binary: whole programs, OpenProse's own SQL beside it, concurrent writers,
+//! killed writers, full disks.
 //!
-//! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same with large numbers.
+//! Small enough for CI; `cargo xtask soak` sets `PROSE_SOAK` and runs the same tests with large numbers.
 
 mod convert;
 mod convert_odd;

@@ -1,7 +1,7 @@
-//! Twenty things in the place of each file and folder of a run, in both forms, and each command: none hangs, none falls, and none says
-//! that there is nothing where something could not be read (security.md, X4).
+//! Tests twenty unexpected things in the place of each file and folder of a run, in both forms, with each command:
+//! none hangs, none crashes, and none reports unreadable data as empty (security.md, X4).
 //!
-//! A sample runs in CI; with `PROSE_SWEEP` all of them do.
+//! CI runs a sample; with `PROSE_SWEEP` all combinations run.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -37,7 +37,7 @@ const THINGS: &[&str] = &[
     "a text",
 ];
 
-/// What lies in a run, below its folder.
+/// Returns the paths in a run's folder.
 fn parts(form: &str) -> &'static [&'static str] {
     match form {
         "sqlite" => &[
@@ -98,7 +98,7 @@ const COMMANDS: &[&[&str]] = &[
     &["finish", "RUN", "--force"],
 ];
 
-/// What says that there is nothing.
+/// Messages that report emptiness.
 const EMPTY: &[&str] = &[
     "no gates",
     "no values",
@@ -109,7 +109,7 @@ const EMPTY: &[&str] = &[
     "empty  ",
 ];
 
-/// Whether a thing is no less a file, or a folder, of that kind: it holds nothing.
+/// Returns whether a thing is a valid but empty file or folder of that kind.
 fn holds_nothing(part: &str, thing: &str) -> bool {
     let is_folder = [
         "bindings",
@@ -122,7 +122,7 @@ fn holds_nothing(part: &str, thing: &str) -> bool {
     match thing {
         "a folder" | "a folder with files" => is_folder.contains(&part),
         "an empty file" => part.ends_with(".jsonl"),
-        // Its first half is a memory, too.
+        // The first half of a memory is a memory too.
         _ => false,
     }
 }
@@ -170,7 +170,7 @@ fn place(thing: &str, at: &Path) -> bool {
     true
 }
 
-/// Copies a run; in it is nothing but files and folders.
+/// Copies a run, which contains only files and folders.
 fn made(form: &str) -> Option<(Project, String, PathBuf)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init(form);
@@ -211,7 +211,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
             for thing in THINGS {
                 for command in COMMANDS {
                     n += 1;
-                    // No common factor with the number of commands or of things.
+                    // Coprime to the number of commands and of things, so that the sample covers all of them.
                     if !whole && !n.is_multiple_of(61) {
                         continue;
                     }
@@ -235,7 +235,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
     assert!(done > 100, "{done}");
 }
 
-/// What a command said that it may not, or that it did not end.
+/// Returns a forbidden message of a command, or that the command did not end.
 fn odd(
     project: &Project,
     run: &str,
@@ -247,7 +247,7 @@ fn odd(
         .map(|arg| if *arg == "RUN" { run } else { *arg })
         .collect();
     let command = project.command(&args);
-    // What waits is ended by a signal.
+    // A command that waits is ended by a signal.
     let mut timed = Command::new("timeout");
     timed
         .args(["--signal=KILL", "60"])

@@ -1,4 +1,4 @@
-//! A project to record in.
+//! A project in which tests record.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,17 +6,17 @@ use std::process::{Command, Output, Stdio};
 pub(crate) use prosescope_test_support::run::fed as given;
 use prosescope_tests::needs;
 
-/// How a run keeps its state.
+/// The forms in which a run keeps its state.
 pub(crate) const FORMS: [&str; 2] = ["sqlite", "filesystem"];
 
-/// A folder with a program, and the binary run in it.
+/// A folder with a program, in which the binary runs.
 pub(crate) struct Project {
     dir: tempfile::TempDir,
     prose: PathBuf,
 }
 
 impl Project {
-    /// `None` where `prosescope` or `sqlite3` is missing, which was then said.
+    /// `None`, after printing why, if `prosescope` or `sqlite3` is missing.
     pub(crate) fn new(program: &str) -> Option<Project> {
         let (prose, _) = (needs::prose()?, needs::sqlite3()?);
         let dir = tempfile::tempdir().expect("a temporary folder");
@@ -43,12 +43,12 @@ impl Project {
         command
     }
 
-    /// Runs, with this on standard input.
+    /// Runs a command with this standard input.
     pub(crate) fn give(&self, args: &[&str], input: &[u8]) -> Output {
         given(&mut self.command(args), input)
     }
 
-    /// Runs, expects this exit code, and gives standard output.
+    /// Runs a command that must end with this exit code; returns standard output.
     pub(crate) fn expect(&self, code: i32, args: &[&str], input: &[u8]) -> String {
         let out = self.give(args, input);
         let (stdout, stderr) = (text(&out.stdout), text(&out.stderr));
@@ -60,7 +60,7 @@ impl Project {
         if code == 0 { stdout } else { stderr }
     }
 
-    /// Runs, and gives the one line that it prints.
+    /// Runs a command and returns its only line of output.
     pub(crate) fn line(&self, args: &[&str]) -> String {
         self.expect(0, args, b"").trim_end().to_owned()
     }
@@ -74,7 +74,7 @@ impl Project {
         self.expect(0, &["put", name, "--run", run], value);
     }
 
-    /// A value, byte for byte.
+    /// Returns a value, byte for byte.
     pub(crate) fn get(&self, run: &str, name: &str) -> Vec<u8> {
         let out = self.give(&["get", name, "--run", run], b"");
         assert!(out.status.success(), "get {name}: {}", text(&out.stderr));
@@ -89,7 +89,7 @@ impl Project {
             .unwrap_or_else(|e| panic!("{args:?}: {e}: {}", text(&out.stderr)))
     }
 
-    /// SQL through the `sqlite3` program, as the documents write it.
+    /// Runs SQL through the `sqlite3` program, as OpenProse writes it.
     pub(crate) fn sqlite(&self, run: &str, sql: &str) -> Output {
         let mut sqlite = Command::new("sqlite3");
         sqlite
@@ -103,7 +103,7 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The small number in CI, the large one in `cargo xtask soak`.
+/// Returns the small number in CI, and the large one in `cargo xtask soak`.
 pub(crate) fn many(ci: usize, soak: usize) -> usize {
     match std::env::var_os("PROSE_SOAK") {
         Some(_) => soak,
@@ -111,7 +111,7 @@ pub(crate) fn many(ci: usize, soak: usize) -> usize {
     }
 }
 
-/// A database is whole, and every key in it leads somewhere.
+/// Asserts that a database is consistent, and that every key in it exists.
 pub(crate) fn assert_whole(project: &Project, run: &str) {
     let out = project.sqlite(run, "PRAGMA integrity_check; PRAGMA foreign_key_check;");
     assert_eq!(text(&out.stdout).trim(), "ok", "{}", text(&out.stderr));

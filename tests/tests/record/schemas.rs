@@ -1,5 +1,5 @@
-//! A `state.db` of somebody else, whose schema is disguised or does something of its own: every command refuses it, or
-//! does what it says and nothing more, within 256 MB and 2 s of processor time (security.md, B1 to B3).
+//! Tests a `state.db` from someone else with a hidden or active schema: every command refuses it, or does exactly
+//! what it reports, within 256 MB and 2 s of processor time (security.md, B1 to B3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ output report = session: writer
   prompt: "Report"
 "#;
 
-/// A trigger that approves, and what hides it.
+/// A trigger that approves a gate, and SQL that hides it.
 macro_rules! trigger {
     ($hidden:literal) => {
         concat!(
@@ -69,10 +69,10 @@ macro_rules! replaced {
         )
     };
 }
-/// A name, and what was done to the schema of a run's database, with `writable_schema` on. `stolen` is a table that no
-/// command writes to.
+/// A name, and a change to the schema of a run's database, with `writable_schema` on. No command writes to the table
+/// `stolen`.
 const SCHEMAS: &[(&str, &str)] = &[
-    // Triggers, undisguised and disguised.
+    // Triggers, visible and hidden.
     ("a trigger", trigger!("")),
     ("a trigger of another case", trigger!("UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 'evil'")),
     ("a trigger whose SQL is a BLOB", trigger!("UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'evil'")),
@@ -89,7 +89,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("a trigger on a history", "CREATE TRIGGER evil AFTER INSERT ON x_binding_history BEGIN UPDATE gates SET status = 'approved'; END"),
     ("a trigger of one column", "CREATE TRIGGER evil AFTER UPDATE OF resolved_by ON gates BEGIN UPDATE gates SET status = 'approved'; END"),
     ("a trigger that forbids", "CREATE TRIGGER evil BEFORE UPDATE ON gates BEGIN SELECT RAISE(IGNORE); END"),
-    // Tables that are none.
+    // Entries that are not ordinary tables.
     ("a virtual table", virtual_table!("CREATE VIRTUAL TABLE bindings")),
     ("a virtual table in disguise", virtual_table!("CREATE/**/VIRTUAL TABLE bindings")),
     ("a shadow table", "DROP TABLE agent_segments; CREATE VIRTUAL TABLE agent USING fts4(a)"),
@@ -139,7 +139,7 @@ const SCHEMAS: &[(&str, &str)] = &[
         INSERT INTO sqlite_schema SELECT 'trigger', 't' || i, 'gates', 0, 'CREATE TRIGGER t' || i || ' AFTER UPDATE ON gates BEGIN UPDATE gates SET status = ''approved''; END' FROM n"),
 ];
 
-/// A command, what it reads on standard input, and what holds afterwards if it says that it is done.
+/// A command, its standard input, and a condition that holds afterwards if the command reports success.
 const COMMANDS: &[(&[&str], &str, &str)] = &[
     (
         &["put", "Note", "--run", "RUN"],
@@ -218,7 +218,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
         "",
         "SELECT status = 'failed' FROM run",
     ),
-    // Reading.
+    // Reading commands.
     (&["show", "RUN"], "", "SELECT 1"),
     (&["check", "RUN"], "", "SELECT 1"),
     (&["get", "draft", "--run", "RUN"], "", "SELECT 1"),
@@ -226,7 +226,7 @@ const COMMANDS: &[(&[&str], &str, &str)] = &[
     (&["trace", "RUN"], "", "SELECT 1"),
 ];
 
-/// The run before anything was done to it.
+/// Returns the run before any change of its schema.
 pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     let project = Project::new(PROGRAM)?;
     let run = project.init("sqlite");
@@ -248,7 +248,7 @@ pub(crate) fn base() -> Option<(Project, String, Vec<u8>)> {
     Some((project, run, bytes))
 }
 
-/// The same run with another schema; `None` where SQLite itself does not take it.
+/// Writes the same run with another schema; an error if SQLite itself rejects it.
 fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> {
     fs::write(to, bytes).expect("a file");
     let conn = Connection::open(to)?;
@@ -258,10 +258,11 @@ fn disguised(bytes: &[u8], sql: &str, to: &Path) -> Result<(), rusqlite::Error> 
     conn.execute_batch(sql)
 }
 
-/// Runs a command with 256 MB of its own and 2 s of processor time, twice that at the pace that the machine has where that is too
-/// little for a build with checks; more of either ends it by a signal.
+/// Runs a command with at most 256 MB of memory and 2 s of processor time, or twice that at the machine's present
+/// speed if a build with checks needs more; exceeding a limit ends it by a signal.
 pub(crate) fn limited(project: &Project, args: &[&str], input: &[u8]) -> Output {
-    // Two processes that share a core take up to twice their time each: what was ended by the limit is tried again.
+    // Two processes that share a core take up to twice their time each, so a command ended by the limit is tried
+    // again.
     let mut tries = (0..3).map(|again| {
         let slower = if again == 0 { 1.0 } else { 2.0 * pace() };
         limited_once(project, args, input, (2.0 * slower).ceil())
@@ -300,7 +301,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         disguised(&bytes, sql, &path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let hostile = fs::read(&path).expect("a file");
         assert!(hostile != bytes, "{name} changes nothing");
-        // What the schema itself does to the rows is not the command's.
+        // A change that the schema itself makes to rows is not the command's.
         let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is(&path, sql)).collect();
         for (args, input, holds) in COMMANDS {
             let began = std::time::Instant::now();
@@ -323,7 +324,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
                 text(&out.stderr)
             );
             match out.status.code() {
-                // 7: recorded, and what was to follow (here: making the file smaller) failed.
+                // 7: recorded, but a later step failed (here: shrinking the file).
                 Some(0 | 1 | 7) => {
                     done += 1;
                     odd.extend(harm(&path, &kept, holds).map(|harm| format!("{harm}: {what}")));
@@ -351,7 +352,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
     );
 }
 
-/// Rows of the documents' own shape, and of a size that no run has.
+/// Rows in OpenProse's own schema, of a size that real runs do not have.
 const HEAVY: &[(&str, &str)] = &[
     ("many gates", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)
         INSERT INTO gates(id, run_id, status, prompt) SELECT 'g' || i, run.id, 'pending', printf('%.*c', 1000000, 'x') FROM n, run"),
@@ -391,7 +392,7 @@ fn a_heavy_run_is_refused_or_recorded_within_the_limits() {
     assert!(odd.is_empty(), "{}", odd.join("\n"));
 }
 
-/// A run that is hostile or cannot be read keeps none of the others from being checked, and is named.
+/// A hostile or unreadable run is named, and the other runs are still checked.
 #[test]
 fn checking_all_goes_on_after_a_hostile_run() {
     let Some((project, run, bytes)) = base() else {
@@ -423,7 +424,7 @@ fn checking_all_goes_on_after_a_hostile_run() {
     }
 }
 
-/// The run's folder as it was, with this database.
+/// Restores the run's folder, with this database.
 fn fresh(path: &PathBuf, hostile: &[u8]) {
     fs::write(path, hostile).expect("a file");
     let dir = path.parent().expect("a folder");
@@ -432,21 +433,21 @@ fn fresh(path: &PathBuf, hostile: &[u8]) {
     }
 }
 
-/// What holds before and after every command.
+/// Conditions that hold before and after every command.
 const KEPT: [&str; 3] = [
     "SELECT status = 'pending' FROM gates WHERE id = 'other'",
     "SELECT count(*) = 0 FROM stolen",
     "SELECT count(*) = 1 FROM bindings WHERE name = 'draft' AND (value = 'a draft' OR value = '1e3')",
 ];
 
-/// What the command said that it did and is not there, or what it changed beside that.
+/// Returns a condition that the command's report promised but does not hold, or an additional change that it made.
 fn harm(path: &Path, kept: &[&str], holds: &str) -> Option<String> {
     let mut asked = std::iter::once(&holds).chain(kept);
     let harmed = asked.find(|sql| !is(path, sql))?;
     Some(format!("not so: {harmed}"))
 }
 
-/// Whether a database says yes; a view that never ends does not.
+/// Returns whether a query yields true; a view that never ends yields false.
 fn is(path: &Path, sql: &str) -> bool {
     let mut conn = Connection::open(path).expect("it opens");
     let mut steps = 0;

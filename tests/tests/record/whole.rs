@@ -1,5 +1,5 @@
-//! A whole program recorded from end to end, by a script of commands, in both forms: agents, a parallel, a loop, a retry,
-//! recursion three deep, an import, a gate that is rejected. What comes out is the same run.
+//! Records a whole program from beginning to end by a script of commands, in both forms: agents, a parallel, a loop,
+//! a retry, recursion three deep, an import, a rejected gate. Both forms must give the same run.
 
 use crate::project::{FORMS, Project, text};
 
@@ -43,7 +43,7 @@ approve publish:
 output report = session "Write the report"
 "#;
 
-/// Records it, and gives the run's id.
+/// Records the program, and returns the run's id.
 fn record(project: &Project, form: &str) -> String {
     let run = project.init(form);
     let go = |args: &[&str]| {
@@ -66,7 +66,7 @@ fn record(project: &Project, form: &str) -> String {
     ]);
 
     let import = go(&["exec", "begin", "--line", "10"]);
-    // What the import returns: a dotted name in a database, a binding of the nested run in a folder (errata B12).
+    // The result of the import: a dotted name in a database, a binding of the nested run in a folder (errata B12).
     let nested = format!("{run}/research--deep-research");
     let (name, of) = match form {
         "sqlite" => ("research.findings", &run),
@@ -81,7 +81,7 @@ fn record(project: &Project, form: &str) -> String {
     go(&["exec", "complete", &import, "--binding", "findings"]);
 
     let draft = go(&["exec", "begin", "--line", "12"]);
-    // Not written yet: refused, and nothing changed.
+    // The value does not exist yet: the command is refused, and nothing changes.
     let said = project.expect(
         4,
         &[
@@ -205,7 +205,7 @@ fn record(project: &Project, form: &str) -> String {
     run
 }
 
-/// What a trace says, without what differs by form: ids and times.
+/// Returns a trace without the parts that differ between forms: ids and times.
 fn told(project: &Project, run: &str) -> Vec<String> {
     let trace = project.json(&["trace", run]);
     trace["rows"]
@@ -234,7 +234,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
     let traces = runs.each_ref().map(|(_, run)| told(&project, run));
     assert_eq!(traces[0], traces[1], "sqlite against filesystem");
     for (form, run) in &runs {
-        // It waits at the gate, and says so everywhere.
+        // The run waits at the gate, and every page reports that.
         let show = project.json(&["show", run]);
         assert_eq!(show["overview"]["status"], "waiting", "{form}");
         let state = project.line(&["state", run]);
@@ -255,7 +255,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
             "{form}: {issues}"
         );
 
-        // Turned down by somebody: the VM goes on by what the program says.
+        // After the rejection, the program continues with its handler.
         let said = project.expect(
             0,
             &[
@@ -268,7 +268,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         project.line(&["finish", run, "--status", "interrupted"]);
         project.expect(4, &["exec", "begin", "--line", "38", "--run", run], b"");
 
-        // From the middle: opened again, and on to the end.
+        // In the middle of the program: the run is opened again and recorded to its end.
         project.expect(0, &["resume", run, "--begin"], b"");
         let report = project.line(&["exec", "begin", "--line", "38", "--run", run]);
         project.expect(

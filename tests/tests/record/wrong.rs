@@ -1,4 +1,5 @@
-//! What is wrong is refused: with what, why and what to do next, its exit code, and not one byte changed.
+//! Tests that an invalid command is refused with what, why and the next step, the right exit code, and without
+//! changing a byte.
 
 mod asked;
 
@@ -50,8 +51,8 @@ session "Send"
 output report = session "Report"
 "#;
 
-/// How a run stands when something wrong is asked of it, and the commands that brought it there; a word each, or several
-/// in single quotes. What stands open is named by its execution ids.
+/// States of a run for invalid commands, with the commands that lead to each; an argument with blanks is in single
+/// quotes. The comments name open executions by their ids.
 const STAGES: &[(&str, &[&str])] = &[
     ("fresh", &[]),
     // 1 outline.
@@ -60,7 +61,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ("parallel", &["parallel run --line 16"]),
     // 1 the loop, 2 its draft.
     ("loop", &["exec run --line 21 --in 20"]),
-    // 1 the loop, which had its two rounds.
+    // 1 the loop, after its two rounds.
     (
         "used-up",
         &["loop begin --line 20", "loop iterate", "loop iterate"],
@@ -78,7 +79,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ),
     // 1 the gate, whose deadline is 14:00.
     ("gate", &["gate create --line 27"]),
-    // The same, asked an hour after its deadline.
+    // The same gate, an hour after its deadline.
     ("late", &["gate create --line 27"]),
     // 1 failed, after its three attempts.
     (
@@ -102,9 +103,9 @@ const STAGES: &[(&str, &[&str])] = &[
     ("interrupted", &["finish RUN --status interrupted"]),
 ];
 
-/// Stage, command, exit code, what and why, what to do next.
+/// State, command, exit code, what and why, the next step.
 const WRONG: &[(&str, &str, i32, &str, &str)] = &[
-    // Lines of another kind: the right command is named.
+    // Lines of another kind: the message names the right command.
     (
         "fresh",
         "exec begin --line 16",
@@ -238,7 +239,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "line 16 is a parallel, not",
         "`prosescope parallel run --line 16`",
     ),
-    // Lines that begin no statement, and statements that are not named, or twice.
+    // Lines that do not begin a statement, and statements that are named not at all or twice.
     (
         "fresh",
         "exec begin --line 14",
@@ -282,7 +283,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "the text is that of line 36, not of line 13",
         "the text or --line",
     ),
-    // Where a statement runs.
+    // The place in which a statement runs.
     (
         "parallel",
         "exec begin --line 17 --parent 1",
@@ -416,7 +417,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "execution 1 is not a parallel",
         "`prosescope parallel begin` printed",
     ),
-    // Flags that contradict the program.
+    // Options that contradict the program.
     (
         "fresh",
         "loop begin --line 20 --max 5",
@@ -614,7 +615,7 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
         "past its deadline",
         "goes on with: continue",
     ),
-    // What is over, and what is not.
+    // Finished and unfinished statements.
     (
         "parallel",
         "parallel join",
@@ -1071,7 +1072,8 @@ const WRONG: &[(&str, &str, i32, &str, &str)] = &[
 const NOON: &str = "2026-01-25 12:00:00";
 const LATE: &str = "2026-01-25 15:00:00";
 
-/// The words of a command: its run stands for `RUN`, and is named where neither the command nor its environment does.
+/// Splits a command into words. `RUN` stands for its run, which is added as an option if neither the command nor its
+/// environment names it.
 fn words(command: &str, run: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (set, command) = environment(command);
@@ -1090,7 +1092,7 @@ fn words(command: &str, run: &str) -> Vec<String> {
     words
 }
 
-/// What `PROSE_RUN` is for a command that begins with it, and the rest of the command.
+/// Returns the value of `PROSE_RUN` at the beginning of a command, and the rest of the command.
 fn environment(command: &str) -> (Option<&str>, &str) {
     match command.strip_prefix("PROSE_RUN=") {
         Some(rest) => {
@@ -1101,7 +1103,7 @@ fn environment(command: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// All files of the project with their bytes, but for locks.
+/// Returns all files of the project with their bytes, except locks.
 fn files(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![project.path().to_owned()];
@@ -1119,7 +1121,7 @@ fn files(project: &Project) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// A project with a run at each stage, which is its id.
+/// Builds a project with a run in each state; the state's name is the run's id.
 fn prepared(form: &str) -> Option<Project> {
     let project = Project::new(PROGRAM)?;
     std::fs::write(project.path().join("value"), "a value").expect("written");
@@ -1147,7 +1149,7 @@ fn asked(project: &Project, now: &str, line: &str, run: &str) -> Output {
         .expect("prosescope runs")
 }
 
-/// What is wrong with the answer to something wrong.
+/// Returns what is wrong with the response to an invalid command.
 fn check(
     project: &Project,
     (stage, command, code, says, next): &(&str, &str, i32, &str, &str),
@@ -1157,7 +1159,7 @@ fn check(
     let out = asked(project, now, command, stage);
     let (stdout, said) = (text(&out.stdout), text(&out.stderr));
     let (message, rest) = said.split_once('\n').unwrap_or((&said, ""));
-    // What the command line itself refuses has its own words, and its own way on.
+    // Errors of the command-line parser have their own wording and their own next step.
     let usage = rest.contains("try '--help'");
     let goes_on = |line: &str| usage || line.trim_start().starts_with('→');
     let mut odd = Vec::new();

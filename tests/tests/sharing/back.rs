@@ -1,4 +1,4 @@
-//! There and back: a run that is shared as it is, opened and converted to its form, is the run.
+//! Tests that a run shared raw, opened, and converted to its form is the original run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,7 +44,7 @@ fn a_raw_copy_is_the_run_again() {
             let out = project.command(&convert).output().expect("it runs");
             if !out.status.success() {
                 let said = String::from_utf8_lossy(&out.stderr);
-                // What convert does not take as it is it does not take as a copy.
+                // If `convert` refuses the original, it also refuses the copy.
                 let original = ["convert", &name, "--to", form, "--out", "original"];
                 let original = project.command(&original).output().expect("it runs");
                 if original.status.success() {
@@ -71,7 +71,7 @@ fn a_raw_copy_is_the_run_again() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The files are those of the run: byte by byte, and of a database row by row.
+/// Asserts that the files equal those of the run: byte by byte, and databases row by row.
 fn same_files(
     project: &Project,
     run: &Path,
@@ -116,7 +116,7 @@ fn walk(folder: &Path, inside: &str, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Every row of every table, and what made it.
+/// Returns every row of every table, and the SQL that created the tables.
 fn rows(path: &Path) -> Vec<String> {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("open");
     let texts = |sql: &str| -> Vec<String> {

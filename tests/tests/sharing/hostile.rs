@@ -1,5 +1,5 @@
-//! Files that somebody made to do harm, or that were damaged on their way, opened by the program itself: within 2 s of processor time
-//! and 256 MB, with an error that says why, and with nothing written but where it unpacks.
+//! Tests malicious and damaged files, opened by the program itself: within 2 s of processor time and 256 MB, with an
+//! error that gives the reason, and with nothing written outside of the place for unpacking.
 
 use std::fs;
 use std::io::Write;
@@ -14,11 +14,11 @@ use prosescope_test_support::zip::{Entry, zip, zip_listing, zip_long, zip_of_a_m
 
 use crate::project::Project;
 
-/// What opening comes to.
+/// The result of opening a file.
 enum Comes {
-    /// It is refused with these words.
+    /// The file is refused with these words.
     Refused(&'static str),
-    /// It is opened or refused.
+    /// The file is opened or refused.
     Either,
 }
 use Comes::{Either, Refused};
@@ -26,7 +26,7 @@ use Comes::{Either, Refused};
 const STATE: &[u8] =
     b"# run:20260301-100000-abcdef p.prose\n1\xe2\x86\x92 a \xe2\x9c\x93\n---end\n";
 
-/// An entry whose bytes are packed.
+/// Returns an entry with compressed bytes.
 fn packed(name: &str, bytes: &[u8]) -> Entry {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).expect("packed");
@@ -45,7 +45,7 @@ fn sum(bytes: &[u8]) -> u32 {
     sum.sum()
 }
 
-/// The same of one text many times, of so many bytes in all.
+/// Returns a compressed entry with a repeated text, of this many bytes in all.
 fn repeated(name: &str, text: &str, len: usize) -> Entry {
     packed(name, &text.as_bytes().repeat(len / text.len()))
 }
@@ -61,7 +61,7 @@ fn with(more: Entry) -> Vec<u8> {
     zip(&[sound(), vec![more]].concat())
 }
 
-/// A page as ours are, with this in the place of its run.
+/// Returns a page like those of `prosescope share`, with this text instead of its run.
 fn page(len: &str, text: &str) -> Vec<u8> {
     format!(
         "<!doctype html>\n<meta name=\"prosescope-served\" content=\"\">\n<script type=\"text/plain\" id=\"prosescope-run\" data-bytes=\"{len}\">{text}</script>\n"
@@ -75,11 +75,12 @@ fn page_of(zip: &[u8]) -> Vec<u8> {
 
 const MB: usize = 1 << 20;
 
-/// Zips.
+/// Returns the zips.
 fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     let mut cases = Vec::new();
     let mut add = |name: &str, bytes: Vec<u8>, comes| cases.push((name.to_owned(), bytes, comes));
-    // As much as is unpacked of a small zip, as each file that is read; of what takes more memory than its length, less.
+    // The largest files that are unpacked from a small zip and read; smaller ones for files that take more memory
+    // than their length.
     for (file, text, size) in [
         ("r/state.md", "\0", 60),
         ("r/state.md", "1→ a ✓\n", 60),
@@ -212,7 +213,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         Refused("no zip that can be read"),
     );
     add("nothing", zip(&[]), Refused("the zip contains no files"));
-    // What lies in a shared file is not opened as one.
+    // A shared file within a shared file is not opened.
     let inner = zip(&sound());
     add(
         "a zip in a zip",
@@ -239,7 +240,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
     cases
 }
 
-/// Pages.
+/// Returns the pages.
 fn pages() -> Vec<(String, Vec<u8>, Comes)> {
     let sound = zip(&sound());
     let whole = page_of(&sound);
@@ -326,8 +327,8 @@ fn pages() -> Vec<(String, Vec<u8>, Comes)> {
     cases
 }
 
-/// Gives a command with the processor time and the memory that an opened file may take; the time is twice that at the pace that the
-/// machine has where it is too little for a build with checks. More of either ends it by a signal.
+/// Runs a command with the processor time and memory allowed for an opened file; the time is doubled, at the
+/// machine's present speed, if a build with checks needs more. Exceeding a limit ends it by a signal.
 fn limited(project: &Project, args: &[&str]) -> Output {
     let once = |seconds: f64| {
         let command = project.command(args);
@@ -385,7 +386,7 @@ fn opened(cases: Vec<(String, Vec<u8>, Comes)>, end: &str) {
                 wrong.push(format!("{name}: {args:?} {}: {said:.300}", out.status));
             }
         }
-        // Nothing is left, and nothing was written elsewhere.
+        // No files remain, and nothing was written elsewhere.
         let left = |folder: &str| fs::read_dir(project.at(folder)).expect("a folder").count();
         if (left(""), left("tmp")) != (3, 0) {
             wrong.push(format!("{name} left files"));

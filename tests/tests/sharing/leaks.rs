@@ -1,24 +1,25 @@
-//! A search for what may not remain that knows nothing of the rules: plain, and in each form in which a text can be written once.
+//! Searches for planted secrets independently of the rules: in plain form, and in each form in which a text can be
+//! encoded once.
 
 use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Bytes that a needle is found by.
+/// The number of bytes by which a needle is looked up.
 const HEAD: usize = 8;
 
-/// What it was added with, its form, its bytes.
+/// The number of the planted secret, its form, its bytes.
 type Needle = (usize, &'static str, Vec<u8>);
 
-/// Texts that are searched for.
+/// The texts to search for.
 #[derive(Default)]
 pub(crate) struct Sought {
     needles: HashMap<[u8; HEAD], Vec<Needle>>,
 }
 
 impl Sought {
-    /// Adds what may not remain of a planted secret, in every form.
+    /// Adds a part of a planted secret, which must not remain, in every form.
     pub(crate) fn add(&mut self, plant: usize, piece: &str) {
         for (form, bytes) in forms(piece) {
             let Some(head) = bytes.first_chunk::<HEAD>() else {
@@ -29,7 +30,7 @@ impl Sought {
         }
     }
 
-    /// What is found, and in which form: by the number that it was added with.
+    /// Returns the secrets that were found, by number, with their form.
     pub(crate) fn found(&self, bytes: &[u8]) -> BTreeMap<usize, &'static str> {
         let mut found = BTreeMap::new();
         self.search(bytes, &mut found, "");
@@ -55,7 +56,7 @@ impl Sought {
     }
 }
 
-/// A text as it can be written.
+/// Returns a text in all its forms.
 pub(crate) fn forms(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let wide = |order: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(order).collect();
     let url = text.bytes().map(|b| match b {
@@ -72,7 +73,7 @@ pub(crate) fn forms(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("in JSON", json.as_bytes()[1..json.len() - 1].to_vec()),
         ("as escapes", escaped(text).into_bytes()),
     ];
-    // Wherever in a group of three bytes it begins, without the characters that hold a part of what is around it.
+    // Base64 at each alignment, without the characters that also encode neighbouring bytes.
     for before in 0..3 {
         let whole = [&b"xxx"[..before], text.as_bytes()].concat();
         let letters = STANDARD.encode(&whole);
@@ -84,13 +85,13 @@ pub(crate) fn forms(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     forms
 }
 
-/// Each character as an escape of JSON.
+/// Returns each character as a JSON escape.
 pub(crate) fn escaped(text: &str) -> String {
     let units = text.encode_utf16();
     units.map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
-/// Bytes without line breaks, the blanks behind them, and their escapes.
+/// Returns bytes without line breaks, the blanks after them, and their escapes.
 fn joined(bytes: &[u8]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(bytes.len());
     let mut rest = bytes;

@@ -1,4 +1,4 @@
-//! Runs in which secrets are sown.
+//! Builds runs with planted secrets.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ macro_rules! document {
     };
 }
 
-/// The tables of the documents.
+/// OpenProse's tables.
 const DOCUMENTS: [&str; 3] = [
     document!("schema"),
     document!("bindings_plain_key"),
@@ -34,12 +34,12 @@ const TABLES: [&str; 6] = [
     "gates",
 ];
 
-/// What is shared.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// A database as `prosescope init` makes it.
+    /// A database as made by `prosescope init`.
     Ours,
-    /// One as the documents make it, in UTF-16, with columns of somebody's own.
+    /// A database made with OpenProse's own SQL, in UTF-16, with additional columns.
     Documents,
     /// A folder.
     Files,
@@ -48,7 +48,7 @@ pub(crate) enum Made {
 }
 
 impl Made {
-    /// What the command names.
+    /// Returns the run's name in commands.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Made::Workflows => "workflows.db",
@@ -56,7 +56,7 @@ impl Made {
         }
     }
 
-    /// Makes it in a project.
+    /// Builds the run in a project.
     pub(crate) fn make(self, project: &Project, sower: &mut Sower) {
         fs::write(project.at("p.prose"), PROGRAM).expect("written");
         let run = project.at(".prose/runs/r");
@@ -78,7 +78,7 @@ impl Made {
                     .expect("set");
                 let sql = DOCUMENTS.join("\n");
                 for statement in sql.split_inclusive(";\n") {
-                    // One of them is what SQLite refuses.
+                    // SQLite refuses one of the statements.
                     let _ = conn.execute_batch(statement);
                 }
                 conn.execute_batch("INSERT INTO run (id, program_path) VALUES ('r', 'p.prose')")

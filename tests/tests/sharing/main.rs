@@ -1,7 +1,8 @@
-//! Proofs of `prosescope share`: no planted secret leaves, whatever it is and wherever it stands; the copy tells the same run; a raw
-//! copy is the run; a file that somebody made to do harm does none.
+//! Tests `prosescope share`: no planted secret is shared, whatever its kind and place; the redacted copy describes
+//! the same run; a raw copy equals the run; malicious files do no harm.
 //!
-//! Without `PROSE_SWEEP` each kind of secret and each place comes several times; with it each kind stands in each place.
+//! Without `PROSE_SWEEP`, each kind of secret and each place occurs several times; with it, each kind occurs in each
+//! place.
 
 mod back;
 mod hostile;

@@ -1,4 +1,4 @@
-//! A folder in which commands are given.
+//! A folder in which commands run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ pub(crate) struct Project {
 pub(crate) type Parts = Vec<(String, Vec<u8>)>;
 
 impl Project {
-    /// `None` where `prosescope` is missing, which was then said.
+    /// `None`, after printing why, if `prosescope` is missing.
     pub(crate) fn new() -> Option<Project> {
         let prose = needs::prose()?;
         let dir = tempfile::tempdir().expect("a folder");
@@ -40,7 +40,7 @@ impl Project {
         command
     }
 
-    /// Gives a command that succeeds; returns what it printed.
+    /// Runs a command that must succeed; returns its output.
     #[track_caller]
     pub(crate) fn done(&self, args: &[&str]) -> String {
         let out = self.command(args).output().expect("it runs");
@@ -49,7 +49,7 @@ impl Project {
         String::from_utf8(out.stdout).expect("text")
     }
 
-    /// What a command tells as JSON, whether it found something wrong (1) or not.
+    /// Returns the JSON output of a command, also if it found issues (exit code 1).
     #[track_caller]
     pub(crate) fn json(&self, args: &[&str]) -> serde_json::Value {
         let out = self.command(args).arg("--json").output().expect("it runs");
@@ -58,14 +58,14 @@ impl Project {
             .unwrap_or_else(|error| panic!("{args:?}: {error}: {said}"))
     }
 
-    /// A file that was written.
+    /// Returns the bytes of a file.
     #[track_caller]
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Vec<u8> {
         fs::read(self.at(path)).expect("a file")
     }
 }
 
-/// Every file of a zip.
+/// Returns every file of a zip.
 #[track_caller]
 pub(crate) fn parts(zip: &[u8]) -> Parts {
     let zip = Archive::open(zip, zip.len() as u64, 1 << 30).expect("a zip");
@@ -74,7 +74,7 @@ pub(crate) fn parts(zip: &[u8]) -> Parts {
     paths.map(|path| (path.clone(), whole(&path))).collect()
 }
 
-/// Every file of the zip in a page, and the page without it.
+/// Returns every file of the zip in a page, and the page without it.
 #[track_caller]
 pub(crate) fn page_parts(page: &[u8]) -> Parts {
     let packed = page::packed(page).expect("a page").expect("sound");

@@ -1,4 +1,4 @@
-//! Runs at hand: the examples, the fixtures and, where it lies beside the checkout, the corpus.
+//! Finds runs: the examples, the fixtures and, if it is beside the checkout, the corpus.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::project::Project;
 
-/// Runs of this checkout.
+/// Returns the runs of this checkout.
 pub(crate) fn ours() -> Vec<PathBuf> {
     let mut runs = Vec::new();
     below(&needs::root().join("examples/.prose/runs"), &mut runs);
@@ -18,7 +18,7 @@ pub(crate) fn ours() -> Vec<PathBuf> {
     runs
 }
 
-/// Runs of others; none where the corpus is not there.
+/// Returns the runs of the corpus; none if it is missing.
 pub(crate) fn theirs() -> Vec<PathBuf> {
     let mut runs = Vec::new();
     if let Some(corpus) = needs::shared("corpus/runs") {
@@ -27,7 +27,7 @@ pub(crate) fn theirs() -> Vec<PathBuf> {
     runs
 }
 
-/// Folders that hold a run's state.
+/// Adds the folders that contain a run's state.
 fn below(folder: &Path, runs: &mut Vec<PathBuf>) {
     let states = ["state.md", "state.db", "run.json", "program.prose"];
     if states.iter().any(|state| folder.join(state).is_file()) {
@@ -44,7 +44,7 @@ fn below(folder: &Path, runs: &mut Vec<PathBuf>) {
     entries.iter().for_each(|entry| below(entry, runs));
 }
 
-/// Copies a run to where nothing is around it, as in a shared file, which has no `.env` and no agents of a project; returns its name.
+/// Copies a run to a place without `.env` and project agents, as in a shared file; returns its name.
 pub(crate) fn alone(project: &Project, run: &Path) -> String {
     let name = run.file_name().expect("a name").to_string_lossy();
     let to = project.at(&*name);
@@ -53,7 +53,7 @@ pub(crate) fn alone(project: &Project, run: &Path) -> String {
     name.into_owned()
 }
 
-/// What the commands tell of a run, wherever it lies; `None` where they do not read it.
+/// Returns the output of all commands about a run, independent of its place; `None` if they cannot read it.
 pub(crate) fn told(project: &Project, run: &str, name: &str) -> Option<Vec<(&'static str, Value)>> {
     let reads = project.command(&["show", run]).output().expect("it runs");
     if !matches!(reads.status.code(), Some(0 | 1)) {
@@ -68,7 +68,7 @@ pub(crate) fn told(project: &Project, run: &str, name: &str) -> Option<Vec<(&'st
     Some(views.into())
 }
 
-/// Leaves out of a view what is said of the copy and not of the run: where it lies, what to do next, how long ago it was.
+/// Removes the parts of a view that describe the copy and not the run: its place, the next steps, its age.
 fn forget(value: &mut Value, run: &str, name: &str) {
     match value {
         Value::Object(object) => {

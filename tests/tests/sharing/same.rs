@@ -1,11 +1,12 @@
-//! A redacted run is told as before: the same ids, statuses, times, ties, rounds and positions, and texts of as many lines.
+//! Compares a redacted run with the original: equal ids, statuses, times, references, rounds and positions, and texts
+//! with equal numbers of lines.
 
 use serde_json::Value;
 
 use crate::project::Project;
 use crate::runs::{alone, ours, theirs, told};
 
-/// Measures of a text, which a replacement changes, and what follows from its length.
+/// Keys for lengths, which a replacement changes, and values that depend on them.
 const LENGTHS: [&str; 5] = [
     "len",
     "bytes",
@@ -13,7 +14,7 @@ const LENGTHS: [&str; 5] = [
     "preview",
     "attachment_len",
 ];
-/// What a link is computed from.
+/// Keys for hashes, which depend on the text.
 const SEALS: [&str; 6] = ["hash", "head", "prev", "prompt_hash", "chain", "seal"];
 
 #[test]
@@ -44,7 +45,7 @@ fn a_redacted_run_is_told_as_before() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Says where two views differ; what a replacement changes may, unless the copy is to be the run as it is.
+/// Fails where two views differ, except in parts that a replacement changes; a raw copy must not differ at all.
 pub(crate) fn compare(
     at: &str,
     before: &Value,

@@ -1,4 +1,4 @@
-//! Each kind of secret in each place: none of them is in what leaves, in any form.
+//! Tests each kind of secret in each place: no shared file contains one of them in any form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::made::Made;
 use crate::project::{Parts, Project, page_parts, parts};
 use crate::sown::Sower;
 
-/// Shares of all kinds × places that are made in all; one of them in CI.
+/// The number of shares for all combinations of kinds and places; CI runs one of them.
 const TURNS: usize = 180;
 
-/// What was left: a kind of secret in a place, and where it was found, in which form.
+/// The secrets that were found: kind and place, with the file and the form.
 #[derive(Default)]
 struct Left {
     all: BTreeMap<String, usize>,
@@ -31,7 +31,7 @@ impl Left {
         }
     }
 
-    /// At least 98 of 100 kinds are replaced in each place, and no other than those that the documents name is left.
+    /// Asserts that at least 98 of 100 kinds are replaced in each place, and that only the documented kinds are not.
     #[track_caller]
     fn judge(&self, made: Made) {
         let table: Vec<String> = self
@@ -49,14 +49,14 @@ impl Left {
     }
 }
 
-/// One turn in CI; with `PROSE_SWEEP` all, or (`PROSE_SWEEP=10`) every tenth.
+/// Returns one turn in CI; with `PROSE_SWEEP` all, or with `PROSE_SWEEP=10` every tenth.
 fn turns() -> impl Iterator<Item = usize> {
     let swept = std::env::var("PROSE_SWEEP").ok();
     let step = swept.map_or(TURNS, |step| step.parse().unwrap_or(1));
     (0..TURNS).step_by(step.max(1))
 }
 
-/// Shares in every form, and searches.
+/// Shares in every form, and searches the files.
 fn none_is_left(made: Made) {
     let mut left = Left::default();
     for turn in turns() {
@@ -75,7 +75,7 @@ fn none_is_left(made: Made) {
         let said = share(&["-o", "r.zip", "--with", "history"]);
         left.search(&sower, &vec![("the report".to_owned(), said.into_bytes())]);
         left.search(&sower, &parts(&project.read("r.zip")));
-        // The other forms hold the same bytes.
+        // The other forms contain the same bytes.
         if turn > 0 || made == Made::Workflows {
             continue;
         }
@@ -115,7 +115,7 @@ fn of_workflows() {
     none_is_left(Made::Workflows);
 }
 
-/// A value whose name says that it is secret, in each form of a run: nothing else tells it.
+/// A value that only its name marks as secret, in each form of a run.
 #[test]
 fn of_values_whose_names_say_so() {
     for form in ["filesystem", "sqlite"] {
@@ -141,7 +141,8 @@ fn of_values_whose_names_say_so() {
     }
 }
 
-/// A query names a table, so a name there cannot be replaced: what holds a secret there does not leave. A run's own name is replaced.
+/// Queries use the names of tables, so these cannot be replaced: a table whose name contains a secret is not shared.
+/// A run's own name is replaced.
 #[test]
 fn of_names() {
     let Some(project) = Project::new() else {
@@ -166,7 +167,7 @@ fn of_names() {
         assert_eq!(sought.found(&bytes), BTreeMap::new(), "{path}");
     }
     assert_eq!(sought.found(&zip), BTreeMap::new());
-    // A run whose own name is a secret has another in the copy.
+    // A run whose name is a secret has a different name in the copy.
     let name = secret(8);
     project.done(&["init", "p.prose", "--id", &name, "--state", "filesystem"]);
     project.done(&["share", &name, "-o", "n.zip"]);

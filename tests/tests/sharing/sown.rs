@@ -1,4 +1,4 @@
-//! Secrets that are planted: which kind in which place, and what of it may not remain.
+//! Plants secrets: decides which kind goes to which place, and which part of it must not remain.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use prosescope_redact::{Names, Rules, replace};
 use crate::leaks::Sought;
 use crate::planted::{Kind, kinds, plant};
 
-/// Secrets of a kind of which one is sought that is found where it stands alone: how many kinds are, and of which secrets, the tests of
-/// the rules measure.
+/// The number of random secrets tried for one that the rules find when it stands alone. The tests of the rules
+/// measure how many kinds and secrets are found.
 const TRIES: u64 = 20;
 
-/// Kinds that are not found wherever they stand, as docs/reference/sharing.md says.
+/// Kinds that are not found in any place, as docs/reference/sharing.md says.
 pub(crate) const UNFOUND: [&str; 1] = ["mailgun-signed"];
 
 /// A secret in a place.
@@ -20,9 +20,9 @@ pub(crate) struct Sown {
     pub(crate) kind: &'static str,
 }
 
-/// Gives each place the secrets that are its turn.
+/// Assigns to each place the secrets of this turn.
 pub(crate) struct Sower {
-    /// Which part of all kinds × places this is, and of how many.
+    /// The number of this part of all combinations of kinds and places, and the number of parts.
     turn: usize,
     turns: usize,
     places: BTreeMap<String, usize>,
@@ -43,12 +43,12 @@ impl Sower {
         }
     }
 
-    /// The texts that are to stand in a place: each holds a secret that stands nowhere else.
+    /// Returns the texts for a place, each with a secret that occurs nowhere else.
     pub(crate) fn texts(&mut self, place: &str) -> Vec<String> {
         self.fitting(place, |_| true)
     }
 
-    /// The same in a place that does not take every text.
+    /// Returns texts for a place that does not accept every text.
     pub(crate) fn fitting(&mut self, place: &str, fits: impl Fn(&str) -> bool) -> Vec<String> {
         let next = self.places.len();
         let place_number = *self.places.entry(place.to_owned()).or_insert(next);
@@ -89,7 +89,8 @@ fn name(kind: &Kind) -> &'static str {
     kind.0
 }
 
-/// What is secret of a secret: its words of at least 12 characters, or the whole; not what every secret of the kind says.
+/// Returns the secret parts of a secret: its words of at least 12 characters, or all of it; without text that every
+/// secret of the kind contains.
 fn pieces(secret: &str, known: impl Fn(&str) -> bool) -> Vec<&str> {
     let between = |c: char| c.is_whitespace() || matches!(c, ';' | ',' | '.' | '=');
     let words = secret.split(between).filter(|word| word.len() >= 12);

@@ -1,4 +1,4 @@
-//! Secrets in a run's folder: in each kind of file, and in names.
+//! Plants secrets in a run's folder: in each kind of file, and in names.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::leaks::escaped;
 use crate::sown::Sower;
 
-/// Files that hold texts one below the other: their place, and what stands before each text.
+/// Files with several texts: their path, and the prefix of each text.
 const TEXTS: [(&str, &str); 13] = [
     ("state.md", "> "),
     ("state.md", ""),
@@ -25,7 +25,7 @@ const TEXTS: [(&str, &str); 13] = [
     (".hidden", ""),
 ];
 
-/// Files that hold one text each.
+/// Files with one text each.
 const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     (
         "bindings/value{n}.md",
@@ -55,10 +55,10 @@ const ONE_EACH: [(&str, &str, &str, &str); 6] = [
     ("strange{n}", "", "", "a file of no kind"),
 ];
 
-/// How a text is written.
+/// Encodes a text.
 type Written = fn(&str) -> String;
 
-/// What JSON holds.
+/// Places in JSON.
 const JSONS: [(&str, Written); 4] = [
     ("value", |text| {
         json!({"note": ["x", {"y": text}]}).to_string()
@@ -112,7 +112,7 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     }
     gates(&add, sower);
     log(&add, sower);
-    // A name is one line, and no path.
+    // A name must be one line and not a path.
     let named = |text: &str| text.len() < 200 && !text.contains(['/', '\n', '\0', '\\']);
     for text in sower.fitting("a file's name", named) {
         add(&format!("attachments/{text}.txt"), "x\n");
@@ -120,7 +120,7 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     for text in sower.fitting("a folder's name", named) {
         add(&format!("deep/{text}/x.txt"), "x\n");
     }
-    // What is no text is left out.
+    // A file that is not text is left out of the copy.
     for (n, text) in sower.texts("UTF-16 with a mark").into_iter().enumerate() {
         let units = std::iter::once(0xfeff).chain(text.encode_utf16());
         let wide: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
@@ -136,7 +136,7 @@ pub(crate) fn sow(run: &Path, sower: &mut Sower) {
     }
 }
 
-/// Every field of a gate.
+/// Fills every field of a gate.
 fn gates(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     let fields = [
         "prompt",
@@ -165,7 +165,7 @@ fn gates(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     }
 }
 
-/// Every field of a log's row.
+/// Fills every field of a log's row.
 fn log(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     let fields = [
         "gate_id",
@@ -182,7 +182,7 @@ fn log(add: &dyn Fn(&str, &str), sower: &mut Sower) {
     ];
     let mut id = 100;
     for field in fields {
-        // What is no JSON is a line.
+        // A text that is not JSON must be one line.
         let fits = |text: &str| field != "no JSON" || !text.contains('\n');
         for text in sower.fitting(&format!("the log's {field}"), fits) {
             id += 1;

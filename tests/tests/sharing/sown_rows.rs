@@ -1,4 +1,5 @@
-//! Secrets in databases: in each column of each table, as text and as bytes, and in JSON as a value, a key and in escapes.
+//! Plants secrets in databases: in each column of each table, as text and as bytes, and in JSON as a value, a key and
+//! in escapes.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -14,14 +15,14 @@ struct Column {
     is_needed: bool,
 }
 
-/// Tables and columns that no document has.
+/// Tables and columns that OpenProse does not define.
 pub(crate) const UNKNOWN: &str = "
 CREATE TABLE notes (said TEXT, data BLOB, n INTEGER, anything);
 CREATE TABLE keyed (k TEXT, l TEXT, x, PRIMARY KEY (l, k)) WITHOUT ROWID;
 CREATE TABLE \"odd \"\"name\" (\"a column\" VARCHAR(20) DEFAULT 'x', \"order\" TEXT NOT NULL);
 ";
 
-/// How a text is put into a cell.
+/// Converts a text to the value of a cell.
 type Put = fn(&str) -> Value;
 
 const PUTS: [(&str, Put); 6] = [
@@ -41,7 +42,7 @@ const PUTS: [(&str, Put); 6] = [
     }),
 ];
 
-/// Adds tables and columns that nobody knows.
+/// Adds unknown tables and columns.
 pub(crate) fn unknown(conn: &Connection, of: &[&str]) {
     conn.execute_batch(UNKNOWN).expect("made");
     for table in of {
@@ -61,7 +62,7 @@ pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
     ) {
         let columns = columns(conn, &table);
         for (at, column) in columns.iter().enumerate() {
-            // The row's number holds no text.
+            // The row id cannot contain text.
             if column.is_key && column.declared == "INTEGER" {
                 continue;
             }
@@ -73,7 +74,7 @@ pub(crate) fn sow(conn: &Connection, sower: &mut Sower) {
             }
         }
     }
-    // What was deleted lies in free pages, until something else takes them.
+    // Deleted data stays in free pages until they are reused.
     conn.execute_batch("CREATE TABLE gone (said TEXT)")
         .expect("made");
     for text in sower.texts("deleted rows") {
@@ -106,7 +107,7 @@ fn columns(conn: &Connection, table: &str) -> Vec<Column> {
         .collect()
 }
 
-/// A row with this value in one column, and in the others what they need.
+/// Inserts a row with this value in one column, and valid values in the others.
 fn insert(conn: &Connection, table: &str, columns: &[Column], at: usize, value: Value, nth: i64) {
     let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));
     let mut names = Vec::new();

@@ -1,4 +1,5 @@
-//! The interpreter that knows nothing of programs: it runs what `next` offers, and fills in the words in capitals.
+//! An interpreter that does not read programs: it runs the commands offered by `next`, and fills in the words in
+//! capitals.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +8,9 @@ use crate::driver::{Stop, Vm, words};
 use crate::log::option;
 use crate::plan::{After, Fail};
 
-/// Steps after which it takes what ends something wherever that is offered.
+/// The number of steps after which it prefers commands that end something.
 const LONG: usize = 160;
-/// Most rounds of a loop, and items of a parallel.
+/// The most rounds of a loop, and items of a parallel.
 const MOST: usize = 3;
 
 struct State<'a> {
@@ -20,14 +21,14 @@ struct State<'a> {
     leaves: usize,
     rounds: BTreeMap<String, usize>,
     names: usize,
-    /// The failure moves outwards, until the run is opened again.
+    /// Whether the failure is propagated outwards until the run is opened again.
     outwards: bool,
-    /// Executions that were begun again.
+    /// The executions that were retried.
     retried: Vec<String>,
     thrown: bool,
 }
 
-/// Carries a run to its end.
+/// Records a run to its end.
 pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<(), Stop> {
     let mut state = State {
         vm,
@@ -46,7 +47,7 @@ pub(crate) fn interpret(vm: &mut Vm, seed: u64, fail: Option<Fail>) -> Result<()
 }
 
 impl State<'_> {
-    /// Runs one command; false at the end of the run.
+    /// Runs one command; returns false at the end of the run.
     fn step(&mut self) -> Result<bool, Stop> {
         self.steps += 1;
         let next = self.vm.json("next")?;
@@ -93,7 +94,7 @@ impl State<'_> {
         Ok(!command.starts_with("finish"))
     }
 
-    /// A program that throws ends as failed; after a failure of ours it is taken up again, once.
+    /// A program that throws ends as failed; after a failure caused by the test it is resumed once.
     fn finish_failed(&mut self, command: &str) -> Result<bool, Stop> {
         self.vm.go(command, "")?;
         if self.thrown && !self.outwards {
@@ -120,7 +121,7 @@ impl State<'_> {
             return failed;
         }
         let find = |part: &str| choices.iter().find(|choice| choice.contains(part)).cloned();
-        // A gate is approved.
+        // Gates are approved.
         if let Some(approve) = find("prosescope approve ") {
             return approve;
         }
@@ -144,7 +145,7 @@ impl State<'_> {
             self.thrown |= !self.outwards;
             return throws.clone();
         }
-        // Rounds and items end.
+        // Limits the number of rounds and items.
         let again = choices
             .iter()
             .find(|choice| choice.contains(" loop iterate ") || choice.contains("--item NAME"));
@@ -165,7 +166,7 @@ impl State<'_> {
         self.chance.one(choices).cloned().unwrap_or(last)
     }
 
-    /// Fails a statement instead of ending it, when its turn is there.
+    /// Fails a statement instead of ending it, if the plan requires that now.
     fn failure(&mut self, choices: &[String]) -> Option<String> {
         let id = choices.iter().find_map(|choice| {
             let args = words(choice);
@@ -181,7 +182,7 @@ impl State<'_> {
         Some(format!("prosescope exec fail {id} --error boom"))
     }
 
-    /// The words of a command without the name of the program, and with what it leaves open.
+    /// Returns the words of a command without the program's name, with its placeholders filled in.
     fn filled(&mut self, command: &str) -> String {
         let words: Vec<String> = command
             .split(' ')

@@ -1,4 +1,4 @@
-//! Chance that a seed repeats (splitmix64).
+//! Pseudo-random numbers from a seed (splitmix64).
 
 pub(crate) struct Chance(u64);
 
@@ -15,7 +15,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// A number below `most`; 0 where that is 0.
+    /// Returns a number below `most`; 0 if `most` is 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         match u64::try_from(most) {
             Ok(most) if most > 0 => usize::try_from(self.next() % most).unwrap_or(0),
@@ -23,7 +23,7 @@ impl Chance {
         }
     }
 
-    /// True once in `of` times.
+    /// Returns true once in `of` times on average.
     pub(crate) fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }

@@ -1,4 +1,4 @@
-//! What the run says of itself afterwards, beside what its interpreter did.
+//! Compares the recorded run with its interpreter's log.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::driver::{Stop, Vm};
 
-/// Rules that find nothing wrong: how the run was recorded, or what the program leaves to whoever runs it.
+/// Rules that are not errors: they describe how the run was recorded, or choices that the program allows.
 const NOTES: [&str; 1] = ["completed-by-session"];
 
 /// Compares a run with the log of its interpreter.
@@ -46,7 +46,7 @@ fn traced(vm: &mut Vm) -> Result<(), Stop> {
         };
         let what = format!("{id}, line {:?}, {}", did.line, row["text"]);
         let status = row["status"].as_str().unwrap_or_default();
-        // What failed in something that another attempt carried on is recovered.
+        // A failure inside a statement that a later attempt completed is recovered.
         let recovered = did.status == "failed" && status == "recovered";
         if status != did.status && !recovered {
             return differs(
@@ -111,7 +111,7 @@ fn traced(vm: &mut Vm) -> Result<(), Stop> {
     gates_and_items(vm, &rows)
 }
 
-/// The rounds that lie directly below a row.
+/// Counts the rounds directly below a row.
 fn rounds(rows: &[&Value], of: &Value) -> u32 {
     let level = of["level"].as_u64().unwrap_or(0);
     let below = rows
@@ -147,7 +147,7 @@ fn gates_and_items(vm: &Vm, rows: &[&Value]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What `check` finds: the first of each rule.
+/// Returns the findings of `check`: the first of each rule.
 fn issues(vm: &mut Vm) -> Result<Vec<Stop>, Stop> {
     let run = vm.run.clone();
     let report = vm.json(&format!("check {run}"))?;

@@ -1,4 +1,4 @@
-//! One run that an interpreter records: each command is a process of the real binary, and what it did is logged.
+//! A run recorded by an interpreter: each command is a process of the real binary, and its effect is logged.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use prosescope_test_support::run::fed;
 
 use crate::log::Log;
 
-/// How a run keeps its state.
+/// The form in which a run keeps its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Form {
     Sqlite,
@@ -25,10 +25,10 @@ impl Form {
     }
 }
 
-/// Why an interpreter cannot go on.
+/// The reason why an interpreter cannot continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stop {
-    /// What was tried: a command, or what was compared.
+    /// What was tried: a command or a comparison.
     pub(crate) tried: String,
     pub(crate) error: String,
 }
@@ -42,10 +42,10 @@ impl Stop {
     }
 }
 
-/// Commands that one run may take: what takes more does not end.
+/// The most commands for one run: with more, it would never end.
 const MOST: usize = 5_000;
 
-/// A folder with a program, and the run of it that is open.
+/// A folder with a program, and the open run of it.
 pub(crate) struct Vm {
     dir: tempfile::TempDir,
     prose: PathBuf,
@@ -83,7 +83,7 @@ impl Vm {
         Ok(vm)
     }
 
-    /// Runs a command, its words separated by blanks or quoted, and logs it. Returns what it prints.
+    /// Runs a command, whose words are separated by blanks or quoted, and logs it. Returns its output.
     pub(crate) fn go(&mut self, line: &str, input: &str) -> Result<String, Stop> {
         let args = words(line);
         let out = self.ask(&args, input)?;
@@ -91,7 +91,7 @@ impl Vm {
         Ok(out)
     }
 
-    /// Runs a command that must end with 0; it is not logged.
+    /// Runs a command that must exit with 0; it is not logged.
     pub(crate) fn ask(&mut self, args: &[String], input: &str) -> Result<String, Stop> {
         self.commands += 1;
         let shown = args.join(" ");
@@ -132,7 +132,7 @@ impl Vm {
         }
     }
 
-    /// The JSON that a command answers with.
+    /// Returns the JSON output of a command.
     pub(crate) fn json(&mut self, line: &str) -> Result<serde_json::Value, Stop> {
         let mut args = words(line);
         args.push("--json".to_owned());
@@ -140,13 +140,13 @@ impl Vm {
         serde_json::from_str(&out).map_err(|e| Stop::new(line, e.to_string()))
     }
 
-    /// Leaves the folder of the run where it is, and names it.
+    /// Keeps the folder of the run after the test, and returns its path.
     pub(crate) fn keep(mut self) -> String {
         self.dir.disable_cleanup(true);
         format!("{} (run {})", self.dir.path().display(), self.run)
     }
 
-    /// What a person does at a gate: looks who may decide, and approves.
+    /// Approves a gate as a person would: checks who may decide, and approves.
     pub(crate) fn approve(&mut self, gate: &str) -> Result<(), Stop> {
         let run = self.run.clone();
         let shown = self.json(&format!("gate show {run} {gate}"))?;
@@ -163,7 +163,7 @@ impl Vm {
     }
 }
 
-/// The words of a command line; quotes hold blanks together.
+/// Splits a command line into words; quotes keep blanks together.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

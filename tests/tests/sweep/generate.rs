@@ -1,11 +1,11 @@
-//! Makes programs of every construct, nested at random; the same seed makes the same program.
+//! Generates programs with every construct, randomly nested; the same seed gives the same program.
 
 use crate::chance::Chance;
 
-/// How deep statements nest.
+/// The deepest nesting of statements.
 const DEEPEST: usize = 3;
 
-/// A program.
+/// Returns a program.
 pub(crate) fn program(seed: u64) -> String {
     let mut maker = Maker {
         chance: Chance::new(seed),
@@ -18,13 +18,13 @@ pub(crate) fn program(seed: u64) -> String {
     maker.text
 }
 
-/// What a statement lies in.
+/// The context of a statement.
 #[derive(Debug, Clone, Copy, Default)]
 struct Within {
     depth: usize,
-    /// In a block, whose statements may not call others.
+    /// Whether it is in a block, whose statements may not call other blocks.
     block: bool,
-    /// In something that runs at once with others or again, where an input or a gate has no place.
+    /// Whether it runs several times or in parallel, where an input or a gate would make no sense.
     many: bool,
     in_try: bool,
 }
@@ -69,7 +69,7 @@ impl Maker {
         }
     }
 
-    /// A block with parameters that calls itself.
+    /// Adds a block with parameters that calls itself.
     fn block(&mut self) {
         self.line(0, "block work(part, depth):");
         let before = std::mem::replace(&mut self.values, vec!["part".to_owned()]);
@@ -318,7 +318,7 @@ impl Maker {
         self.body(indent + 1);
     }
 
-    /// What waits for somebody: a gate or an input.
+    /// Adds a statement that waits for a person: a gate or an input.
     fn asked(&mut self, indent: usize) {
         if self.within.many && self.chance.once_in(2) {
             return self.line(indent, "session \"Wait\"");

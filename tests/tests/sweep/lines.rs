@@ -1,6 +1,6 @@
-//! A program as somebody reads it who knows indentation and the first words of lines, and nothing else.
+//! Reads a program with only two rules: indentation, and the first words of lines.
 
-/// A statement's line, with the lines that are indented below it.
+/// A statement's line, with the lines indented below it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Line {
     pub(crate) no: u32,
@@ -8,13 +8,13 @@ pub(crate) struct Line {
     pub(crate) below: Vec<Line>,
 }
 
-/// The statements of a program, nested by indentation.
+/// Returns the statements of a program, nested by indentation.
 pub(crate) fn read(program: &str) -> Vec<Line> {
     let mut plain: Vec<(usize, u32, String)> = Vec::new();
     let (mut quoted, mut condition, mut open) = (false, false, 0_i64);
     for (at, line) in program.lines().enumerate() {
         let inside = quoted || condition || open > 0;
-        // A text in triple quotes and a condition in asterisks may go on below.
+        // A text in triple quotes, or a condition in asterisks, may continue on the next lines.
         if !condition && line.matches("\"\"\"").count() % 2 == 1 {
             quoted = !quoted;
         } else if !quoted && asterisks(line) % 2 == 1 {
@@ -54,13 +54,13 @@ fn nested(plain: &[(usize, u32, String)], at: &mut usize, least: usize) -> Vec<L
     lines
 }
 
-/// Pairs of asterisks outside of quotes.
+/// Counts pairs of asterisks outside of quotes.
 fn asterisks(line: &str) -> usize {
     let plain = line.split('"').step_by(2);
     plain.map(|part| part.matches("**").count()).sum()
 }
 
-/// Brackets that a line leaves open, outside of quotes.
+/// Counts the brackets that a line leaves open, outside of quotes.
 fn brackets(text: &str) -> i64 {
     let (mut open, mut quoted) = (0, false);
     for c in text.chars() {
@@ -75,7 +75,7 @@ fn brackets(text: &str) -> i64 {
     open
 }
 
-/// The name left of `=`, and what runs.
+/// Returns the name to the left of `=`, and the statement to its right.
 pub(crate) fn bound(text: &str) -> (Option<&str>, &str) {
     let rest = ["let ", "const ", "output "]
         .iter()
@@ -91,20 +91,20 @@ pub(crate) fn bound(text: &str) -> (Option<&str>, &str) {
         Some((name, what)) if plain(name.trim()) && !what.starts_with('=') => {
             (Some(name.trim()), what.trim())
         }
-        // `output x` hands back a value under its name.
+        // `output x` returns a value under its own name.
         None if rest != text && plain(rest) => (Some(rest), rest),
         _ => (None, text),
     }
 }
 
-/// The first word of what runs, without what is attached to it.
+/// Returns the first word of a statement, without punctuation attached to it.
 pub(crate) fn word(text: &str) -> &str {
     text.split(|c: char| c.is_whitespace() || ":(".contains(c))
         .next()
         .unwrap_or_default()
 }
 
-/// The block or the handle that a line names: of `do work(x)`, `block work(a):`, `use "…" as h`, `import "h" from …`.
+/// Returns the block or the handle in a line: of `do work(x)`, `block work(a):`, `use "…" as h`, `import "h" from …`.
 pub(crate) fn names(text: &str) -> &str {
     let imports = matches!(word(text), "use" | "import");
     if imports && let Some((_, handle)) = text.rsplit_once(" as ") {

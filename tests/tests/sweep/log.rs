@@ -1,8 +1,8 @@
-//! What an interpreter did: read from its commands and from the ids that they printed, and from nothing else.
+//! The log of an interpreter: built only from its commands and the ids that they printed.
 
 use std::collections::BTreeMap;
 
-/// What one execution, by its id, is expected to be in the trace.
+/// The expected facts of one execution in the trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Did {
     pub(crate) line: Option<u32>,
@@ -15,20 +15,21 @@ pub(crate) struct Did {
     pub(crate) wrote: Vec<String>,
 }
 
-/// Everything that was done in a run.
+/// The expected facts of a run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     pub(crate) by_id: BTreeMap<i64, Did>,
-    /// Gates in order: id, line, decision.
+    /// The gates in order: id, line, decision.
     pub(crate) gates: Vec<(String, Option<u32>, &'static str)>,
-    /// Items, by the line that began in them: an item begins with it and prints no id of its own.
+    /// The items, by the line that began in them: an item begins with its first statement and prints no id of its
+    /// own.
     pub(crate) items: Vec<(u32, String)>,
     loops: Vec<i64>,
     pub(crate) finished: Option<String>,
 }
 
 impl Log {
-    /// Adds what a command did that ended with 0.
+    /// Adds the effect of a successful command.
     pub(crate) fn note(&mut self, args: &[String], printed: &str) {
         let word = |nth: usize| args.get(nth).map_or("", |word| &**word);
         let number = |nth: usize| word(nth).parse::<i64>().unwrap_or(-1);
@@ -65,7 +66,7 @@ impl Log {
             }
             ("exec", "complete") => self.ended(number(2), "completed"),
             ("exec", "fail") => {
-                // A loop that fails does so in a round.
+                // A failing loop fails in one of its rounds.
                 if self.loops.contains(&number(2)) {
                     self.round(number(2));
                     if let Some(did) = self.by_id.get_mut(&number(2)) {
@@ -122,7 +123,7 @@ impl Log {
 
     fn round(&mut self, id: i64) {
         if let Some(did) = self.by_id.get_mut(&id) {
-            // Another attempt goes on in the round that failed.
+            // A retry continues in the round that failed.
             did.rounds += u32::from(!std::mem::take(&mut did.in_round));
         }
     }
@@ -142,13 +143,13 @@ impl Log {
     }
 }
 
-/// The value of an option.
+/// Returns the value of an option.
 pub(crate) fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     let at = args.iter().position(|arg| arg == name)?;
     args.get(at + 1).map(|value| &**value)
 }
 
-/// The id on the first line of what begins something.
+/// Returns the id on the first line of a command's output.
 pub(crate) fn first(printed: &str) -> Option<i64> {
     printed
         .lines()
@@ -159,7 +160,7 @@ pub(crate) fn first(printed: &str) -> Option<i64> {
         .ok()
 }
 
-/// A branch as `parallel run` lists it: its id and its name.
+/// Parses a branch as listed by `parallel run`: its id and its name.
 pub(crate) fn branch(line: &str) -> Option<(i64, String)> {
     let (id, name) = line.split_once(' ')?;
     Some((id.parse().ok()?, name.trim().to_owned()))

@@ -1,9 +1,9 @@
-//! The proof that every program can be recorded: two naive interpreters carry out programs with the real binary, and what is
-//! recorded is compared with what they did.
+//! Tests that every program can be recorded: two naive interpreters execute programs with the real binary, and the
+//! recorded runs are compared with their logs.
 //!
-//! The first knows what `help vm` says and the indentation of lines; the second knows only `next`. Plain `cargo test` takes a small
-//! part; `cargo xtask sweep` sets `PROSE_SWEEP` and takes the corpus of the shared folder too (`PROSE_SWEEP=once`: each
-//! program twice instead of in every way). `PROSE_SEED` chooses other cases.
+//! The first interpreter knows `help vm` and the indentation of lines; the second knows only `next`. Plain `cargo
+//! test` runs a small part; `cargo xtask sweep` sets `PROSE_SWEEP` and also runs the corpus of the shared folder
+//! (`PROSE_SWEEP=once`: each program twice instead of in every way). `PROSE_SEED` chooses other cases.
 
 mod by_next;
 mod chance;

@@ -1,4 +1,5 @@
-//! The naive interpreter: it knows what `help vm` says, the indentation of lines and their first words, and what commands print.
+//! A naive interpreter: it knows `help vm`, the indentation of lines and their first words, and the output of
+//! commands.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::lines::{Line, bound, names, read, word};
 use crate::log::{branch, first};
 use crate::plan::{After, Fail};
 
-/// How deep blocks call blocks; deeper ones end at once.
+/// The deepest chain of block calls; deeper calls end at once.
 const DEEPEST: usize = 3;
 
 /// How a statement ended.
@@ -17,7 +18,7 @@ const DEEPEST: usize = 3;
 pub(crate) enum Flow {
     Done,
     Failed,
-    /// The block hands back a value: what lies in it ends.
+    /// The block returns a value, which ends everything inside it.
     Returned,
 }
 
@@ -28,13 +29,13 @@ pub(crate) struct Naive<'a> {
     fail: Option<Fail>,
     leaves: usize,
     pub(crate) depth: usize,
-    /// The branch or item that statements run in.
+    /// The branch or item in which statements run.
     pub(crate) item: Option<String>,
     values: usize,
     outwards: bool,
 }
 
-/// Carries a run to its end.
+/// Records a run to its end.
 pub(crate) fn interpret(
     vm: &mut Vm,
     program: &str,
@@ -60,7 +61,7 @@ pub(crate) fn interpret(
     }
     naive.vm.go("finish --status failed", "")?;
     if naive.outwards {
-        // `help vm` goes on so: open the run again, retry what failed, then `next`.
+        // As `help vm` says: open the run again, retry the failed statement, then follow `next`.
         naive.vm.go("resume --begin", "")?;
         return by_next::interpret(naive.vm, seed, None);
     }
@@ -157,7 +158,7 @@ impl Naive<'_> {
         }
     }
 
-    /// Ends a statement without a body by its value.
+    /// Ends a statement without a body, with a value.
     pub(crate) fn leaf(&mut self, id: i64, line: &Line) -> Result<Flow, Stop> {
         let (name, what) = bound(&line.text);
         self.leaves += 1;
@@ -176,7 +177,7 @@ impl Naive<'_> {
         Ok(Flow::Done)
     }
 
-    /// Ends an execution: with its value, or with a value without a name, or with none.
+    /// Ends an execution: with a named value, an anonymous value, or none.
     pub(crate) fn end(&mut self, id: i64, name: Option<&str>, anonymous: bool) -> Result<(), Stop> {
         let value = self.value();
         match name {
@@ -191,7 +192,7 @@ impl Naive<'_> {
         Ok(())
     }
 
-    /// Ends what holds others as they ended.
+    /// Ends a statement with a body as its body ended.
     pub(crate) fn close(&mut self, id: i64, name: Option<&str>, flow: Flow) -> Result<Flow, Stop> {
         match flow {
             Flow::Failed => {
@@ -202,14 +203,14 @@ impl Naive<'_> {
         Ok(flow)
     }
 
-    /// Begins the statement of a line; its id.
+    /// Begins the statement of a line; returns its id.
     pub(crate) fn run(&mut self, no: u32) -> Result<i64, Stop> {
         let item = self.in_item();
         self.begin(&format!("exec run --line {no}{item}"))
             .map(|(id, _)| id)
     }
 
-    /// Runs a command that prints an id on its first line; the id and the branches below it.
+    /// Runs a command that prints an id on its first line; returns the id and the branches below it.
     pub(crate) fn begin(&mut self, command: &str) -> Result<(i64, Vec<(i64, String)>), Stop> {
         let printed = self.vm.go(command, "")?;
         let id = first(&printed).ok_or_else(|| Stop::new(command, "prints no id"))?;
@@ -248,7 +249,7 @@ impl Naive<'_> {
         self.close(id, name, flow)
     }
 
-    /// Asks at a gate, and lets a person approve it. What the program does not say of it is given.
+    /// Creates a gate and approves it. Adds options for what the program does not state.
     fn gate(&mut self, line: &Line) -> Result<Flow, Stop> {
         let mut command = format!("gate create --line {}{}", line.no, self.in_item());
         if names(&line.text).starts_with('*') {
@@ -275,7 +276,7 @@ impl Naive<'_> {
     }
 }
 
-/// Whether a line begins with one of these words.
+/// Returns whether a line begins with one of these words.
 fn is(line: &Line, words: &[&str]) -> bool {
     words.contains(&word(&line.text))
 }

@@ -1,10 +1,10 @@
-//! The naive interpreter's ways, handlers, rounds, branches and items.
+//! The naive interpreter's control flow: conditions, handlers, rounds, branches and items.
 
 use crate::driver::Stop;
 use crate::lines::{Line, bound, word};
 use crate::naive::{Flow, Naive};
 
-/// Most rounds of a loop, and items.
+/// The most rounds of a loop, and the most items.
 const MOST: usize = 3;
 
 impl Naive<'_> {
@@ -20,7 +20,7 @@ impl Naive<'_> {
         self.held(way)
     }
 
-    /// Begins a line, runs what is below it, and ends it.
+    /// Begins a line, runs the lines below it, and ends it.
     fn held(&mut self, line: &Line) -> Result<Flow, Stop> {
         let id = self.run(line.no)?;
         let flow = self.body(&line.below)?;
@@ -144,7 +144,7 @@ impl Naive<'_> {
         Ok(flow)
     }
 
-    /// `list | map:`, and the operations that follow it.
+    /// Runs `list | map:` and the operations that follow it.
     pub(crate) fn pipe(&mut self, group: &[Line], name: Option<&str>) -> Result<Flow, Stop> {
         let Some(line) = group.first() else {
             return Ok(Flow::Done);
@@ -174,7 +174,7 @@ impl Naive<'_> {
         Ok(all)
     }
 
-    /// Ends an item of several lines. No command prints the id of an item, so `next` is asked for it.
+    /// Ends an item of several lines. No command prints an item's id, so `next` is asked for it.
     fn end_item(&mut self, flow: Flow) -> Result<(), Stop> {
         let next = self.vm.json("next")?;
         let verb = if flow == Flow::Failed {

@@ -1,6 +1,6 @@
-//! What an interpreter is asked to let fail.
+//! The failure that an interpreter causes.
 
-/// A statement that fails, and how the run goes on.
+/// A statement to fail, and how the run continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fail {
     /// The ordinal, from 1, of the value that is not written.
@@ -8,11 +8,11 @@ pub(crate) struct Fail {
     pub(crate) after: After,
 }
 
-/// What follows a failure.
+/// The reaction to the failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Another attempt.
+    /// The statement is retried.
     Retry,
-    /// What it lies in fails, and so on; the failed run is opened again.
+    /// The enclosing statements fail too; then the failed run is opened again.
     Outwards,
 }

@@ -1,17 +1,17 @@
-//! The programs of a sweep: fixtures, the corpus, and those that are made.
+//! The programs of a sweep: fixtures, the corpus, and generated ones.
 
 use std::path::{Path, PathBuf};
 
 use crate::generate;
 
-/// A program by a name that finds it again.
+/// A program, with a name by which it can be run again.
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// Programs that the generator makes from these seeds.
+/// Returns the programs generated from these seeds.
 pub(crate) fn made(seed: u64, count: u64) -> Vec<Program> {
     let seeds = seed..seed.saturating_add(count);
     seeds
@@ -22,7 +22,7 @@ pub(crate) fn made(seed: u64, count: u64) -> Vec<Program> {
         .collect()
 }
 
-/// The programs in a folder and below, each text once.
+/// Returns the programs below a folder, each text once.
 pub(crate) fn below(folder: &Path) -> Vec<Program> {
     let mut paths = Vec::new();
     collect(folder, &mut paths);

@@ -1,4 +1,4 @@
-//! How many programs of how many, and what blocks the rest.
+//! Reports how many programs were recorded, and what blocks the others.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,13 +9,13 @@ use crate::driver::Stop;
 #[derive(Debug, Clone)]
 pub(crate) struct Ended {
     pub(crate) program: String,
-    /// Which interpreter, in which form, with a failure or without.
+    /// The interpreter, the form, and the kind of failure.
     pub(crate) way: String,
     pub(crate) stops: Vec<Stop>,
     pub(crate) commands: usize,
 }
 
-/// The table, and what is left by its kind.
+/// Returns the table of results, and the errors by kind.
 pub(crate) fn table(all: &[Ended]) -> String {
     let mut ways: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut kinds: BTreeMap<String, Vec<(&Ended, &Stop)>> = BTreeMap::new();
@@ -51,7 +51,8 @@ pub(crate) fn table(all: &[Ended]) -> String {
     out
 }
 
-/// What stops have in common: a rule, what of the trace differs, or the words of a message without what varies.
+/// Returns what errors have in common: a rule, the differing part of the trace, or the words of a message without its
+/// variable parts.
 fn kind(stop: &Stop) -> String {
     let start = |words: usize| {
         let words: Vec<&str> = stop.tried.split_whitespace().take(words).collect();

@@ -1,4 +1,4 @@
-//! Which programs are recorded in which ways, on two threads.
+//! Records programs in several ways, on two threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -13,24 +13,24 @@ use crate::programs::{Program, below, made};
 use crate::report::{Ended, table};
 use crate::{by_next, compare, naive};
 
-/// Programs that are made for plain `cargo test`, and for the whole sweep.
+/// The number of generated programs for plain `cargo test`, and for the whole sweep.
 const MADE: (u64, u64) = (40, 300);
 
-/// Which interpreter.
+/// The interpreter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// Indentation, and what `help vm` says.
+    /// The one that reads indentation and `help vm`.
     Reading,
-    /// What `next` offers.
+    /// The one that follows `next`.
     Next,
 }
 
-/// In how many ways each interpreter records a program.
+/// The number of ways in which each interpreter records a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ways {
-    /// In one form, with a failure or without.
+    /// In one form, with or without a failure.
     One,
-    /// In one form without a failure, and in the other with one or without.
+    /// In one form without a failure, and in the other with or without one.
     Two,
     /// In both forms, without a failure and with each kind.
     All,
@@ -88,7 +88,7 @@ fn sweep(by: By) {
 fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
     let mut tasks = Vec::new();
     for (program, Program { name, .. }) in programs.iter().enumerate() {
-        // By the name: what went wrong does so again when only that program is taken.
+        // Seeded by the name, so that an error recurs when only that program is run.
         let own = name.bytes().fold(seed, |own, byte| {
             own.wrapping_mul(31).wrapping_add(byte.into())
         });
@@ -115,7 +115,8 @@ fn tasks(by: By, programs: &[Program], seed: u64, ways: Ways) -> Vec<Task> {
                 add(forms[program % 2], None);
                 add(forms[(program + 1) % 2], fails[program % 3]);
             }
-            // The other interpreter takes the other form. Six programs in a row meet each form with each kind of failure.
+            // The other interpreter uses the other form. Any six consecutive programs combine each form with each
+            // kind of failure.
             Ways::One => {
                 let turn = program + usize::from(by == By::Next);
                 add(forms[turn % 2], fails[turn / 2 % 3]);
@@ -192,7 +193,7 @@ fn carried(
     server: Option<&'static Cluster>,
     commands: &mut usize,
 ) -> Result<Vec<Stop>, Stop> {
-    // One database for all: a database takes several megabytes.
+    // One database for all programs, because each takes several megabytes.
     static DATABASE: OnceLock<String> = OnceLock::new();
     let url = server.map(|server| DATABASE.get_or_init(|| server.database()).clone());
     let mut chance = Chance::new(task.seed ^ 0x5eed);

@@ -1,4 +1,4 @@
-//! Files that are no database, although they are called so.
+//! Files with the name of a database that are not one.
 
 use super::{Make, RUN, database, documents};
 use crate::Outcome::{Either, Refused};
@@ -47,7 +47,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // What SQLCipher leaves: a salt and noise, no header.
+        // A file of SQLCipher: a salt and noise, without a header.
         database(
             "an encrypted database",
             Refused("encrypted"),
@@ -55,7 +55,7 @@ pub(super) fn cases() -> Vec<Make> {
         )
     }));
     cases.push(Box::new(|| {
-        // Encryption extensions that keep the header readable.
+        // Some encryption extensions keep the header readable.
         let mut bytes = documents(RUN);
         let noise = Dice::new(6).noise(bytes.len() - 100);
         bytes[100..].copy_from_slice(&noise);

@@ -1,10 +1,10 @@
-//! Run folders as they are found, and as they may be: stale, mixed, contradicting themselves.
+//! Run folders in real and possible states: outdated, mixed, inconsistent.
 
 use super::{Make, RUN, documents, folder};
 use crate::Outcome::{self, Either, Refused, Shown};
 use crate::folders::{A, AGENTS, B, C, D, Files};
 
-/// A state file with its head; the rest is appended.
+/// Returns a state file with a head, followed by the given text.
 macro_rules! state {
     ($rest:expr) => {
         concat!(

@@ -1,4 +1,4 @@
-//! What lies beside a database: its `-wal`, `-shm` and `-journal` (errata R2).
+//! The files beside a database: its `-wal`, `-shm` and `-journal` (errata R2).
 
 use super::{Make, RUN, database, documents};
 use crate::Outcome::{self, Either, Refused, Shown};
@@ -34,7 +34,7 @@ pub(super) fn cases() -> Vec<Make> {
         Case::new("a -wal in place of the database", Refused("-wal")).file("state.db", wal)
     }));
     cases.push(Box::new(|| {
-        // The first commit of a new database: everything is in the log.
+        // The first commit of a new database: all its content is in the log.
         let after = documents(RUN);
         let (_, wal) = between(&[], &after);
         with_wal(
@@ -122,7 +122,7 @@ pub(super) fn cases() -> Vec<Make> {
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.extend([0, 0, 0, 1, 1, 2, 3, 4, 0, 0, 0, 3, 0, 0, 2, 0, 0, 0, 4, 0]);
         journal.resize(512, 0);
-        // A page that the checksum says nothing of.
+        // A page whose checksum is wrong.
         journal.extend([0, 0, 0, 2]);
         journal.extend([0x5a; 1024]);
         journal.extend([0; 4]);
@@ -133,7 +133,7 @@ pub(super) fn cases() -> Vec<Make> {
             .file("state.db-journal", crate::Dice::new(3).noise(5_000))
     }));
     cases.push(Box::new(|| {
-        // A journal that names another one, in a folder of the sender's choice.
+        // A journal that names another one, in a folder chosen by the sender.
         let mut journal = vec![0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
         journal.resize(512, 0);
         let name = b"/etc/passwd";
@@ -157,7 +157,7 @@ pub(super) fn cases() -> Vec<Make> {
     cases
 }
 
-/// A database and the log of its newest rows.
+/// Returns a database and the log of its newest rows.
 fn pair() -> (Vec<u8>, Vec<u8>) {
     let before = documents(RUN);
     let after = seeds::with(&before, |conn| {

@@ -1,4 +1,5 @@
-//! One case for each kind of damage or attack that docs/reference/formats.md and docs/contribute/errata.md name, and some that they imply.
+//! One case for each kind of damage or attack named in docs/reference/formats.md and docs/contribute/errata.md, and
+//! for some that they imply.
 
 mod attacks;
 mod files;
@@ -12,10 +13,10 @@ mod texts;
 use crate::seeds::{self, GATES_SCHEMA, PLAIN_KEY, SCHEMA};
 use crate::{Case, Outcome};
 
-/// Makes a case.
+/// Builds a case.
 pub(crate) type Make = Box<dyn Fn() -> Case>;
 
-/// All cases, by what they damage.
+/// Returns all cases, by the damaged part.
 pub(crate) fn all() -> Vec<Make> {
     let mut all = Vec::new();
     all.extend(tables::cases());
@@ -29,7 +30,7 @@ pub(crate) fn all() -> Vec<Make> {
     all
 }
 
-/// The documents' tables (with a key that SQLite takes), then these statements.
+/// Returns a database with OpenProse's tables (with a key that SQLite accepts), then these statements.
 fn documents(script: &str) -> Vec<u8> {
     seeds::make(
         "PRAGMA page_size = 1024",
@@ -37,17 +38,17 @@ fn documents(script: &str) -> Vec<u8> {
     )
 }
 
-/// These statements alone.
+/// Returns a database with only these statements.
 fn bare(script: &str) -> Vec<u8> {
     seeds::make("PRAGMA page_size = 1024", &[script])
 }
 
-/// A `state.db` and nothing else.
+/// Returns a case with only a `state.db`.
 fn database(name: &str, outcome: Outcome, bytes: Vec<u8>) -> Case {
     Case::new(name, outcome).file("state.db", bytes)
 }
 
-/// A folder of texts.
+/// Returns a case with a folder of texts.
 fn folder(name: &str, outcome: Outcome, files: &[(&str, &str)]) -> Case {
     let mut case = Case::new(name, outcome);
     for (path, text) in files {
@@ -56,7 +57,7 @@ fn folder(name: &str, outcome: Outcome, files: &[(&str, &str)]) -> Case {
     case
 }
 
-/// A row of `run` and a statement: what a database needs to be shown as a run.
+/// A row of `run` and a statement: the least content of a database that is shown as a run.
 const RUN: &str = "
 INSERT INTO run (id, program_path, program_source, started_at, updated_at, status)
 VALUES ('20260125-125506-002755', 'harbour.prose', 'let tide = session \"Read the tide\"', '2026-01-25 12:55:06',

@@ -1,11 +1,11 @@
-//! Paths that lead elsewhere, and things in a folder that are no files (errata R5).
+//! Paths that lead elsewhere, and entries of a folder that are not files (errata R5).
 
 use super::{Make, folder};
 use crate::Outcome::{self, Either, Shown};
 use crate::What;
 use crate::folders::A;
 
-/// A path beside a healthy run; what it holds must not be taken for a part of it.
+/// A path beside a healthy run; its content must not be taken for a part of the run.
 const PATHS: &[(&str, Outcome, &str)] = &[
     (
         "a path that leads up",
@@ -205,7 +205,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // A pipe beside a database: SQLite would open it and wait.
+        // A pipe beside a database: SQLite would open it and wait forever.
         folder("pipes where SQLite looks beside a database", Either, &[])
             .file("state.db", super::documents(super::RUN))
             .other("state.db-wal", What::Pipe)

@@ -9,7 +9,7 @@ use crate::Outcome::{self, Either, Refused, Shown};
 use crate::page::{self, put, put16, put32, varint};
 use crate::seeds::{self, MANY, make};
 
-/// Cases that change the header: name, outcome, where, new bytes.
+/// Cases that change the header: name, outcome, offset, new bytes.
 const HEADERS: &[(&str, Outcome, usize, &[u8])] = &[
     ("a page size of 0", Refused("page size"), 16, &[0, 0]),
     ("a page size of 3", Refused("page size"), 16, &[0, 3]),
@@ -211,7 +211,7 @@ pub(super) fn cases() -> Vec<Make> {
     cases
 }
 
-/// Many rows on pages of 512 bytes: `execution` has two levels of pages.
+/// Returns a database with many rows on pages of 512 bytes: `execution` has two levels of pages.
 fn many() -> Vec<u8> {
     let long =
         "INSERT INTO bindings (name, kind, value) VALUES ('long', 'let', hex(zeroblob(9000)))";
@@ -227,7 +227,7 @@ fn many() -> Vec<u8> {
     )
 }
 
-/// The root of `execution`, an inner page.
+/// Returns the root of `execution`, an inner page.
 fn root(bytes: &[u8]) -> page::Tree {
     page::root_of(bytes, "execution")
         .and_then(|root| page::tree(bytes, root))
@@ -235,7 +235,7 @@ fn root(bytes: &[u8]) -> page::Tree {
         .expect("a table of two levels")
 }
 
-/// A leaf of `execution`.
+/// Returns a leaf of `execution`.
 fn leaf(bytes: &[u8]) -> page::Tree {
     let root = root(bytes);
     let mut page = page::be32(bytes, root.cells[0]) as usize;
@@ -255,7 +255,7 @@ fn own_child(bytes: &mut Vec<u8>) {
     }
 }
 
-/// Every child of every inner page is the same leaf: its rows come again and again.
+/// Makes one leaf the child of every inner page, so that its rows are repeated again and again.
 fn shared_leaf(bytes: &mut Vec<u8>) {
     let (root, leaf) = (root(bytes), leaf(bytes));
     let inner: Vec<usize> = root
@@ -273,7 +273,7 @@ fn shared_leaf(bytes: &mut Vec<u8>) {
     }
 }
 
-/// New inner pages, each of which names the next one as all of its children: rows beyond counting.
+/// Adds inner pages, each of which has the next one as all of its children, so that the number of rows explodes.
 fn shared_levels(bytes: &mut Vec<u8>) {
     let (root, leaf) = (root(bytes), leaf(bytes));
     let first = page::count(bytes) + 1;
@@ -293,7 +293,7 @@ fn shared_levels(bytes: &mut Vec<u8>) {
     put(bytes, at, &page);
 }
 
-/// An inner page of a table: so many cells, all of which lead to the same child.
+/// Returns an inner page of a table with this many cells, all with the same child.
 fn inner_page(size: usize, child: u32, cells: usize) -> Vec<u8> {
     let mut page = vec![0; size];
     page[0] = 5;
@@ -402,7 +402,7 @@ fn record_header(bytes: &mut Vec<u8>, claim: u64) {
     }
 }
 
-/// The first page of the chain of the longest value.
+/// Returns the first page of the chain with the longest value.
 fn chain(bytes: &[u8]) -> usize {
     let root = page::root_of(bytes, "bindings").expect("bindings");
     let mut leaves = vec![root];
@@ -424,7 +424,7 @@ fn chain(bytes: &[u8]) -> usize {
             if one & 0x80 == 0 || two & 0x80 == 0 {
                 continue;
             }
-            // Three bytes of length: more than a page. What is kept on the leaf depends on the length.
+            // A length of three bytes exceeds a page. The part stored on the leaf depends on the length.
             let usable = 512_usize;
             let payload = (usize::from(one & 0x7f) << 14)
                 | (usize::from(two & 0x7f) << 7)
@@ -456,13 +456,14 @@ fn overflow_end(bytes: &mut Vec<u8>) {
     put32(bytes, at, 0);
 }
 
-/// Leaves full of rows whose statement, error and metadata each claim 60 KB and lie in the same chain: a file of
-/// some hundred KB that stands for hundreds of megabytes of text, no two rows alike.
+/// Adds leaves full of rows whose statement, error and metadata each claim 60 KB in the same overflow chain: a file
+/// of some hundred KB with hundreds of megabytes of text, no two rows alike.
 fn shared_overflow(bytes: &mut Vec<u8>) {
     const SIZE: usize = 512;
     let root = root(bytes);
-    // One record for all: id, index, text, status, started, completed, error, parent, metadata. What is kept on the
-    // leaf ends in the text's first bytes, and those are the row's own. The length is one that keeps little there.
+    // The record of all rows: id, index, text, status, started, completed, error, parent, metadata. The part on the
+    // leaf ends within the first bytes of the text, and these differ between rows. The length is one of which little
+    // is stored on the leaf.
     let header = |long: usize| {
         let text = varint(2 * long as u64 + 13);
         let mut header = vec![16, 0, 9];
@@ -528,7 +529,7 @@ fn shared_overflow(bytes: &mut Vec<u8>) {
     put32(bytes, 28, count);
 }
 
-/// An inner page over these pages, each with its last rowid.
+/// Returns an inner page over these pages, each with its last rowid.
 fn parent_of(size: usize, children: &[(u32, u64)]) -> Vec<u8> {
     let cells = children.len() - 1;
     let mut page = inner_page(size, children[cells].0, cells);

@@ -1,10 +1,10 @@
-//! What the rows of a database may say (docs/reference/formats.md, docs/contribute/errata.md).
+//! The possible content of a database's rows (docs/reference/formats.md, docs/contribute/errata.md).
 
 use super::{Make, RUN, bare, database, documents};
 use crate::Outcome::{self, Refused, Shown};
 use crate::seeds::{APPEND_ONLY, EXTENSIONS, GATES, IN_PLACE, NO_ROWIDS, SCHEMA, VALUES, make};
 
-/// Cases that are a script: name, outcome, whether the documents' tables come first, statements.
+/// Cases that are a script: name, outcome, whether OpenProse's tables come first, statements.
 const SCRIPTS: &[(&str, Outcome, bool, &str)] = &[
     ("only the table of executions", Shown(&["missing-table"]), false,
         "CREATE TABLE execution (id INTEGER PRIMARY KEY, statement_text TEXT, status TEXT);
@@ -149,7 +149,7 @@ pub(super) fn cases() -> Vec<Make> {
         }));
     }
     cases.push(Box::new(|| {
-        // What one `sqlite3` argument leaves: it stops at the statement that is refused (errata S1).
+        // The result of one `sqlite3` argument: the program stops at the refused statement (errata S1).
         let until = SCHEMA
             .split_once("CREATE TABLE IF NOT EXISTS bindings")
             .map_or(SCHEMA, |(before, _)| before);

@@ -1,4 +1,4 @@
-//! Texts of run folders that were made to hurt: sizes, depths, encodings (errata R4, R5).
+//! Malicious texts in run folders: sizes, depths, encodings (errata R4, R5).
 
 use super::{Make, folder};
 use crate::Case;
@@ -6,7 +6,7 @@ use crate::Outcome::{self, Either, Shown};
 
 const HEAD: &str = "# Execution State\n\nrun: 20260115-143052-a7b3c9\nprogram: a.prose\nstarted: 2026-01-15T14:30:52Z\n";
 
-/// A state file of this text, and a program of its own.
+/// Returns a case with a state file of this text, and a program.
 fn state(name: &str, outcome: Outcome, text: String) -> Case {
     folder(
         name,
@@ -16,12 +16,12 @@ fn state(name: &str, outcome: Outcome, text: String) -> Case {
     .file("state.md", text)
 }
 
-/// A trace of this text.
+/// Returns a state file with a trace of this text.
 fn trace(text: &str) -> String {
     format!("{HEAD}\n## Execution Trace\n\n```prose\n{text}\n```\n")
 }
 
-/// Makes a text.
+/// Builds a text.
 type Text = fn() -> String;
 
 /// State files: name, outcome, text.

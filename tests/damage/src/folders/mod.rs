@@ -1,4 +1,4 @@
-//! Run folders of every form, and what can happen to their files.
+//! Run folders of every form, and the possible damage to their files.
 
 mod seeds;
 
@@ -7,7 +7,7 @@ use crate::{Case, Entry, Outcome, What};
 
 pub(crate) use seeds::{A, AGENTS, B, C, D, Files, RUNS};
 
-/// The n-th damaged folder.
+/// Returns the n-th damaged folder.
 pub(crate) fn folder(n: usize) -> Case {
     let mut dice = Dice::new(0xf01d_0000 + n as u64);
     let (word, files) = RUNS[n % RUNS.len()];
@@ -23,7 +23,7 @@ pub(crate) fn folder(n: usize) -> Case {
     case
 }
 
-/// Words that mean something somewhere in these files.
+/// Words with a meaning somewhere in these files.
 const WORDS: [&str; 44] = [
     "# Execution State",
     "## Execution Trace",
@@ -71,7 +71,7 @@ const WORDS: [&str; 44] = [
     "\u{feff}",
 ];
 
-/// Does one thing to one file; says what.
+/// Damages one file in one way; returns the name of the damage.
 fn damage(entries: &mut Vec<Entry>, dice: &mut Dice) -> &'static str {
     let at = dice.throw(entries.len());
     let donor = match &entries[dice.throw(entries.len())].what {

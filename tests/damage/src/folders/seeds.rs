@@ -1,9 +1,9 @@
 //! Healthy run folders, one of each form (docs/reference/formats.md).
 
-/// Files of a folder: path and text.
+/// The files of a folder: path and text.
 pub(crate) type Files = &'static [(&'static str, &'static str)];
 
-/// The folders that are damaged.
+/// The folders to damage.
 pub(crate) const RUNS: &[(&str, Files)] = &[
     ("form A", A),
     ("form B", B),

@@ -1,4 +1,4 @@
-//! Opens cases one by one and reports of each what was read, the processor time it took and how much it held.
+//! Opens cases one by one and reports for each the result, the processor time and the memory.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,14 +16,14 @@ use prosescope_test_support::work::spent;
 use crate::memory::Peak;
 use crate::{place, too_slow};
 
-/// The stack that a browser gives to WebAssembly is one megabyte; unoptimised code takes more of it.
+/// A browser gives WebAssembly a stack of one megabyte; unoptimised code needs more.
 const STACK: usize = 4 << 20;
 
-/// How often a case is tried that takes too much processor time; the least counts. Processors that share a core or its
-/// memory with busy ones do the same work in more time.
+/// How often a case that exceeds its processor time is tried; the shortest time counts. A processor that shares a
+/// core or its memory with busy ones needs more time for the same work.
 const TRIES: usize = 4;
 
-/// What came of a case.
+/// The report about a case.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Report {
     pub(crate) case: usize,
@@ -34,11 +34,11 @@ pub(crate) struct Report {
     pub(crate) trouble: Option<String>,
 }
 
-/// What a line of a report begins with.
+/// The beginning of a report's line.
 const MARK: &str = "\u{1}report\t";
 
 impl Report {
-    /// A case that took its process with it.
+    /// Returns the report about a case that ended its process.
     pub(crate) fn died(case: usize, how: &str) -> Report {
         Report {
             case,
@@ -49,7 +49,7 @@ impl Report {
     }
 
     pub(crate) fn read(line: &str) -> Option<Report> {
-        // The first one follows the name of the test on its line.
+        // The first report follows the name of the test on its line.
         let (_, rest) = line.split_once(MARK)?;
         let mut fields = rest.splitn(6, '\t');
         let mut next = || fields.next();
@@ -91,7 +91,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs cases and reports each.
+/// Runs cases and prints a report for each.
 pub(crate) fn run(from: usize, to: usize) {
     for case in from..to {
         let mut report = one(case).0;
@@ -105,7 +105,7 @@ pub(crate) fn run(from: usize, to: usize) {
     }
 }
 
-/// Runs the cases whose names contain a text, and prints what was read of each.
+/// Runs the cases whose names contain a text, and prints what was read.
 pub(crate) fn show(named: &str) {
     let cases = 0..prosescope_damage::count();
     for n in cases.filter(|n| prosescope_damage::case(*n).name.contains(named)) {
@@ -148,7 +148,7 @@ pub(crate) fn show(named: &str) {
 
 type Seen = (&'static str, Visited, Duration, usize);
 
-/// Opens a case in a thread of its own, on disk and in memory.
+/// Opens a case in a separate thread, from disk and from memory.
 fn one(n: usize) -> (Report, Vec<Seen>) {
     let case = prosescope_damage::case(n);
     let name = case.name.clone();
@@ -191,7 +191,7 @@ fn said(panic: &Box<dyn std::any::Any + Send>) -> String {
     words.unwrap_or("something").to_owned()
 }
 
-/// What every way of opening came to, and whether all of the case could be put on disk.
+/// Returns the result of every way to open the case, and whether the whole case could be written to disk.
 fn every_way(case: &Case) -> (Vec<Seen>, bool) {
     let mut seen = Vec::new();
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
             .map(|disk| Rc::new(disk) as Rc<dyn Source>)
             .map_err(|error| error.to_string())
     }));
-    // What lies beside a database makes the difference here, and damaged pages make none.
+    // Read directly: the files beside the database matter here, and page damage does not.
     let file = case.entries.first().filter(|e| e.path.ends_with(".db"));
     if let Some(file) = file.filter(|_| case.outcome != Outcome::Either || case.entries.len() > 1) {
         seen.push(measured("file", || {
@@ -210,7 +210,7 @@ fn every_way(case: &Case) -> (Vec<Seen>, bool) {
                 .map_err(|error| error.to_string())
         }));
     }
-    // What is held in memory is the case's own, and not counted.
+    // The bytes kept in memory belong to the case, so they are not counted.
     let memory: Rc<dyn Source> = Rc::new(case.in_memory());
     seen.push(measured("memory", || Ok(Rc::clone(&memory))));
     (seen, whole)
@@ -228,7 +228,7 @@ fn measured(way: &'static str, open: impl FnOnce() -> Result<Rc<dyn Source>, Str
     (way, visited, took, peak.bytes())
 }
 
-/// Whether reading came to what it must come to.
+/// Returns an error if reading did not have the required outcome.
 fn judge(case: &Case, seen: &[Seen], on_disk: bool) -> Option<String> {
     let in_memory = case.entries.iter().all(|e| matches!(e.what, What::File(_)));
     let ways = seen.iter().filter(|(way, ..)| match *way {

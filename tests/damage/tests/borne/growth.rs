@@ -1,7 +1,7 @@
-//! Time and memory grow with each kind of row as the number of rows does, and no faster: runs of n and of 4n rows of one
-//! kind are opened, and every page of all rows is built.
+//! Tests that time and memory grow at most linearly with the number of rows of each kind: opens runs of n and of 4n
+//! rows, and builds every page of all rows.
 //!
-//! `PROSE_SWEEP=1` takes ten times as many rows. What takes a quadratic time with a small factor shows only then.
+//! `PROSE_SWEEP=1` uses ten times as many rows, which also reveals quadratic growth with a small factor.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -23,17 +23,17 @@ use crate::memory::Peak;
 /// 2026-01-25 14:00:00 UTC.
 const NOW: i64 = 1_769_349_600_000;
 
-/// How many times as much four times the rows may take.
+/// The largest factor between the costs of 4n and n rows.
 const MOST: f64 = 4.6;
 
-/// What is not counted: what a run without rows takes, and what a measurement may be off by.
+/// The allowance that is not counted: the cost of a run without rows, and the error of measurement.
 const TIME: Duration = Duration::from_millis(150);
 const MEMORY: usize = 2 << 20;
 
-/// Memory is counted for the process: one measures at a time.
+/// Memory is counted for the whole process, so measurements run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Rows of the smaller run.
+/// Returns the number of rows of the smaller run.
 fn rows() -> usize {
     match env::var_os("PROSE_SWEEP") {
         Some(_) => 10_000,
@@ -44,8 +44,8 @@ fn rows() -> usize {
 const A: &str = "session \"A\"\n";
 const TIMES: &str = "'2026-01-15 10:00:00'";
 
-/// Kinds of rows in a database: name, one part of the program, its repeated part, and statements, in which `N` are the
-/// numbers from 1 on.
+/// Kinds of rows in a database: name, a fixed part of the program, its repeated part, and statements in which `N`
+/// contains the numbers from 1 on.
 const TABLES: &[(&str, &str, &str, &[&str])] = &[
     ("gates without executions", A, "", &["INSERT INTO gates (id, run_id, prompt) SELECT 'g' || i, 'r', 'Go?' FROM N"]),
     ("gates that were decided", A, "", &[
@@ -191,8 +191,8 @@ const STATE: &str = "# Execution State\n\nrun: r\nprogram: program.prose\nstarte
     ## Execution Trace\n\n```prose\nTRACE```\n";
 const GATE: &str = r#"{"id":"g","run_id":"r","prompt":"Go?","allow":["user"],"status":"pending"}"#;
 
-/// Kinds of things in a folder: name, and a file or files, in which `#` is a number: path, what stands before, and what is
-/// repeated; the path with a `#` is a file each.
+/// Kinds of entries in a folder: name, and one or more files with a path, a fixed beginning and a repeated part; `#`
+/// is a number, and a path with `#` means one file for each.
 const FILES: &[(&str, &str, &str, &str)] = &[
     (
         "lines of gates/audit.jsonl",
@@ -271,7 +271,7 @@ fn folder(rows: usize, (path, before, repeated): (&str, &str, &str)) -> Rc<dyn S
     Rc::new(MemorySource::new("run", files))
 }
 
-/// Builds all pages of a run as JSON, and throws each away.
+/// Builds all pages of a run as JSON, and discards them.
 fn pages_of(source: &Rc<dyn Source>) {
     fn page(page: &impl Serialize) {
         serde_json::to_writer(std::io::sink(), page).unwrap();
@@ -292,8 +292,8 @@ fn pages_of(source: &Rc<dyn Source>) {
     page(&pages::state_page(&session, true));
 }
 
-/// What building all pages takes: processor time, and bytes at most at a time. The least of several tries counts, as other
-/// processes only add.
+/// Returns the processor time and the peak memory of building all pages. The least of several tries counts, because
+/// other processes only add to it.
 fn measured(source: &Rc<dyn Source>, tries: usize) -> (Duration, usize) {
     let tries = (0..tries).map(|_| {
         let peak = Peak::start();
@@ -305,10 +305,10 @@ fn measured(source: &Rc<dyn Source>, tries: usize) -> (Duration, usize) {
         .unwrap()
 }
 
-/// Says what grew too fast from n to 4n rows.
+/// Returns an error if a cost grew too fast from n to 4n rows.
 fn grew(name: &str, make: &dyn Fn(usize) -> Rc<dyn Source>) -> Option<String> {
     let (few, many) = (make(rows()), make(4 * rows()));
-    // A second look only where the first one found something.
+    // More tries only if the first one exceeded the limit.
     for tries in [1, 3] {
         let (time, bytes) = measured(&few, tries);
         let (more_time, more_bytes) = measured(&many, tries);

@@ -1,8 +1,9 @@
-//! Every case is opened natively, on disk through the store and in memory, and every page of it is built: no panic,
-//! no abort, no hang, no more than the time and memory that an opened file may take.
+//! Opens every case natively, from disk through the store and from memory, and builds every page: no panic, no abort,
+//! no hang, and no more time and memory than allowed.
 //!
-//! The cases run in child processes of this test binary, so that one that dies is known by name and the others go
-//! on. `PROSE_DAMAGE=name` runs the cases whose names contain that text, in this process, and says what was read.
+//! The cases run in child processes of this test program, so that the test can name a case that crashes its process
+//! and continue with the others. `PROSE_DAMAGE=name` runs the cases whose names contain this text, in this process,
+//! and prints what was read.
 
 mod child;
 mod growth;
@@ -20,29 +21,29 @@ use std::time::Duration;
 use child::Report;
 use prosescope_test_support::work::{PATIENCE, pace};
 
-/// Processor time that opening a case and building all of its pages may take in an optimised build.
+/// The most processor time for opening a case and building all its pages in an optimised build.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// How many times that it may take as `cargo xtask test` builds the core, which it says by a variable: optimised a little,
-/// with checks that an optimised build has not.
+/// The factor for the build of `cargo xtask test`, recognised by an environment variable: slightly optimised, with
+/// additional checks.
 const CHECKED: u32 = 2;
 
-/// How many times that it may take where the core is not optimised at all.
+/// The factor for an unoptimised core.
 const UNOPTIMISED: u32 = 5;
 
-/// Memory that it may take, Rust's and SQLite's together.
+/// The most memory, of Rust and SQLite together.
 const MOST_MEMORY: usize = 256 << 20;
 
-/// Cases that a child takes on at a time.
+/// The number of cases in one child process.
 const BATCH: usize = 100;
 
-/// Tells a child which cases are its own: `from..to`.
+/// The environment variable with a child's cases: `from..to`.
 const CASES: &str = "PROSE_DAMAGE_CASES";
 
-/// Asks for the cases whose names contain this.
+/// The environment variable with a text in the names of the cases to run.
 const NAMED: &str = "PROSE_DAMAGE";
 
-/// [`MOST_TIME`] of the core as it was built, at the pace that the machine has now.
+/// Returns [`MOST_TIME`] for this build, at the machine's present speed.
 fn most_time() -> Duration {
     let built = match env::var_os("PROSE_TESTS_REQUIRE_ALL") {
         Some(_) => MOST_TIME * CHECKED,
@@ -51,7 +52,8 @@ fn most_time() -> Duration {
     built.mul_f64(pace())
 }
 
-/// Whether a case took more than [`most_time`]. The pace is not measured for one that needs no leave.
+/// Returns whether a case took longer than [`most_time`]. The machine's speed is measured only if the case needs the
+/// allowance.
 fn too_slow(report: &Report) -> bool {
     let took = Duration::from_millis(report.millis);
     took > MOST_TIME && took > most_time()
@@ -91,7 +93,8 @@ fn every_case_is_borne() {
     judge(reports);
 }
 
-/// Runs a case again that took too long, with no other beside it: two that share a core take up to twice their time each.
+/// Reruns a case that took too long, with no other beside it: two cases that share a core each take up to twice their
+/// time.
 fn alone(report: &mut Report) {
     for _ in 0..3 {
         if report.trouble.is_some() || !too_slow(report) {
@@ -104,7 +107,7 @@ fn alone(report: &mut Report) {
     }
 }
 
-/// The child's side: reads its own cases and reports each.
+/// The child's part: runs its cases and prints a report for each.
 #[test]
 fn child() {
     let Ok(cases) = env::var(CASES) else { return };
@@ -112,7 +115,7 @@ fn child() {
     child::run(from.parse().unwrap(), to.parse().unwrap());
 }
 
-/// Runs cases in children; a child that dies or hangs is replaced behind the case that it died of.
+/// Runs cases in child processes; after a child that crashes or hangs, a new one continues with the next case.
 fn run(from: usize, to: usize) -> Vec<Report> {
     let mut reports = Vec::new();
     let mut next = from;
@@ -127,7 +130,7 @@ fn run(from: usize, to: usize) -> Vec<Report> {
             .unwrap();
         let lines = lines(&mut child);
         loop {
-            // What takes this long without a report hangs.
+            // A case without a report after this time hangs.
             match lines.recv_timeout(PATIENCE) {
                 Ok(Line::Report(report)) => {
                     next += 1;
@@ -166,7 +169,7 @@ enum Line {
     End,
 }
 
-/// A child's reports as they come.
+/// Receives a child's reports as they are printed.
 fn lines(child: &mut Child) -> Receiver<Line> {
     let (sender, receiver) = mpsc::channel();
     let out = BufReader::new(child.stdout.take().unwrap());
@@ -180,13 +183,13 @@ fn lines(child: &mut Child) -> Receiver<Line> {
         }
         let _ = sender.send(Line::End);
     });
-    // What a panic says would fill the pipe; the reports carry it.
+    // Messages of panics would fill the pipe; the reports contain them.
     let errors = BufReader::new(child.stderr.take().unwrap());
     std::thread::spawn(move || errors.lines().map_while(Result::ok).for_each(drop));
     receiver
 }
 
-/// Says what was dearest, and fails with everything that went wrong.
+/// Prints the most expensive cases, and fails with all errors.
 fn judge(mut reports: Vec<Report>) {
     let mut say = std::io::stderr();
     let shown = reports.iter().filter(|r| r.opened > 0).count();

@@ -1,4 +1,4 @@
-//! Counts what is allocated: Rust's by an allocator that counts, SQLite's by its own counters.
+//! Counts allocated memory: Rust's by a counting allocator, SQLite's by its own counters.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +8,13 @@ struct Counting;
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// Beyond this an allocation fails, which ends the process: the machine that tests is spared.
+/// A larger allocation fails, which ends the process and protects the machine that runs the tests.
 const CEILING: usize = 1 << 30;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-// SAFETY: every call goes to the system's allocator as it came; only numbers are kept beside it.
+// SAFETY: every call is passed unchanged to the system's allocator; only counters are added.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -22,18 +22,18 @@ unsafe impl GlobalAlloc for Counting {
         if live > CEILING {
             return std::ptr::null_mut();
         }
-        // SAFETY: the caller's promises are handed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are handed on.
+        // SAFETY: the caller's guarantees are passed on.
         unsafe { System.dealloc(ptr, layout) }
     }
 }
 
-/// The most that was held at once since [`Peak::start`], in bytes.
+/// The peak of allocated memory since [`Peak::start`], in bytes.
 pub(crate) struct Peak {
     before: usize,
 }
@@ -51,9 +51,9 @@ impl Peak {
     }
 }
 
-/// The most that SQLite held at once since its counter was reset.
+/// Returns SQLite's peak memory since its counter was reset.
 fn sqlite(reset: bool) -> usize {
-    // SAFETY: a counter of the library's own, behind its own mutex.
+    // SAFETY: reads a counter of the library, which its own mutex protects.
     let bytes = unsafe { rusqlite::ffi::sqlite3_memory_highwater(i32::from(reset)) };
     usize::try_from(bytes).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Puts a case on disk, as far as a file system takes it.
+//! Writes a case to disk, as far as the file system allows.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,17 +7,17 @@ use std::process::Command;
 
 use prosescope_damage::{Case, Entry, What};
 
-/// Writes a case into a folder; whether all of it is there.
+/// Writes a case into a folder; returns whether all of it was written.
 pub(crate) fn write(case: &Case, folder: &Path) -> bool {
     let written = case
         .entries
         .iter()
         .map(|entry| is_plain(&entry.path) && one(entry, folder).is_ok());
-    // All are tried.
+    // Without a short circuit, so that all entries are tried.
     written.fold(true, |all, one| all & one)
 }
 
-/// Whether a path stays below the folder that it is written into.
+/// Returns whether a path stays below the folder into which it is written.
 fn is_plain(path: &str) -> bool {
     let part = |part: &str| !matches!(part, "" | "." | "..") && part.len() < 250;
     path.len() < 3_000 && !path.contains('\0') && path.split('/').all(part)

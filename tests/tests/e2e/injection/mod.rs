@@ -1,4 +1,4 @@
-//! Runs whose every text field means harm, in what shows them: no terminal and no browser does what they say.
+//! Tests runs with hostile texts in every field: neither a terminal nor a browser acts on them.
 
 #[cfg(unix)]
 mod terminal;

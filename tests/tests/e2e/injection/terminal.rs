@@ -1,4 +1,4 @@
-//! Every command that reads, on a terminal of its own.
+//! Tests that each reading command prints hostile texts harmlessly on a real terminal.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,13 +10,13 @@ use prosescope_tests::hostile::{Fill, database, folder, terminal};
 use prosescope_tests::needs;
 use serde_json::Value;
 
-/// The shell's mark before what a command prints.
+/// The shell's mark before the output of a command.
 const MARK: &str = "@@@@ ";
 
 struct Terminal {
     dir: tempfile::TempDir,
     prose: PathBuf,
-    /// A shell script, so that all commands share one terminal: starting one takes longer than most commands.
+    /// A shell script: all commands share one terminal, because starting one takes longer than most commands.
     script: Vec<u8>,
     commands: Vec<String>,
 }
@@ -28,23 +28,23 @@ impl Terminal {
         Some(Terminal {
             dir,
             prose,
-            // Wide, so that little is cut.
+            // Wide, so that few texts are truncated.
             script: b"stty cols 1000\n".to_vec(),
             commands: Vec::new(),
         })
     }
 
-    /// Notes a command.
+    /// Adds a command.
     fn prose(&mut self, args: &[&[u8]]) {
         self.note(args);
         self.script.push(b'\n');
     }
 
-    /// Notes a command that serves until it is killed, which it is once it has printed its address; a build without a
-    /// viewer prints that there is none, and ends by itself.
+    /// Adds a command that serves until it is killed, which happens after it has printed its address; a build without
+    /// a viewer reports that and ends by itself.
     fn served(&mut self, args: &[&[u8]]) {
         self.note(args);
-        // `script` writes all output to this file, with the mark of this command before its own.
+        // `script` writes all output to this file, with this command's mark before its own output.
         let said = format!(
             "sed -n '/{MARK}{}/,$p' printed | grep -aq 'http://127'",
             self.commands.len() - 1
@@ -57,7 +57,7 @@ impl Terminal {
             .extend(format!(" &\n{wait}\nkill $! 2>/dev/null\nwait\n").bytes());
     }
 
-    /// Notes a command that is not ended yet.
+    /// Adds a command, without its end of line.
     fn note(&mut self, args: &[&[u8]]) {
         let (n, prose) = (self.commands.len(), self.prose.display());
         let line = format!("printf '\\n{MARK}%s\\n' {n}\n'{prose}'");
@@ -79,7 +79,7 @@ impl Terminal {
         );
     }
 
-    /// The names of a run's bindings.
+    /// Returns the names of a run's bindings.
     fn binding_names(&self, run: &[u8]) -> Vec<String> {
         let out = Command::new(&self.prose)
             .args(["bindings", "--json"])
@@ -94,7 +94,7 @@ impl Terminal {
             .collect()
     }
 
-    /// Runs them all; gives each with what it printed.
+    /// Runs all commands; returns each with its output.
     fn run(&mut self) -> Vec<(String, Vec<u8>)> {
         let file = self.dir.path().join("commands.sh");
         fs::write(&file, &self.script).expect("a script");
@@ -103,13 +103,14 @@ impl Terminal {
             .current_dir(self.dir.path())
             .env("HOME", self.dir.path().join("home"))
             .env("TERM", "xterm-256color")
-            // With colours: without them whatever looks like a style is dropped, and would not be seen here.
+            // With colours: without them, everything that looks like a style is removed, so that the test would not
+            // see it.
             .env_remove("NO_COLOR")
             .env("CLICOLOR_FORCE", "1")
             .stdin(Stdio::null())
             .output()
             .expect("script runs");
-        // The terminal makes two characters of a line break.
+        // The terminal writes a line break as two characters.
         let mark = format!("\r\n{MARK}");
         let mut parts = Vec::new();
         let mut rest = out.stdout.as_slice();
@@ -135,7 +136,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-/// The runs, as arguments; all in one project.
+/// Builds the runs in one project; returns them as arguments.
 fn runs(project: &Path) -> Vec<Vec<u8>> {
     let prose = project.join(".prose");
     let fill = || Fill::new(terminal::texts(), 8);
@@ -149,7 +150,7 @@ fn runs(project: &Path) -> Vec<Vec<u8>> {
         &mut fill(),
     );
     database::agents_db(&prose.join("agents.db"), &mut fill());
-    // No run, and a name that is not even UTF-8.
+    // A path that is not a run, with a name that is not valid UTF-8.
     let none = prose.join("runs/20260216-113205-\u{1b}[5me/state.db");
     fs::create_dir_all(none.parent().expect("a folder")).expect("a folder");
     fs::write(none, b"SQLite format 3\0\x1b[2J").expect("a file");
@@ -221,7 +222,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         args.push(b"--json");
         terminal.prose(&args);
     }
-    // Values: each name of the database's bindings, which are the texts themselves.
+    // Values by name: in the database the names of bindings are the hostile texts.
     let database = runs
         .iter()
         .find(|run| run.starts_with(b".prose/runs/20260116"))
@@ -235,7 +236,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
             terminal.prose(&[&get[..], &[b"--from", b"2"]].concat());
         }
     }
-    // Errors: about places, names, and words that are none.
+    // Errors about places, names, and words that do not exist.
     let place = [b"./", all.as_slice()].concat();
     for wrong in [all.as_slice(), &place] {
         for args in [
@@ -294,7 +295,7 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         assert!(!text.contains("panicked"), "prosescope {command}: {text}");
         let json = command.ends_with("--json") && !text.contains("error:");
         if json {
-            // What was skipped is said before it, on standard error.
+            // Remarks about skipped input come first, on standard error.
             let document = text
                 .find("\n{")
                 .or_else(|| text.find("\n["))
@@ -310,6 +311,6 @@ fn nothing_that_a_terminal_acts_on_is_printed_to_one() {
         escaped += usize::from(text.contains(if json { "\\u001b" } else { "\\u{1b}" }));
         texts += 1;
     }
-    // What is looked for was there: more than half of them had an escape sequence to print.
+    // Proves that the texts were present: more than half of the outputs had an escape sequence.
     assert!(escaped * 2 > texts, "{escaped} of {texts} had one");
 }

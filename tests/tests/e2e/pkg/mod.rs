@@ -1,6 +1,7 @@
-//! The JavaScript package, built into pkg/dist: in Node, bundled in Chromium, beside npm's sql.js, as npm gets it, and its types.
+//! Tests the JavaScript package, as built into pkg/dist: in Node, bundled in Chromium, compared with npm's sql.js, as
+//! published on npm, and its types.
 //!
-//! The scripts are those of tests/js. They run in a folder where the package is installed as npm would install it.
+//! The scripts are in tests/js. They run in a folder where the package is installed as npm would install it.
 
 mod node;
 mod published;
@@ -15,7 +16,7 @@ use std::process::{Command, Output};
 use prosescope_tests::needs;
 use tempfile::TempDir;
 
-/// What the package is tested with.
+/// The npm packages with which the package is tested.
 const TOOLS: [&str; 10] = [
     "@arethetypeswrong",
     "esbuild",
@@ -29,14 +30,14 @@ const TOOLS: [&str; 10] = [
     "webpack",
 ];
 
-/// A folder with the scripts of tests/js, the package, and what it is tested with in `node_modules`.
+/// A folder with the scripts of tests/js, and with the package and the test tools in `node_modules`.
 struct Project {
     folder: TempDir,
     node: PathBuf,
 }
 
 impl Project {
-    /// `None` where something is missing (which was said).
+    /// `None`, after printing why, if something is missing.
     fn new() -> Option<Project> {
         let (node, package) = (needs::node()?, needs::package()?);
         let folder = tempfile::tempdir().unwrap();
@@ -91,7 +92,7 @@ impl Project {
         node.output().unwrap()
     }
 
-    /// Runs a script that must succeed; returns what it printed.
+    /// Runs a script that must succeed; returns its output.
     fn must(&self, args: &[&str]) -> String {
         let out = self.run(args);
         let said = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -101,7 +102,7 @@ impl Project {
     }
 }
 
-/// The code of the README's fenced block under a heading, of a language.
+/// Returns the code block in this language below a heading of the README.
 fn readme(heading: &str, language: &str) -> String {
     let text = fs::read_to_string(needs::root().join("pkg/README.md")).unwrap();
     let (_, section) = text.split_once(&format!("\n## {heading}\n")).unwrap();

@@ -1,4 +1,5 @@
-//! In Node: every call on good and bad input, what sql.js makes of the same databases, the README.
+//! Tests the package in Node: every call with valid and invalid input, a comparison with sql.js on the same databases,
+//! the README.
 
 use std::fs;
 
@@ -111,7 +112,8 @@ fn the_readme_s_examples_print_what_the_readme_says() {
     assert!(project.path().join("run.html").is_file());
 }
 
-/// It is handed on: nothing in it tells where it was built, and what its manifest names is there.
+/// The package can be published: its files do not contain paths of the build machine, and every file in its manifest
+/// exists.
 #[test]
 fn it_is_whole_and_holds_no_path_of_this_machine() {
     let Some(package) = needs::package() else {

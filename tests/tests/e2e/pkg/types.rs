@@ -1,5 +1,5 @@
-//! pkg/js/views.d.ts declares the core's view structs for TypeScript: generated, and the same as the structs.
-//! `PROSE_WRITE_DOCS=1` (`cargo xtask docs`) writes it anew; read the difference before you commit it.
+//! Tests that the generated pkg/js/views.d.ts matches the core's view structs. `PROSE_WRITE_DOCS=1` (`cargo xtask
+//! docs`) rewrites it; read the difference before you commit it.
 
 use std::fs;
 

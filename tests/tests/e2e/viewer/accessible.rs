@@ -1,4 +1,4 @@
-//! Every page for those who do not see it, or not well: what axe-core finds wrong, in light and dark.
+//! Tests the accessibility of every page with axe-core, in light and dark.
 
 use std::fs;
 
@@ -6,16 +6,17 @@ use prosescope_tests::needs;
 
 use super::{FAILED, FINISHED, PAGES, Viewer, WAITING, example, examples};
 
-/// What axe finds wrong with the page: each rule, and the first places. A function of its options.
+/// A JavaScript function of axe's options that returns the violations: each rule with its first places.
 const FOUND: &str =
     "(only => axe.run(document, {...only, resultTypes: ['violations']}).then(found => found.violations.map(v =>
     `${v.id} (${v.help}): ${v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + ' ' +
     (n.any[0]?.message ?? n.all[0]?.message ?? '')).join(' | ')}`)))";
 
-/// The rules about colours: in dark, all others find what they find in light.
+/// The rules about colours; in dark colours only these are run, because the other rules give the same result as in
+/// light.
 const COLOURS: &str = "{runOnly: {type: 'rule', values: ['color-contrast', 'link-in-text-block']}}";
 
-/// Looks at the page in light or dark.
+/// Checks the page in light or dark colours.
 fn look_in(viewer: &mut Viewer, dark: bool, name: &str, wrong: &mut Vec<String>) {
     viewer.look(1280, 860, dark);
     let only = if dark { COLOURS } else { "{}" };
@@ -25,7 +26,7 @@ fn look_in(viewer: &mut Viewer, dark: bool, name: &str, wrong: &mut Vec<String>)
     wrong.extend(found.map(|found| format!("{name}, {scheme}: {}", found.as_str().unwrap())));
 }
 
-/// Looks at the page in light and dark.
+/// Checks the page in light and dark colours.
 fn look(viewer: &mut Viewer, name: &str, wrong: &mut Vec<String>) {
     for dark in [false, true] {
         look_in(viewer, dark, name, wrong);
@@ -41,7 +42,7 @@ fn axe_finds_nothing_wrong_with_any_page() {
     let Ok(axe) = fs::read_to_string(&axe) else {
         return needs::skip("axe-core is not installed (`npm ci` in tests/js)");
     };
-    // Evaluated, not loaded: the page's own rules let no other script in.
+    // Evaluated instead of loaded, because the page's policy forbids other scripts.
     viewer.eval(&format!("{axe}; 0"));
     let mut wrong = Vec::new();
     look(&mut viewer, "empty", &mut wrong);
@@ -51,7 +52,8 @@ fn axe_finds_nothing_wrong_with_any_page() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
     look(&mut viewer, "runs", &mut wrong);
-    // In turns: each page and each run are seen in light and in dark, and an open row in the scheme that the page was not.
+    // Alternates: each page and each run is checked in light and in dark, and an open row in the scheme in which the
+    // page was not.
     let mut dark = false;
     for (name, id) in [
         ("finished", FINISHED),

@@ -1,4 +1,4 @@
-//! Two runs of a program side by side, and a run as text for a model.
+//! Tests the comparison of two runs, and the text of a run for a model.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use prosescope_tests::{build, needs};
 use super::screenshots::shoot;
 use super::{FAILED, Viewer, example};
 
-/// Two runs of a program: the second one went well behind row 20, and a word of its values differs.
+/// Builds two runs of a program: the second one succeeds after row 20, and its values differ in a word.
 pub(super) fn two(folder: &std::path::Path) -> std::path::PathBuf {
     let prose = folder.join(".prose");
     for (id, change) in [
@@ -37,15 +37,15 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.drop_files(&[&two(folder.path())]);
     viewer.wait_text("2 runs");
     let differs = "document.querySelector('.compare-rows .row .sign.wait')";
-    // By mouse in four steps: both marks, the button, a row.
+    // By mouse in four steps: two marks, the button, a row.
     viewer.click(".run-rows .row[aria-rowindex='2'] .mark-run");
     viewer.click(".run-rows .row[aria-rowindex='3'] .mark-run");
     viewer.click_text(".pairing button", "Compare");
     viewer.wait(differs);
-    // The earlier one is A, whichever was marked first.
+    // The earlier run is A, in whatever order they were marked.
     viewer.wait("location.hash === '#/compare/20260118-201530-aaaaaa/20260119-201530-bbbbbb'");
     viewer.wait_main("5 rows differ");
-    // What concerns both runs is open from the start.
+    // The details of both runs are open from the start.
     viewer.wait("document.querySelector('.detail h2').innerText === 'Both runs'");
     viewer.click_text(".compare-rows .more", "values");
     viewer.wait("document.querySelector('.detail .changes .add').innerText.includes('yaw')");
@@ -59,7 +59,7 @@ fn two_runs_are_compared_by_mouse_and_by_keys() {
     viewer.eval("history.back()");
     viewer.wait(differs);
 
-    // By keys.
+    // By keyboard.
     viewer.key("g");
     viewer.wait_text("2 runs");
     viewer.click_text(".pairing button", "Clear");
@@ -80,7 +80,7 @@ fn a_run_and_a_row_are_handed_to_a_model() {
     };
     viewer.drop_run(&[&example(FAILED)]);
     let text = "document.querySelector('dialog.sheet pre.raw').innerText";
-    // By mouse in two steps: the button, and that it is copied.
+    // By mouse in two steps: the button, and copying.
     viewer.click_text(".acts button", "Copy for a model");
     viewer.wait(&format!(
         "{text}.includes('Output was cut off in the middle of table 4.2-14')"
@@ -94,7 +94,7 @@ fn a_run_and_a_row_are_handed_to_a_model() {
     viewer.wait_text("Copied");
     viewer.key("Escape");
     viewer.wait("!document.querySelector('dialog.sheet')");
-    // Of the row that is open, by its key.
+    // For the open row, by its key.
     viewer.key("n");
     viewer.wait("document.querySelector('.detail .foot')");
     viewer.key("y");

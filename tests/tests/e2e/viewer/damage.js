@@ -1,6 +1,6 @@
-// In the viewer's worker: opens `files`, pairs of a path and a file, as the page would, and asks for every page of every run
-// among them. Gives what was opened, what was refused, the rules of all
-// issues, the longest answer in milliseconds, and the bytes of wasm memory; throws when an answer does not come.
+// In the viewer's worker: opens `files`, pairs of a path and a file, as the page would, and requests every page of every
+// run among them. Returns the opened runs, the errors of the others, the rules of all issues, the time of the slowest
+// answer in milliseconds, and the bytes of wasm memory; throws if an answer is missing.
 (files) => {
   const seen = { opened: 0, refused: [], rules: [], slowest: [0, ""], memory: 0, answers: 0 };
   const rules = new Set();

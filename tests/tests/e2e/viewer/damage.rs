@@ -1,5 +1,5 @@
-//! Damaged inputs in the viewer's worker, in a real Chromium: every page of each is asked for. No trap, the bounds of
-//! errata R4 and R5, and the same said as natively.
+//! Tests damaged inputs in the viewer's worker, in a real Chromium: opens every page of each. Requires no trap, the
+//! limits of errata R4 and R5, and the same messages as natively.
 
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -17,22 +17,22 @@ use super::Viewer;
 const FILES: &str = include_str!("damage_files.js");
 const VISIT: &str = include_str!("damage.js");
 
-/// Processor time that opening a case and asking for all of its pages may take in the worker.
+/// The most processor time of the worker for opening a case and all its pages.
 const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// How often a case is tried that takes longer, as it does beside other tests; the quickest counts.
+/// How often a case that takes longer is tried, because other tests slow it down; the fastest try counts.
 const TRIES: usize = 4;
 
-/// Bytes of the worker's wasm memory, which only grows: of all cases together.
+/// The most wasm memory of the worker, which only grows, over all cases, in bytes.
 const MOST_MEMORY: u64 = 256 << 20;
 
-/// Of the mutated cases, every so many is opened; all others by `PROSE_DAMAGE_ALL=1`.
+/// Of the mutated cases, every n-th is opened; with `PROSE_DAMAGE_ALL=1` all of them.
 const STEP: usize = 25;
 
-/// What SQLite's versions, native and in WebAssembly, take differently.
+/// Cases that SQLite treats differently natively and in WebAssembly, because the versions differ.
 const OTHERWISE: [&str; 1] = ["half of each page reserved"];
 
-/// Zeros of more bytes than this are not made in a browser's memory.
+/// The most zero bytes that are created in a browser's memory.
 const HELD: u64 = 16 << 20;
 
 #[test]
@@ -119,7 +119,7 @@ fn each_is_borne(first: usize) {
     viewer.assert_quiet();
 }
 
-/// The files as the script takes them; `None` where a browser has none of it.
+/// Returns the files in the form for the script; `None` if a browser cannot have any of them.
 fn entries(case: &Case) -> Option<Value> {
     let entries = case.entries.iter().map(|entry| match &entry.what {
         What::File(bytes) => Some(json!([entry.path, BASE64.encode(bytes)])),
@@ -129,7 +129,7 @@ fn entries(case: &Case) -> Option<Value> {
     entries.collect()
 }
 
-/// Whether it came to what it must come to, and to what it comes to natively.
+/// Checks that the case had its required outcome, and the same outcome as natively.
 fn judge(case: &Case, seen: &Value) -> Result<(), String> {
     let said = seen["refused"].to_string();
     let opened = seen["opened"].as_u64().unwrap_or(0);
@@ -142,7 +142,7 @@ fn judge(case: &Case, seen: &Value) -> Result<(), String> {
         }
         _ => {}
     }
-    // A copy is rolled back on disk; in memory, and in a browser, it cannot be.
+    // On disk, a copy is rolled back; in memory and in a browser this is impossible.
     if said.contains("-journal") || OTHERWISE.contains(&case.name.as_str()) {
         return Ok(());
     }
@@ -155,7 +155,7 @@ fn judge(case: &Case, seen: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// How many runs are opened of the same files outside of a browser, and what was said of the others.
+/// Returns the number of runs that open natively from the same files, and the errors for the others.
 fn natively(case: &Case) -> (u64, Vec<String>) {
     let source: Rc<dyn Source> = Rc::new(case.in_memory());
     let (mut opened, mut refused) = (0, Vec::new());

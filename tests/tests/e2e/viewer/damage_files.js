@@ -1,5 +1,5 @@
-// In the viewer's worker: files as a drop gives them. `entries` are pairs of a path and the bytes as base64, or how many
-// zeros.
+// In the viewer's worker: returns files as from a drop. `entries` are pairs of a path and the bytes as base64, or a number
+// of zero bytes.
 (entries) => {
   const bytes = (of) => typeof of === "number" ? new Uint8Array(of) : Uint8Array.fromBase64?.(of) ??
     Uint8Array.from(atob(of), (c) => c.charCodeAt(0));

@@ -1,4 +1,4 @@
-//! A gate that waits is decided: in the run itself where the page's server lets it, else as a file that is imported.
+//! Tests decisions on a waiting gate: in the run itself if the page's server allows it, or else as a file to import.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::Viewer;
 use super::live::Project;
 use super::opening::Served;
 
-/// A project with a run that waits at a gate, which only raymond may decide.
+/// Builds a project with a run that waits at a gate which only raymond may decide.
 pub(super) fn waiting() -> Option<(Project, String)> {
     let prose = needs::prose()?;
     needs::viewer()?;
@@ -41,7 +41,7 @@ fn where_the_server_lets_it_the_page_decides_in_the_run() {
     viewer.wait_main("Ship-it?");
     viewer.key("a");
     viewer.wait("document.querySelector('dialog.sheet .fields')");
-    // Who decides was fixed when the server was started.
+    // The name was fixed when the server was started.
     let name = viewer
         .eval("(e => [e.value, e.disabled])(document.querySelector('dialog.sheet .fields input'))");
     assert_eq!(name, serde_json::json!(["raymond", true]));

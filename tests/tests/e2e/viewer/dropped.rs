@@ -1,4 +1,4 @@
-//! Dropped folders with names of any kind, and reading that would not end.
+//! Tests dropped folders with unusual file names, and reading that takes too long.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::Viewer;
 use super::opening::Served;
 
-/// What the viewer says when reading took too long.
+/// The viewer's message after reading took too long.
 const STOPPED: &str = "reading was stopped because it took too long";
 
-/// Names that are harmless everywhere, and names that some systems do not allow.
+/// Names that are safe on every system, and names that some systems do not allow.
 const PLAIN: [&str; 4] = ["plain.md", ".hidden", "v%w.md", "it's.md"];
 const UNUSUAL: [&str; 14] = [
     "a<b.md",
@@ -32,7 +32,7 @@ const UNUSUAL: [&str; 14] = [
     "\u{202e}x.md",
 ];
 
-/// A run folder with all of them.
+/// Builds a run folder with files of all these names.
 fn folder(dir: &Path) -> PathBuf {
     let run = dir.join("20260115-083214-h5n2ye");
     fs::create_dir_all(run.join("bindings")).unwrap();
@@ -46,7 +46,7 @@ fn folder(dir: &Path) -> PathBuf {
     run
 }
 
-/// Names of the files that the viewer lists.
+/// Returns the names of the files that the viewer lists.
 fn listed(viewer: &mut Viewer) -> BTreeSet<String> {
     viewer.look(1400, 2000, false);
     viewer.key("7");
@@ -90,7 +90,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
     if cfg!(target_os = "linux") {
         viewer.wait_main("file-not-given");
     }
-    // Of a run that lacks nothing it is not said.
+    // A complete run has no such remark.
     let whole = dir.path().join("whole");
     fs::create_dir(&whole).unwrap();
     fs::write(whole.join("state.md"), "# Execution State\n\nrun: y\n").unwrap();
@@ -104,7 +104,7 @@ fn from_disk_a_folder_is_shown_with_what_the_browser_gives_and_that_is_said() {
         viewer.main_text()
     );
     viewer.assert_quiet();
-    // A picked folder has all of them; Chromium takes a backslash in a name for the end of a folder's.
+    // A picked folder contains all of them, but Chromium takes a backslash in a name for a separator.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
     viewer.wait("document.querySelector('#pick-folder')");
@@ -154,12 +154,12 @@ fn reading_that_does_not_end_is_ended_and_the_viewer_goes_on() {
         panic!("a file");
     };
     fs::write(&database, bytes).unwrap();
-    // Starts the worker, in which ten seconds now pass between any two looks at the clock.
+    // Starts the worker and changes its clock: every reading is now ten seconds after the previous one.
     viewer.stats();
     let hurry = "{ const now = Date.now, begun = now(); let looks = 0; Date.now = () => begun + 10000 * looks++; Date.now.before = now }";
     viewer.try_eval_in_worker(hurry).unwrap();
     viewer.drop_run(&[&database]);
-    // What was read until then is shown.
+    // The part read so far is shown.
     viewer.key("9");
     viewer.wait_page("Issues");
     viewer.wait_main(STOPPED);

@@ -1,4 +1,4 @@
-//! The main question, answered in the row, and every text found: what a statement was asked, given and answered.
+//! Tests that a statement's prompt, inputs and answer are shown in its row, and that texts can be found.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use prosescope_tests::{build, needs};
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, example, examples};
 
-/// Opens the finder, in which what was looked for last is selected.
+/// Opens the finder, in which the previous text is selected, and types a text.
 fn find(viewer: &mut Viewer, text: &str) {
     viewer.key("Ctrl+k");
     viewer.wait("document.querySelector('dialog.finder input:focus')");
@@ -15,7 +15,7 @@ fn find(viewer: &mut Viewer, text: &str) {
     viewer.type_text(text);
 }
 
-/// How many places of the text that was looked for are marked.
+/// JavaScript that returns the number of marked matches.
 const MARKS: &str = "(CSS.highlights.get('sought') || {size: 0}).size";
 
 #[test]
@@ -31,7 +31,7 @@ fn a_row_shows_what_was_asked_given_and_answered() {
     let titles = viewer
         .eval("[...document.querySelectorAll('.detail .work h3')].map(h => h.firstChild.textContent).join()");
     assert_eq!(titles, "Asked,Given,Answered");
-    // A name of the context leads to the statement that wrote it, and its size to the value.
+    // The name of an input links to the statement that wrote it, and its size to the value.
     let before = viewer.eval("location.hash");
     let name = viewer.eval("document.querySelector('.detail .given a').innerText");
     viewer.click(".detail .given b a");
@@ -72,7 +72,7 @@ fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
     viewer.wait("!document.querySelector('dialog.finder[open]')");
     viewer.wait("document.querySelector('.detail')");
     viewer.wait(&format!("{MARKS} > 0"));
-    // What is looked for next is offered again, and Esc takes the marks away.
+    // The finder offers the last text again, and Esc removes the marks.
     viewer.key("Escape");
     viewer.wait(&format!("{MARKS} === 0"));
     viewer.key("Ctrl+k");
@@ -82,7 +82,8 @@ fn a_text_is_found_while_it_is_typed_and_marked_where_it_is() {
     viewer.assert_quiet();
 }
 
-/// A long value is drawn line by line: what was found far down in it is gone to, and in an endless line, too.
+/// A match far down in a long value, which is drawn line by line, is scrolled into view, also within a very long
+/// line.
 #[test]
 fn a_hit_in_a_long_value_opens_at_its_line() {
     if needs::sqlite3().is_none() {
@@ -141,7 +142,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('#found').innerText.includes('hunt-flaky-tests')");
     viewer.click_text("#found .entry", "completed");
     viewer.wait("document.title.startsWith('hunt-flaky-tests')");
-    // Over all runs: what is in them comes first, and says whose it is.
+    // In all runs: matches within runs come first, and each names its run.
     viewer.key("g");
     viewer.wait_text("4 runs");
     find(&mut viewer, "translate");
@@ -154,7 +155,7 @@ fn pages_runs_and_commands_are_gone_to_by_name() {
     viewer.wait("document.querySelector('#found').innerText.includes('Issues')");
     viewer.click_text("#found .entry", "Issues");
     viewer.wait_page("Issues");
-    // Nothing there.
+    // A text that occurs nowhere.
     find(&mut viewer, "qqqqq");
     viewer.wait("document.querySelector('.find-state').innerText.startsWith('No match for “qqqqq”. Searched: ')");
     assert_eq!(
@@ -174,10 +175,10 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     let first = "document.querySelector('.run-rows .row:not(.head)').innerText";
     viewer.click_text(".run-rows .head button", "Result");
     viewer.wait(&format!("{first}.includes('translate-manual')"));
-    // What failed is said by its error.
+    // A failed run shows its error.
     viewer.wait(&format!("{first}.includes('Output was cut off')"));
     viewer.wait("location.hash === '#/?order=problems'");
-    // From one day to another, by drawing over the bars: the last eight of fourteen days.
+    // Dragging over the bars selects days: the last eight of fourteen.
     viewer.eval(
         "(() => { const days = document.querySelector('.days'), box = days.getBoundingClientRect();
           const point = (type, nth, buttons) => days.dispatchEvent(new PointerEvent(type,
@@ -186,13 +187,13 @@ fn a_list_is_narrowed_ordered_and_linked_to() {
     );
     viewer.wait_text("2 of 4 runs");
     viewer.wait("location.hash === '#/?since=2026-01-18&until=2026-01-25&order=problems'");
-    // Back from a run comes back to the list as it was.
+    // Back from a run restores the list.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Trace");
     viewer.eval("history.back()");
     viewer.wait_text("2 of 4 runs");
-    // So does the address, with the files dropped anew.
+    // The address also restores it, once the files are dropped again.
     viewer.reload();
     viewer.wait_text("Drop it anywhere");
     viewer.drop_files(&[&examples()]);
@@ -226,7 +227,7 @@ fn words_and_reasons_narrow_the_list() {
         ));
     }
     viewer.key("Escape");
-    // Why it failed, by a click.
+    // A click on a reason filters by it.
     viewer.click_text(".causes button", "Output was cut off");
     viewer.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
     viewer.wait("location.hash.startsWith('#/?why=Output%20was')");
@@ -250,7 +251,7 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
         fs::create_dir_all(&run).unwrap();
         fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
     }
-    // Stops the reading as soon as that can be stopped.
+    // Clicks the button that stops reading as soon as it appears.
     viewer.eval(
         "window.stopping = new MutationObserver(() => {
             const stop = [...document.querySelectorAll('.reading button')].find(b => b.innerText === 'Stop' && b.parentNode.innerText.includes(' read'));
@@ -271,12 +272,12 @@ fn a_long_list_of_runs_comes_piece_by_piece_and_stops() {
     viewer.assert_quiet();
 }
 
-/// A person who dropped a folder of many runs sees the newest ones while the browser still lists the others.
+/// While the browser still lists a large folder, the newest runs are already shown.
 #[test]
 fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
-    // More than a hundred: fewer are listed at once.
+    // More than a hundred, because fewer are listed at once.
     const RUNS: u32 = 120;
-    /// More than are listed first, and less than all.
+    /// More runs than are listed first, but fewer than all.
     const NEWEST: u32 = 50;
     let Some(mut viewer) = Viewer::from_disk() else {
         return;
@@ -288,7 +289,7 @@ fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
         fs::create_dir_all(&run).unwrap();
         fs::copy(example(FAILED).join("state.db"), run.join("state.db")).unwrap();
     }
-    // The older runs are listed once the newest are shown, however busy the machine is.
+    // Holds back the listing of older runs until the newest are shown, so that the test does not depend on speed.
     viewer.eval(&format!(
         "window.said = [], window.held = 0;
          const shown = new Promise(done => new MutationObserver(() => {{
@@ -310,7 +311,7 @@ fn the_newest_of_many_runs_are_shown_while_the_folder_is_listed() {
     viewer.wait(&format!(
         "document.querySelector('h1')?.innerText === '{RUNS} runs' && !document.querySelector('.reading')"
     ));
-    // All began at the same time, so that any of those which are there may stand first.
+    // All runs began at the same time, so any of the listed ones may be first.
     let said = viewer.eval("said[0]");
     let (listed, first) = (said[0].as_u64().unwrap(), said[1].as_u64().unwrap());
     assert!(

@@ -1,4 +1,4 @@
-//! The first questions of a person, in Firefox: why it failed, what was asked, and where a text is.
+//! Tests the most important questions in Firefox: why the run failed, what the prompt was, and where a text is.
 
 use prosescope_tests::browser::{Firefox, file_url};
 use prosescope_tests::needs;
@@ -14,16 +14,16 @@ fn a_failed_run_is_understood_in_firefox() {
     page.wait("document.querySelector('main')");
     let run = example(FAILED).join("state.db");
     page.set_files("input[type=file]:not([webkitdirectory])", &[&run]);
-    // Why it failed, and what was asked: the run opens at what failed first.
+    // The run opens at its first failure, which shows why it failed and what the prompt was.
     page.wait("document.querySelector('.band h1').innerText.includes('Failed at line 38')");
     page.wait(
         "document.querySelector('.detail .error').innerText.startsWith('Output was cut off')",
     );
     page.wait("document.querySelector('.detail .says').innerText.includes('Mend these terms')");
     page.wait("document.querySelector('.detail .given table')");
-    // Where a text is.
+    // The finder shows where a text is.
     page.keys("/");
-    // No window has the focus here, and `:focus` asks for both.
+    // Not `:focus`, because that also requires the window to have the focus, which is not the case here.
     page.wait("document.activeElement.matches('dialog.finder input')");
     page.keys("footnote");
     page.wait("document.querySelector('#found .entry mark')");

@@ -1,5 +1,5 @@
-// What of these elements (all of the page by itself) is none of the viewer's: elements, attributes and addresses that it
-// never makes. A run's text is in text nodes and in `title` only.
+// Returns the foreign parts among these elements (by default, all of the page): elements, attributes and addresses that the
+// viewer never creates. A run's text may only be in text nodes and in `title`.
 (elements = document.querySelectorAll("*")) => {
   const words = (text) => new Set(text.trim().split(/\s+/));
   const tags = words(`html head meta title link style noscript script body main div section header nav aside h1 h2 h3 h4 p a

@@ -1,4 +1,5 @@
-//! What the viewer must not say: "none" of what it could not read, "waiting" of what is over, one run for two.
+//! Tests that the viewer makes no false statements: "none" for unreadable data, "waiting" for a finished run, one run
+//! for two.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use serde_json::json;
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, Viewer, WAITING, example, examples};
 
-/// A database with a run and what these statements add.
+/// Builds a database with a run and the rows of these statements.
 pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> PathBuf {
     let database = folder.join("state.db");
     let run = format!(
@@ -20,7 +21,7 @@ pub(super) fn database(folder: &Path, id: &str, status: &str, sql: &str) -> Path
     database
 }
 
-/// Overwrites the page of a database that holds this text.
+/// Overwrites the page of a database that contains this text.
 pub(super) fn damage(database: &Path, text: &str) {
     let mut bytes = fs::read(database).unwrap();
     let page = usize::from(u16::from_be_bytes([bytes[16], bytes[17]]));
@@ -114,7 +115,7 @@ fn several_databases_dropped_together_are_several_runs() {
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_page("Trace");
-    // Folders of one name are two as well.
+    // Two folders of the same name are two runs as well.
     viewer.key("g");
     let run = |of: &Path| of.parent().unwrap().join("run");
     for of in [&first, &second] {
@@ -135,7 +136,7 @@ fn a_wrong_file_leaves_the_open_run_open_and_is_named() {
     viewer.drop_run(&[&example(FAILED).join("state.db")]);
     viewer.key("1");
     viewer.wait_page("Trace");
-    // Compressed inside: such bytes look random.
+    // Compressed data inside: its bytes look random.
     let noise: Vec<u8> = (0..4096_u32)
         .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -213,7 +214,7 @@ fn the_number_beside_gates_counts_those_that_wait() {
     viewer.assert_quiet();
 }
 
-/// A run that was written to last in January: whatever its rows record, nothing is under way.
+/// The last write to this run was in January, so nothing of it can be running, whatever its rows record.
 #[test]
 fn a_run_that_went_silent_is_not_shown_as_under_way() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -281,7 +282,7 @@ fn a_failure_is_found_again_after_all_around_it_was_folded() {
     viewer.wait_page("Trace");
     let cause = "[...document.querySelectorAll('.trace-rows .row.selected')].some(row => row.querySelector('.cause'))";
     viewer.wait(cause);
-    // The row's id stands in the link, not its place.
+    // The link contains the row's id, not its position.
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     let shown = viewer.rows();
     let count = "+document.querySelector('[data-list]').ariaRowCount - 1";
@@ -292,7 +293,7 @@ fn a_failure_is_found_again_after_all_around_it_was_folded() {
     viewer.wait(cause);
     viewer.wait("document.querySelector('.trace-rows .row.current .cause')");
     assert_eq!(viewer.rows(), shown);
-    // What went well is unfolded and folded again, and the row stays the current one.
+    // Unfolding and folding successful nodes keeps the current row.
     for more in [true, false] {
         viewer.key("e");
         let is = if more { ">" } else { "===" };
@@ -330,7 +331,7 @@ fn the_choice_among_runs_and_the_viewer_itself_survive_back() {
         viewer.eval("document.activeElement.hasAttribute('data-list')"),
         true
     );
-    // A run that opens by itself is no dead end.
+    // From a run that opens automatically, one can go back to the list.
     viewer.eval("location.hash = '#/'");
     viewer.reload();
     viewer.wait_text("Drop it anywhere");
@@ -389,7 +390,7 @@ fn a_saved_value_never_has_the_ending_of_a_program() {
     viewer.assert_quiet();
 }
 
-/// A copy resets the dates of files: they are shown for what they are, never as a start or a sign of life.
+/// Copying resets the dates of files: they are shown as such, never as a start or a sign of life.
 #[test]
 fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -436,7 +437,8 @@ fn a_start_says_what_it_is_from_and_a_files_date_is_no_sign_of_life() {
     viewer.assert_quiet();
 }
 
-/// Sections unknown to OpenProse, and bindings without a trace: said above the tree, so that nobody takes it for all.
+/// Sections unknown to OpenProse, and bindings without a trace, are reported above the tree, so that readers know it
+/// is incomplete.
 #[test]
 fn what_a_runs_files_remark_stands_above_its_trace() {
     let Some(mut viewer) = Viewer::from_disk() else {

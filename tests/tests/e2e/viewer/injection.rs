@@ -1,5 +1,5 @@
-//! A run whose every text field means harm, on every page: nothing of it runs, nothing is asked for, and no element or
-//! attribute in the page is any but the viewer's own.
+//! Tests a run with hostile texts in every field, on every page: no text runs or fetches anything, and the page
+//! contains only the viewer's own elements and attributes.
 
 use std::collections::BTreeSet;
 
@@ -12,10 +12,10 @@ use super::{FAILED, FOREIGN, Viewer, example};
 
 const WALK: &str = include_str!("walk.js");
 
-/// How many texts one field holds: over the rows, every field has held every text.
+/// The number of texts per field; over the rows, every field contains every text.
 const MANY: usize = 50;
 
-/// The pages that list something.
+/// The pages with a list.
 const LISTS: [&str; 10] = [
     "program",
     "trace",
@@ -33,12 +33,12 @@ fn fill() -> Fill {
     Fill::new(web::texts(), MANY)
 }
 
-/// Goes through all pages of the run that is shown, and opens so many rows of each list; gives the numbers of the texts
-/// that were shown. Each of these lists had rows.
+/// Visits all pages of the open run, opens up to `most` rows of each list, and returns the numbers of the texts that
+/// were shown. Each of these lists must have rows.
 fn walk(viewer: &mut Viewer, most: usize, lists: &[&str]) -> BTreeSet<u64> {
     viewer.look(1400, 2000, false);
     let (mut seen, mut rows) = (BTreeSet::new(), serde_json::Map::new());
-    // A page at a time: an answer for all of them would be long in coming on a busy machine.
+    // One page at a time, because an answer for all of them would take long on a busy machine.
     for nth in 0.. {
         let walked = viewer.eval(&format!("({WALK})({FOREIGN}, {most}, {nth})"));
         assert_eq!(walked["found"], json!([]), "what is not the viewer's own");
@@ -61,7 +61,7 @@ fn walk(viewer: &mut Viewer, most: usize, lists: &[&str]) -> BTreeSet<u64> {
     seen
 }
 
-/// All texts were on the pages: what was looked for was there.
+/// Asserts that every text was shown, so that the search covered all of them.
 fn assert_all_seen(seen: &BTreeSet<u64>) {
     let all = 0..web::texts().len() as u64;
     let missing: Vec<u64> = all.filter(|n| !seen.contains(n)).collect();
@@ -175,7 +175,7 @@ fn nothing_of_a_file_s_name_or_of_a_link_runs_or_is_asked_for() {
             viewer.wait("document.querySelector('.trouble').innerText.length > 20");
             viewer.assert_own();
         }
-        // A link that somebody sent: the page is there before what it names.
+        // A link from someone else: the page exists before the item that it names.
         let text = json!(String::from_utf8_lossy(&fill.text()));
         viewer.eval(&format!(
             "location.hash = `#/run/${{encodeURIComponent({text})}}/files/${{encodeURIComponent({text})}}?from=${{encodeURIComponent({text})}}`"
@@ -201,8 +201,8 @@ fn what_a_text_could_do_as_markup_would_be_seen() {
         .into_iter()
         .map(|text| String::from_utf8_lossy(&text).into_owned())
         .collect();
-    // Each text alone as the page's markup, in the order of its number: how many have elements or attributes at all, and
-    // how many of those are found.
+    // Each text alone as markup of the page, in order: counts how many create elements or attributes at all, and how
+    // many of those the search finds.
     let seen = viewer.eval(&format!(
         "(() => {{ const foreign = {FOREIGN}; const main = document.querySelector('main'); let markup = 0, missed = [];
           for (const text of {}) {{
@@ -222,7 +222,7 @@ fn what_a_text_could_do_as_markup_would_be_seen() {
         "{} texts with markup",
         seen[0]
     );
-    // The page's policy refuses what they do, and that is said.
+    // The page's policy refuses what the texts do, and reports it.
     assert!(!viewer.errors().is_empty());
     assert_eq!(viewer.dialogs(), [] as [String; 0]);
     assert_eq!(viewer.eval("globalThis.pwned"), Value::Null);

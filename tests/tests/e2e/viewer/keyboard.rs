@@ -1,4 +1,4 @@
-//! Every page and every value by keyboard alone: no mouse is touched in this file.
+//! Tests that every page and every value can be reached by keyboard alone.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
     let database = example(FINISHED).join("state.db");
     viewer.choose_files(&[&database], |page| page.key("Ctrl+o"));
     viewer.wait_page("Trace");
-    // A folder: the button is reached by Tab from the top of the page.
+    // A folder: Tab from the top of the page reaches the button.
     viewer.reload();
     viewer.wait_text("Open folder…");
     let folder = examples();
@@ -25,7 +25,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         }
         panic!("Tab does not come to “Open folder…”");
     });
-    // The address still names the run that was open before; it is in this folder too.
+    // The address still names the previously open run, which this folder also contains.
     viewer.wait_page("Trace");
     for name in ["heat-the-school", "ship-tax-rules"] {
         viewer.key("g");
@@ -42,7 +42,7 @@ fn files_are_opened_and_runs_chosen_from_the_keyboard() {
         viewer.wait_page("Trace");
         viewer.wait(&format!("document.title.startsWith('{name}')"));
     }
-    // Chosen by what its program is called.
+    // Filtered by the name of the program.
     viewer.key("g");
     viewer.wait_text("4 runs");
     viewer.key("/");
@@ -126,12 +126,12 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         return;
     };
     viewer.drop_run(&[&example(FAILED)]);
-    // From any page, `n` goes to what failed.
+    // From any page, `n` goes to the failure.
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected, .trace-rows .row.current').querySelector('.cause')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
-    // What a screen reader says of it.
+    // The label for screen readers.
     assert_eq!(
         viewer.eval("document.querySelector('.trace-rows .row.selected').ariaLabel"),
         "failed, draft = session: translator, first cause, 24 minutes"
@@ -142,7 +142,7 @@ fn the_trace_folds_unfolds_and_walks_failures() {
         "document.querySelector('.trace-rows .row.current').getAttribute('aria-rowindex') === '2'",
     );
     let all = viewer.rows();
-    // Down to the first row that can be folded, each row drawn before the next key.
+    // Moves down to the first foldable row; each row must be drawn before the next key.
     let foldable = "[...document.querySelectorAll('.trace-rows .row')].find(row => row.ariaExpanded === 'true')";
     viewer.wait(foldable);
     let foldable = viewer.eval(&format!("+{foldable}.ariaRowIndex"));

@@ -1,4 +1,4 @@
-//! Large runs: 50,000 rows scroll, and 1 GB opens at once in little memory.
+//! Tests large runs: 50,000 rows scroll, and 1 GB opens at once with little memory.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use prosescope_tests::{build, needs};
 
 use super::Viewer;
 
-/// What wasm may hold of a run of 1 GB: it never gives memory back, so this is the most that opening takes.
+/// The most wasm memory for a run of 1 GB. wasm never returns memory, so this is also the peak during opening.
 const MEMORY_MOST: u64 = 100_000_000;
 
-/// Processor time that showing the first of many rows may take, of the page and its worker together.
+/// The most processor time, of the page and its worker together, until the first of many rows are shown.
 const MOST_FIRST: Duration = Duration::from_secs(5);
 
-/// Processor time that the page may take for one step of scrolling: what is drawn anew is a screenful.
+/// The most processor time of the page for one step of scrolling, which redraws about one screenful.
 const MOST_STEP: Duration = Duration::from_millis(500);
 
 #[test]
@@ -52,7 +52,7 @@ fn fifty_thousand_rows_scroll() {
     assert!(slowest <= MOST_STEP, "a step of scrolling took {slowest:?}");
     assert!(first <= MOST_FIRST, "the first rows took {first:?}");
 
-    // The whole axis stands above the times; drawing along it shows a part.
+    // The map of the whole axis is above the times; dragging in it selects a part.
     viewer.wait("document.querySelectorAll('.map i').length === 160");
     viewer.eval(
         "(() => {
@@ -66,7 +66,7 @@ fn fifty_thousand_rows_scroll() {
     viewer.key("0");
     viewer.wait("parseFloat(document.querySelector('.map b').style.width) === 100");
 
-    // What is drawn does not grow with what there is, and the end is there.
+    // The number of drawn rows does not grow with the list, and the end of the list can be reached.
     let drawn = viewer
         .eval("document.querySelectorAll('.row').length")
         .as_u64()
@@ -79,7 +79,7 @@ fn fifty_thousand_rows_scroll() {
     viewer.assert_quiet();
 }
 
-/// A fetch takes one to three milliseconds however little it brings.
+/// Each fetch takes one to three milliseconds, however few bytes it returns.
 #[test]
 fn runs_open_in_few_fetches() {
     if needs::sqlite3().is_none() {
@@ -113,7 +113,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         return;
     };
     viewer.drop_files(&[&database]);
-    // What the run row says is there before its rows are read; then all of it.
+    // The facts in the run's row are shown before its statements are read.
     let first = viewer.wait("document.querySelector('.band h1')");
     let overview = viewer.wait("document.querySelector('.band button.in-text')");
     viewer.wait_page("Trace");
@@ -136,7 +136,8 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         stats["memory"]
     );
     assert!(memory < MEMORY_MOST, "{memory} bytes of wasm memory");
-    // Values lie between the rows: the file is read once, in large pieces, which takes a fifth of the time of a fetch a row.
+    // Values are stored between the rows: reading the file once in large pieces takes a fifth of the time of one
+    // fetch per row.
     assert!(
         fetched < size / 4 * 5,
         "{fetched} of {size} bytes were fetched: {stats}"
@@ -149,7 +150,7 @@ fn a_gigabyte_opens_at_once_in_little_memory() {
         "{read} bytes were asked for: the lists read values. {stats}"
     );
 
-    // A value of 1 MB is read when it is opened, and costs a few times itself.
+    // A value of 1 MB is read when it is opened, and costs a few times its size.
     viewer.key("3");
     viewer.wait_page("Values");
     viewer.key("j");

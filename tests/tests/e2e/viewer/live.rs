@@ -1,4 +1,4 @@
-//! A run that is written while it is open: the page follows, and nobody loses their place.
+//! Tests a run that is written while it is open: the page follows, and readers keep their place.
 
 use std::fs;
 use std::io::Write as _;
@@ -24,7 +24,7 @@ parallel:
 session "Write it up"
 "#;
 
-/// A project whose runs `prosescope` records.
+/// A project in which `prosescope` records runs.
 pub(super) struct Project {
     pub(super) folder: tempfile::TempDir,
     prose: PathBuf,
@@ -43,12 +43,12 @@ impl Project {
         self.folder.path().join(".prose")
     }
 
-    /// Opens a run, and gives its id.
+    /// Opens a run, and returns its id.
     pub(super) fn init(&self) -> String {
         self.prose("init report.prose --state sqlite", "")
     }
 
-    /// Runs `prosescope` with these words, and gives what it prints.
+    /// Runs `prosescope` with these words, and returns its output.
     pub(super) fn prose(&self, words: &str, input: &str) -> String {
         let mut process = Command::new(&self.prose)
             .args(words.split(' '))
@@ -58,7 +58,7 @@ impl Project {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // What takes no input may be gone before it is given.
+        // A command that reads no input may already have ended.
         let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
         let done = process.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&done.stderr);
@@ -67,12 +67,12 @@ impl Project {
     }
 }
 
-/// Marks the page, and collects the texts of all rows that the page marks as new: a mark lasts four seconds.
+/// Marks the page, and collects the texts of all rows that are marked as new, because a mark lasts only four seconds.
 const ONCE: &str = "window.loaded_once = true; window.fresh = new Set();
     new MutationObserver(() => document.querySelectorAll('.row.fresh').forEach(row => fresh.add(row.innerText)))
         .observe(document, { subtree: true, childList: true, attributes: true, characterData: true })";
 
-/// A page that shows a run of a project; it is never loaded again.
+/// Opens a page with a run of a project; it is never reloaded.
 fn open(paths: impl Fn(&Project) -> PathBuf) -> Option<(Project, String, Served, Viewer)> {
     let prose = needs::prose()?;
     needs::viewer()?;
@@ -94,7 +94,7 @@ impl Drop for Unset<'_> {
     }
 }
 
-/// The texts of the rows of the trace.
+/// JavaScript that returns the texts of the trace's rows.
 const TEXTS: &str =
     "[...document.querySelectorAll('.trace-rows .row:not(.head) .text')].map(e => e.innerText)";
 
@@ -106,7 +106,7 @@ impl Viewer {
         ));
     }
 
-    /// Waits until the bar says this of following.
+    /// Waits until the indicator of following contains this text.
     fn wait_follow(&mut self, text: &str) {
         let text = json!(text);
         self.wait(&format!(
@@ -114,7 +114,7 @@ impl Viewer {
         ));
     }
 
-    /// Waits until the value that is open has this in it.
+    /// Waits until the open value contains this text.
     fn wait_value(&mut self, text: &str) {
         let text = json!(text);
         self.wait(&format!(
@@ -122,12 +122,12 @@ impl Viewer {
         ));
     }
 
-    /// Lets the time of some looks pass.
+    /// Waits as long as some checks for changes take.
     fn rest(&mut self) {
         self.eval("new Promise(done => setTimeout(done, 4500))");
     }
 
-    /// The number of requests so far, once a look that had begun is over.
+    /// Returns the number of requests so far, after a running check has ended.
     fn requests_at_rest(&mut self) -> usize {
         loop {
             let before = self.requests().len();
@@ -138,7 +138,7 @@ impl Viewer {
         }
     }
 
-    /// Waits until the page has had what changed read three times more.
+    /// Waits until the page has reread changes three more times.
     fn wait_looks(&mut self) {
         let looks = |page: &mut Page| {
             let requests = page.requests();
@@ -158,7 +158,7 @@ impl Viewer {
     }
 }
 
-/// Whether a row of the trace is under way, or done.
+/// JavaScript that tests whether a row of the trace is running, or completed.
 const EXECUTING: &str = "!!document.querySelector('.trace-rows .glyph[title=executing]')";
 const COMPLETED: &str = "!!document.querySelector('.trace-rows .glyph[title=completed]')";
 
@@ -179,9 +179,9 @@ fn the_trace_follows_and_keeps_what_is_open_folded_and_current() {
 
     let parallel = project.prose("parallel begin --line 3", "");
     let a = project.prose(&format!("parallel branch {parallel} a --line 4"), "");
-    // The other branch is announced: the program has it.
+    // The second branch is shown as upcoming, because the program contains it.
     viewer.wait("document.querySelectorAll('.trace-rows .row:not(.head)').length === 4");
-    // The parallel is folded, and the first row open.
+    // The parallel is folded, and the first row is open.
     viewer.key("j");
     viewer.key("j");
     viewer.key("ArrowLeft");
@@ -242,7 +242,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
         return;
     };
     viewer.wait_page("Trace");
-    // As a browser says it of a page in the background.
+    // The browser's state of a page in the background.
     viewer.eval(
         "Object.defineProperty(document, 'hidden', { configurable: true, get: () => true }); 0",
     );
@@ -261,8 +261,8 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
     ));
     viewer.wait(EXECUTING);
 
-    // Its database is another one at each look: what cannot be read for the moment is tried again later without a
-    // word. The page says so after ten seconds, which never pass on this page.
+    // The database differs at each check. The page silently retries what it cannot read for the moment, and reports
+    // it only after ten seconds, which never pass on this page.
     viewer.eval(
         "{ const now = Date.now(); Date.now = () => now }
          window.told = new Set();
@@ -279,7 +279,7 @@ fn a_hidden_page_asks_for_nothing_and_what_is_always_being_written_is_no_trouble
                 thread::sleep(Duration::from_millis(2));
             }
         });
-        // A panic ends the writer too, or the scope would wait for it.
+        // A panic must also end the writer, or the scope would wait for it.
         let _ended = Unset(&written);
         project.prose("put findings --execution 1 --done", "42");
         viewer.wait_looks();
@@ -313,7 +313,7 @@ fn bindings_appear_and_an_open_value_is_read_again_when_its_row_changed() {
     viewer.assert_same_page();
 }
 
-/// The name in the current row of the bindings, and whether it is in sight.
+/// JavaScript that returns the name in the current row of the bindings, and whether it is visible.
 const CURRENT: &str = "(() => {
     const list = document.querySelector('.binding-rows'), row = list.querySelector('.row.current');
     const [seen, at] = [list.getBoundingClientRect(), row.getBoundingClientRect()];
@@ -340,7 +340,7 @@ fn an_answer_in_sql_says_that_the_run_changed_since() {
     answer(&mut viewer, "executing");
     project.prose("put findings --execution 1 --done", "42");
     viewer.wait("document.querySelector('.sql-answer .wait-words')");
-    // What is shown stays what was answered, until it is asked again.
+    // The answer stays until the query is run again.
     answer(&mut viewer, "executing");
     viewer.key("Ctrl+Enter");
     answer(&mut viewer, "completed");
@@ -382,7 +382,7 @@ fn rows_that_come_before_move_neither_the_cursor_nor_what_is_seen() {
     viewer.wait(&format!(
         "JSON.stringify({CURRENT}) === '[\"frame059\",true]'"
     ));
-    // The root's come first in the list: three screens full.
+    // The root's bindings come first in the list: three screens full.
     build::sql(&database, &bindings("late", "NULL", 1, 90));
     viewer.wait("document.querySelector('[data-list]').getAttribute('aria-rowcount') === '211'");
     viewer.wait(&format!(

@@ -1,4 +1,4 @@
-//! The viewer as people open it: one HTML file from disk, or the page that `prosescope view` serves.
+//! Tests the viewer as people open it: one HTML file from disk, or the page served by `prosescope view`.
 
 mod accessible;
 mod compare;
@@ -31,7 +31,7 @@ use prosescope_tests::browser::{Page, file_url};
 use prosescope_tests::needs;
 use serde_json::{Value, json};
 
-/// What of the page is not the viewer's own: a function.
+/// A JavaScript function that returns the parts of the page that are not the viewer's own.
 const FOREIGN: &str = include_str!("foreign.js");
 
 /// The pages of a run: title and key.
@@ -48,7 +48,7 @@ const PAGES: [(&str, &str); 10] = [
     ("Issues", "9"),
 ];
 
-/// What a page of a run tells: how the run stands, and the page itself.
+/// JavaScript that returns the text of the band and of the page itself.
 const TOLD: &str =
     "[...document.querySelectorAll('.band, main')].map(e => e.innerText).join('\\n')";
 
@@ -58,25 +58,26 @@ struct Viewer {
 }
 
 impl Viewer {
-    /// The empty viewer, opened from disk; `None` where it or the browser is missing (which was said).
+    /// Opens the empty viewer from disk; `None`, after printing why, if it or the browser is missing.
     fn from_disk() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
         Some(Viewer::begun(Page::open_file(&chromium, &html)))
     }
 
-    /// As [`Viewer::from_disk`], in a browser that no other test uses, so that what it takes can be measured.
+    /// Opens the viewer like [`Viewer::from_disk`], in a browser without other tests, so that its cost can be
+    /// measured.
     fn alone() -> Option<Viewer> {
         let (chromium, html) = (needs::chromium()?, needs::viewer()?);
         Some(Viewer::begun(Page::alone(&chromium, &file_url(&html))))
     }
 
-    /// Waits until the page listens: it is loaded before its program runs, and what is dropped until then is lost.
+    /// Waits until the page handles events: drops before that would be lost.
     fn begun(mut page: Page) -> Viewer {
         page.wait("document.querySelector('main')");
         Viewer { page }
     }
 
-    /// What a server offers.
+    /// Opens the page of a server.
     fn served(address: &str) -> Option<Viewer> {
         let chromium = needs::chromium()?;
         Some(Viewer::begun(Page::open(&chromium, address)))
@@ -88,13 +89,13 @@ impl Viewer {
         self.wait_page("Trace");
     }
 
-    /// Waits until this page of a run is shown and has said all it has to say.
+    /// Waits until this page of a run is completely shown.
     fn wait_page(&mut self, title: &str) {
         let title = json!(title);
         self.wait(&format!(
             "document.querySelector('nav.pages a[aria-current]').title.startsWith({title} + ' (')"
         ));
-        // A list that has rows draws them a frame after it learns its own height.
+        // A list draws its rows one frame after it knows its own height.
         self.wait(
             "!document.querySelector('main .waiting, main .bone') &&
              [...document.querySelectorAll('main .rows')].every(list =>
@@ -102,13 +103,14 @@ impl Viewer {
         );
     }
 
-    /// Fails when the page asked for anything, opened a dialog, said an error, or holds what is not the viewer's own.
+    /// Fails if the page sent a request, opened a dialog, reported an error, or contains parts that are not the
+    /// viewer's own.
     fn assert_quiet(&mut self) {
         self.page.assert_quiet();
         self.assert_own();
     }
 
-    /// Fails when the page opened a dialog, said an error, or holds what is not the viewer's own.
+    /// Fails if the page opened a dialog, reported an error, or contains parts that are not the viewer's own.
     fn assert_no_errors(&mut self) {
         self.page.assert_no_errors();
         self.assert_own();
@@ -119,19 +121,19 @@ impl Viewer {
         assert_eq!(foreign, json!([]), "what is not the viewer's own");
     }
 
-    /// The text of the band and of the page's main part.
+    /// Returns the text of the band and of the page's main part.
     fn main_text(&mut self) -> String {
         let text = self.eval(TOLD);
         text.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Waits until one of them says this, in letters of any size.
+    /// Waits until one of them contains this text, ignoring case.
     fn wait_main(&mut self, text: &str) {
         let text = json!(text.to_lowercase());
         self.wait(&format!("({TOLD}).toLowerCase().includes({text})"));
     }
 
-    /// How many rows the list that has `j` and `k` has, its head not counted.
+    /// Returns the number of rows in the page's main list, without its head.
     fn rows(&mut self) -> u64 {
         self.wait("!document.querySelector('.reading')");
         self.wait("+document.querySelector('[data-list]').getAttribute('aria-rowcount') > 1");
@@ -140,7 +142,7 @@ impl Viewer {
         rows.as_u64().expect("a list")
     }
 
-    /// What the viewer says it has read, and the size of its worker's wasm memory.
+    /// Returns how much the viewer has read, and the size of its worker's wasm memory.
     fn stats(&mut self) -> Value {
         self.eval("prosescope.stats()")
     }
@@ -160,12 +162,12 @@ impl DerefMut for Viewer {
     }
 }
 
-/// The `.prose` folder of the examples.
+/// Returns the `.prose` folder of the examples.
 fn examples() -> PathBuf {
     needs::root().join("examples/.prose")
 }
 
-/// The folder of an example run.
+/// Returns the folder of an example run.
 fn example(id: &str) -> PathBuf {
     examples().join("runs").join(id)
 }

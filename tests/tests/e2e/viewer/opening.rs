@@ -1,4 +1,4 @@
-//! Dropping and picking, over `file://` and over http: everything that a person may have been sent.
+//! Tests dropping and picking, over `file://` and over http, with every kind of file that a person may receive.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -50,7 +50,7 @@ fn a_dropped_database_says_where_it_stopped_and_why() {
     viewer.assert_quiet();
 }
 
-/// A database in WAL mode, its newest rows in the `-wal` only.
+/// Builds a database in WAL mode with its newest rows only in the `-wal`.
 fn written_to(folder: &Path) -> std::path::PathBuf {
     let database = folder.join("state.db");
     let run = "INSERT INTO run (id, program_path, status) VALUES ('20260120-080000-wal123', 'wal.prose', 'running');
@@ -155,7 +155,7 @@ fn a_state_file_is_pasted_as_text() {
     paste(&mut viewer, &text, "document.body");
     viewer.wait_page("Trace");
     viewer.wait_text("heat-the-school");
-    // What is pasted into a field stays there, and a word opens nothing.
+    // Text pasted into a field stays there, and a single word opens nothing.
     paste(
         &mut viewer,
         &text,
@@ -169,7 +169,7 @@ fn a_state_file_is_pasted_as_text() {
     viewer.assert_quiet();
 }
 
-/// What is refused, and what must be said of it: the file, what was found, and a next step.
+/// Refused files, and the required parts of the message: the file, what was found, and a next step.
 #[test]
 fn what_is_no_run_is_refused_with_its_name_and_what_was_found() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -229,7 +229,7 @@ fn a_database_that_changes_while_it_is_open_is_said() {
         &database,
         "UPDATE bindings SET value = printf('%.*c', 2000000, 'y');",
     );
-    // The value was not read before, so its pages are asked for now: a smaller file would be read whole already.
+    // The value was not read before, so its pages are requested now: a smaller file would already be completely read.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait("/changed/.test(document.querySelector('.detail').innerText)");
@@ -251,7 +251,7 @@ fn a_link_to_a_page_survives_a_reload_by_asking_for_the_file_again() {
     viewer.assert_no_errors();
 }
 
-/// `prosescope view`, ended with the test.
+/// A `prosescope view` process, ended with the test.
 pub(super) struct Served {
     process: Child,
     pub(super) address: String,
@@ -324,7 +324,7 @@ fn prose_view_of_a_prose_folder_lists_its_runs_and_takes_drops_too() {
     viewer.assert_no_errors();
 }
 
-/// The statement that failed began after the write of the one before it.
+/// The failed statement began after the write of the previous one.
 #[test]
 fn a_value_is_shown_at_the_statement_that_wrote_it() {
     let Some(mut viewer) = Viewer::from_disk() else {

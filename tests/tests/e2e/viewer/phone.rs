@@ -1,4 +1,4 @@
-//! A run on a narrow screen: what it lacks room for is a touch away.
+//! Tests a run on a narrow screen: hidden parts can be reached by one touch.
 
 use super::screenshots::shoot;
 use super::{FAILED, Viewer, WAITING, example, examples};
@@ -10,7 +10,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     };
     viewer.look(400, 800, false);
     viewer.drop_run(&[&example(FAILED)]);
-    // The trace stands at what failed first, whose error is seen; it opens when it is touched.
+    // The trace shows the first failure with its error below the list; a touch opens it completely.
     viewer.wait(
         "document.querySelector('.detail.peek .error').innerText.startsWith('Output was cut off')",
     );
@@ -20,7 +20,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.click_text(".peek button", "Asked, given, answered");
     viewer.wait("document.querySelector('.detail:not(.peek) .given')");
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
-    // It sinks again, and goes when it is closed once more.
+    // Esc shrinks it again, and a second Esc closes it.
     viewer.key("Escape");
     viewer.wait("document.querySelector('.detail.peek')");
     viewer.key("Escape");
@@ -33,7 +33,7 @@ fn the_cause_peeks_below_the_trace_and_the_rest_of_the_bar_is_a_menu() {
     viewer.key("Escape");
     viewer.wait(&format!("{menu} === 'none'"));
     viewer.click(".menu .more");
-    // Arrow keys move in it.
+    // The arrow keys move in the menu.
     for name in ["Share…", "Open…"] {
         viewer.key("ArrowDown");
         viewer.wait(&format!(

@@ -1,4 +1,5 @@
-//! Screenshots of every page, light and dark, wide and narrow, to look at (target/screenshots); and the README's.
+//! Takes screenshots of every page, light and dark, wide and narrow, for inspection (target/screenshots), and those
+//! of the README.
 
 use std::path::PathBuf;
 
@@ -7,14 +8,14 @@ use prosescope_tests::{build, needs};
 use super::opening::Served;
 use super::{FAILED, FINISHED, FOLDER, PAGES, Viewer, WAITING, example, examples};
 
-/// Widths and heights: a laptop's, and a phone's.
+/// Widths and heights: of a laptop, and of a phone.
 const SIZES: [(u32, u32); 2] = [(1280, 860), (400, 820)];
 
 fn folder() -> PathBuf {
     build::target().join("screenshots")
 }
 
-/// Takes the page as it is, in every size and scheme.
+/// Takes screenshots of the page in every size and colour scheme.
 pub(super) fn shoot(viewer: &mut Viewer, name: &str) {
     for (width, height) in SIZES {
         for dark in [false, true] {
@@ -69,7 +70,7 @@ fn screenshots_of_every_page() {
     viewer.assert_quiet();
 }
 
-/// What could not be read, a wrong file beside an open run, a table whose cells have several lines, a silent run.
+/// Unreadable parts, a wrong file beside an open run, a table with multi-line cells, a silent run.
 #[test]
 fn screenshots_of_what_is_wrong() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -133,7 +134,7 @@ fn screenshots_of_following() {
     viewer.key("w");
     viewer.wait("document.querySelector('.follow.off')");
     shoot(&mut viewer, "follow-paused");
-    // The address still names the page that was open.
+    // The address still names the previously open page.
     viewer.drop_files(&[&database]);
     viewer.wait_page("Trace");
     viewer.wait("!document.querySelector('.follow')");
@@ -142,7 +143,7 @@ fn screenshots_of_following() {
     shoot(&mut viewer, "follow-outdated");
 }
 
-/// The README's picture is what the viewer shows of the failed example.
+/// The README's picture is a screenshot of the failed example.
 #[test]
 fn screenshots_for_the_readme() {
     let Some(mut viewer) = Viewer::from_disk() else {

@@ -1,4 +1,4 @@
-//! Runs in one file: the page that `prosescope share` writes opens by itself, and pages and zips open as a folder does.
+//! Tests shared runs: the page written by `prosescope share` opens its run, and pages and zips open like a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn share(dir: &Path, name: &str, runs: &[&Path], options: &[&str]) -> Option<Pat
     Some(file)
 }
 
-/// A page that was opened from disk, with its run.
+/// Opens a page from disk, and waits for its run.
 fn opened(page: &Path) -> Option<Viewer> {
     let chromium = needs::chromium()?;
     let page = prosescope_tests::browser::Page::open_file(&chromium, page);
@@ -68,10 +68,10 @@ fn a_shared_page_opens_by_itself_and_gives_its_run_back() {
     viewer.key("1");
     viewer.wait_page("Trace");
     viewer.click_text(".band button", "Save the run");
-    // A database and its program are a folder.
+    // A database and its program are saved as a zip.
     let zip = viewer.downloaded("run.zip");
     viewer.assert_quiet();
-    // What was saved is what was shared.
+    // The saved file equals the shared one.
     viewer.eval("location.hash = '#/'");
     viewer.drop_run(&[&zip]);
     viewer.wait_main("unchanged");
@@ -90,26 +90,26 @@ fn shared_files_are_dropped_as_folders_are() {
         return;
     };
     let packed = share(dir.path(), "one.zip", &[&example(FOLDER)], &["--raw"]).unwrap();
-    // What a file is, its content says.
+    // The type of a file is recognised by its content.
     let named = dir.path().join("a letter.txt");
     fs::rename(packed, &named).unwrap();
     let Some(mut viewer) = opened(&page) else {
         return;
     };
-    // Several runs are a list first.
+    // Several runs open as a list.
     viewer.wait_text("As shared on");
     assert_eq!(viewer.rows(), 2);
     shoot(&mut viewer, "shared-runs");
     viewer.drop_files(&[&named]);
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.bar .id').innerText.includes('h5n2ye')");
-    // Several at once, and mixed with others.
+    // Several shared files at once, together with other files.
     viewer.eval("location.hash = '#/'");
     viewer.drop_files(&[&named, &page, &example(FAILED).join("state.db")]);
     viewer.wait("document.querySelector('main .rows')");
     assert_eq!(viewer.rows(), 4);
     viewer.wait_main("two.html: as shared on");
-    // One that is damaged is named, and the others are opened all the same.
+    // A damaged one is named, and the others are opened anyway.
     let cut = dir.path().join("cut.zip");
     fs::write(&cut, &fs::read(&named).unwrap()[..900]).unwrap();
     viewer.eval("location.hash = '#/'");
@@ -131,7 +131,7 @@ fn what_was_altered_or_does_harm_is_said() {
     let text = fs::read_to_string(&page).unwrap();
     let at = text.find("id=\"prosescope-run\"").unwrap() + 4000;
     let mut bytes = text.clone().into_bytes();
-    // A letter stands for itself, so that the length stays.
+    // A letter is its own encoding, so replacing it keeps the length.
     let letter = (at..).find(|at| bytes[*at].is_ascii_lowercase()).unwrap();
     bytes[letter] = if bytes[letter] == b'a' { b'b' } else { b'a' };
     let altered = dir.path().join("altered.html");
@@ -195,7 +195,7 @@ fn what_was_altered_or_does_harm_is_said() {
         viewer.wait_text(&format!("{name} cannot be shown"));
         viewer.wait_text(why);
     }
-    // Who changes a part, and makes a sound zip of it, is told by the manifest.
+    // The manifest reveals a changed part even if the zip itself is valid.
     let changed = dir.path().join("changed.zip");
     let parts = [
         Entry::stored("state.md", state.as_bytes()),
@@ -244,7 +244,7 @@ fn nothing_of_a_hostile_run_acts_in_its_page() {
     assert_eq!(viewer.eval(scripts), own, "nothing was asked for");
 }
 
-/// Without JavaScript, and where the viewer cannot start, the summary is what there is to read.
+/// Without JavaScript, or if the viewer cannot start, the summary is shown.
 #[test]
 fn a_page_that_cannot_start_still_says_what_happened() {
     let dir = tempfile::tempdir().unwrap();
@@ -272,7 +272,7 @@ fn a_page_that_cannot_start_still_says_what_happened() {
             .unwrap()
             .contains(FAILED)
     );
-    // What `prosescope show` would print of it, in both schemes and on a narrow screen.
+    // The summary equals the output of `prosescope show`; screenshots in both schemes and on a narrow screen.
     let folder = prosescope_tests::build::target().join("screenshots");
     page.screenshot(
         &folder.join("shared-summary-400-light.png"),

@@ -1,4 +1,4 @@
-//! Sharing from the viewer: the sheet says and marks what is replaced, and what is saved is a page that opens by itself.
+//! Tests sharing in the viewer: the sheet lists and marks replacements, and the saved page opens its run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use super::opening::Served;
 use super::screenshots::shoot;
 use super::{FAILED, FOLDER, Viewer, example, examples};
 
-/// A token of a published form that is nobody's.
+/// Returns a token in a published format that is not in use.
 fn token() -> String {
     format!("{}_{}", "ghp", "R7q2Lm0ZxV4tYb8NcK1sWd5HfJ3gPa6TuEo9")
 }
 
-/// A copy of a folder run with a secret in a value, one of an `.env`, and a word that somebody may want replaced.
+/// Copies a folder run with a secret in a value, one in an `.env`, and a word that the user may want to replace.
 fn planted(dir: &Path) -> PathBuf {
     let run = dir.join("runs").join(FOLDER);
     copy(&example(FOLDER), &run);
@@ -31,7 +31,7 @@ fn planted(dir: &Path) -> PathBuf {
     run
 }
 
-/// Waits until the sheet has looked through what it was asked to.
+/// Waits until the sheet has finished scanning.
 fn looked(viewer: &mut Viewer) {
     viewer.wait("document.querySelector('.share .primary:not([disabled])')");
 }
@@ -41,7 +41,7 @@ fn sheet(viewer: &mut Viewer) -> String {
     text.as_str().unwrap_or_default().to_owned()
 }
 
-/// Has a text replaced as well.
+/// Adds a text to replace.
 fn also(viewer: &mut Viewer, text: &str) {
     viewer.eval(&format!(
         "(() => {{ const input = document.querySelector('#share-also'); input.value = '{text}';
@@ -49,7 +49,7 @@ fn also(viewer: &mut Viewer, text: &str) {
     ));
 }
 
-/// What `prosescope` says of a file.
+/// Returns the output of a `prosescope` command about a file.
 fn says(args: &[&str], file: &Path) -> String {
     let mut command = Command::new(needs::prose().unwrap());
     let out = command.args(args).arg(file).output().unwrap();
@@ -76,7 +76,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
         "{text}"
     );
     shoot(&mut viewer, "share");
-    // What is replaced is marked in the pages, which go on working.
+    // The pages mark the replaced texts and remain usable.
     viewer.key("3");
     viewer.wait_page("Values");
     viewer.click_text("main .row:not(.head)", "archive");
@@ -97,7 +97,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     viewer.wait_text("was saved");
     viewer.assert_quiet();
 
-    // The page is the viewer, as it is built, with a run.
+    // The page is the viewer as built, plus a run.
     let page = fs::read_to_string(&saved).unwrap();
     let built = fs::read_to_string(needs::viewer().unwrap()).unwrap();
     for part in built.split("<title>Prosescope</title>") {
@@ -125,7 +125,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     fresh.wait_page("Trace");
     fresh.wait_main("as shared on");
     fresh.wait_main("unchanged");
-    // It is shared once more: from a page that holds a run.
+    // Shares again, from a page that contains a run.
     fresh.click_text(".bar button", "Share…");
     looked(&mut fresh);
     fresh.click_text(".share label", "Zip");
@@ -146,7 +146,7 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
     viewer.click_text(".bar button", "Share…");
     looked(&mut viewer);
     assert!(sheet(&mut viewer).starts_with("Share 4 runs"));
-    // Several runs are no one database.
+    // Several runs cannot be shared as one database.
     viewer.click_text(".share label", "Database");
     viewer.click_text(".share button", "Save the file");
     viewer.wait(
@@ -168,7 +168,7 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
     let file = dir.path().join("x.db");
     fs::copy(&saved, &file).unwrap();
     assert!(!program.contains("session \""), "{program}");
-    // A pattern that is none is said, and the sheet stays.
+    // An invalid pattern is reported, and the sheet stays open.
     also(&mut viewer, "/(/");
     viewer.wait(
         "document.querySelector('.share [role=alert]').innerText.includes('cannot be looked for')",
@@ -202,7 +202,7 @@ fn a_shared_page_opens_on_the_row_that_was_open() {
     fresh
         .wait("document.querySelector('.trace-rows .row.selected').innerText.includes('glossary')");
     fresh.assert_quiet();
-    // Whoever does not want that says so.
+    // The user can switch this off.
     viewer.click_text(".share .check", "Opens on the row");
     viewer.click_text(".share button", "Save the file");
     let again = viewer.downloaded("20260118-201530-z4t9wa.html");

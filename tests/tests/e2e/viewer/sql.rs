@@ -1,4 +1,4 @@
-//! Questions in SQL in the viewer: of a database, of a folder, a wrong one, one that takes long, and what is saved of an answer.
+//! Tests SQL queries in the viewer: on a database, on a folder, an invalid one, a slow one, and saving an answer.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::screenshots::shoot;
 use super::{FAILED, FOLDER, Viewer, example};
 
-/// The texts of the cells on the screen, row by row.
+/// JavaScript that returns the texts of the visible cells, row by row.
 const CELLS: &str = "[...document.querySelectorAll('.sql-rows .row:not(.head)')].map(row =>
     [...row.children].map(cell => cell.innerText).join('|')).join('\\n')";
 
@@ -19,7 +19,7 @@ fn opened(run: &str) -> Option<Viewer> {
     Some(viewer)
 }
 
-/// Puts a statement into the field and runs it by the keyboard.
+/// Types a query into the field and runs it by keyboard.
 fn ask(viewer: &mut Viewer, sql: &str) {
     viewer.key("q");
     viewer.wait("document.activeElement.id === 'sql'");
@@ -29,7 +29,7 @@ fn ask(viewer: &mut Viewer, sql: &str) {
     viewer.wait("!document.querySelector('.sql-answer').innerText.includes('Running')");
 }
 
-/// Waits until the answer says this of itself.
+/// Waits until the description of the answer contains this text.
 fn wait_said(viewer: &mut Viewer, text: &str) {
     let text = json!(text);
     viewer.wait(&format!(
@@ -42,7 +42,7 @@ fn a_run_is_asked_and_the_answer_is_read_chosen_and_saved() {
     let Some(mut viewer) = opened(FAILED) else {
         return;
     };
-    // Not only what was understood: the run's own tables, too.
+    // Queries can also read the run's own tables, not only the model.
     ask(
         &mut viewer,
         "SELECT e.id, t.status, NULL, 'a,b' AS c FROM execution e JOIN trace t ON t.id = e.id ORDER BY 1 LIMIT 2",
@@ -63,7 +63,7 @@ fn a_run_is_asked_and_the_answer_is_read_chosen_and_saved() {
     let saved: serde_json::Value = serde_json::from_slice(&fs::read(saved).unwrap()).unwrap();
     assert_eq!(saved["rows"][1][3]["text"], "a,b");
 
-    // By the keyboard to a cell, which is then shown whole.
+    // The keyboard selects a cell, which is then shown completely.
     viewer.eval("document.querySelector('.sql-rows').focus()");
     viewer.key("Enter");
     viewer.key("ArrowRight");
@@ -72,7 +72,7 @@ fn a_run_is_asked_and_the_answer_is_read_chosen_and_saved() {
     let chosen = viewer.eval("document.querySelector('.sql-cell pre').innerText");
     assert_eq!(chosen, "failed");
 
-    // A stored question is asked when it is chosen.
+    // A stored query runs when it is chosen.
     viewer.eval(
         "(menu => { menu.value = 'failures'; menu.dispatchEvent(new Event('change')); })
          (document.querySelector('select[aria-label=\"Stored questions\"]'))",
@@ -98,7 +98,7 @@ fn what_is_wrong_is_said_at_the_field_and_more_rows_than_a_thousand_too() {
     ask(&mut viewer, "DELETE FROM trace");
     viewer.wait("document.querySelector('.sql-trouble')?.innerText.startsWith('refused')");
 
-    // A folder has no tables of its own, and is asked through what was understood of it.
+    // A folder has no tables of its own; queries read the model.
     ask(&mut viewer, "SELECT count(*) > 3 FROM trace");
     wait_said(&mut viewer, "1 row");
     assert_eq!(viewer.eval(CELLS), "1");
@@ -135,7 +135,7 @@ fn names_are_put_into_the_field_and_earlier_questions_come_back() {
     viewer.type_text(" FROM ");
     viewer.click_text(".sql-tables button.plain", "gap_list");
     viewer.wait("document.querySelector('#sql').value === 'SELECT duration_ms FROM gap_list'");
-    // The draft is there again after another page.
+    // The text in the field is kept when another page is visited.
     viewer.click_text("nav.pages a", "Trace");
     viewer.wait_page("Trace");
     viewer.key("q");
@@ -144,8 +144,8 @@ fn names_are_put_into_the_field_and_earlier_questions_come_back() {
     viewer.assert_quiet();
 }
 
-/// A function that SQLite never leaves to ask whether to go on: only the end of its worker stops it. The rest of the viewer
-/// goes on meanwhile, and the next question is answered.
+/// A function during which SQLite never checks for interruption: only ending its worker stops it. The rest of the
+/// viewer works meanwhile, and the next query is answered.
 #[test]
 fn a_question_is_cancelled_whatever_it_computes() {
     let Some(mut viewer) = opened(FAILED) else {
@@ -157,7 +157,7 @@ fn a_question_is_cancelled_whatever_it_computes() {
     );
     viewer.key("Ctrl+Enter");
     viewer.wait("document.querySelector('.sql-answer').innerText.includes('Running')");
-    // Another page is answered by another worker.
+    // Another worker answers the other pages.
     let read = viewer.stats();
     assert!(read["memory"].as_u64() > Some(0), "{read}");
     viewer.click_text(".sql-bar button", "Cancel");

@@ -1,5 +1,5 @@
-//! How many steps what people come for takes by mouse: of a dropped file and of what `prosescope view` serves. A step is a click, a
-//! choice of a menu, or a text that is typed.
+//! Tests the number of mouse steps for common tasks, with a dropped file and with `prosescope view`. A step is a
+//! click, a choice in a menu, or typing a text.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::opening::Served;
 use super::workflows::made;
 use super::{FAILED, Viewer, compare, decide, example, examples};
 
-/// A viewer, and the steps that were taken in it.
+/// A viewer, and the number of steps taken in it.
 struct Steps<'v> {
     viewer: &'v mut Viewer,
     taken: u32,
@@ -36,7 +36,8 @@ impl Steps<'_> {
     }
 }
 
-/// Does a task twice: of a dropped file, and of the same served. Neither may take more steps.
+/// Performs a task twice: with a dropped file, and with the same file served. Neither may take more than `most`
+/// steps.
 fn within(most: u32, given: &Path, task: impl Fn(&mut Steps<'_>)) {
     let mut all = Vec::new();
     let mut count = |viewer: &mut Viewer| {
@@ -60,7 +61,7 @@ fn within(most: u32, given: &Path, task: impl Fn(&mut Steps<'_>)) {
 
 #[test]
 fn why_it_failed_what_was_asked_and_what_took_longest() {
-    // a and b: nothing is to be done, the run opens at what failed first.
+    // Tasks a and b (why did it fail, where is it): no step is needed, because the run opens at its first failure.
     within(0, &example(FAILED), |steps| {
         steps.wait("document.querySelector('.band h1').innerText.includes('Failed at line 38')");
         steps.wait(
@@ -70,7 +71,7 @@ fn why_it_failed_what_was_asked_and_what_took_longest() {
             .wait("document.querySelector('.detail .says').innerText.includes('Mend these terms')");
         steps.wait("document.querySelector('.detail .given table')");
     });
-    // h
+    // Task h: which statement took longest.
     within(1, &example(FAILED), |steps| {
         steps.click_text(".segments button", "Longest");
         steps.wait("document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .took').innerText === '24m 56s'");
@@ -79,13 +80,13 @@ fn why_it_failed_what_was_asked_and_what_took_longest() {
 
 #[test]
 fn which_runs_failed_and_where_a_text_is() {
-    // d
+    // Task d: which runs failed, and why.
     within(4, &examples(), |steps| {
         steps.wait("document.querySelector('.causes').innerText.includes('Output was cut off')");
         steps.click_text(".segments button", "Failed");
         steps.wait("document.querySelector('h1').innerText === '1 of 4 runs'");
     });
-    // f
+    // Task f: where a text is.
     within(3, &examples(), |steps| {
         steps.wait("document.querySelectorAll('.run-rows .row').length > 3");
         steps.click(".bar button.seek");
@@ -99,7 +100,7 @@ fn which_runs_failed_and_where_a_text_is() {
 #[test]
 fn a_gate_is_approved_and_two_runs_are_compared() {
     if let Some((project, run)) = decide::waiting() {
-        // c
+        // Task c: approve a waiting gate.
         within(3, &project.runs().join("runs").join(&run), |steps| {
             steps.click_text(".acts button", "Approve…");
             steps.wait("document.querySelector('dialog.sheet .fields input')");
@@ -110,7 +111,7 @@ fn a_gate_is_approved_and_two_runs_are_compared() {
     }
     if needs::sqlite3().is_some() {
         let folder = tempfile::tempdir().unwrap();
-        // e
+        // Task e: compare two runs.
         within(4, &compare::two(folder.path()), |steps| {
             steps.wait("document.querySelector('.run-rows .row[aria-rowindex=\"3\"] .mark-run')");
             steps.click(".run-rows .row[aria-rowindex='2'] .mark-run");
@@ -123,14 +124,14 @@ fn a_gate_is_approved_and_two_runs_are_compared() {
 
 #[test]
 fn a_run_is_shared_asked_handed_on_and_a_workflow_followed() {
-    // g
+    // Task g: share a run.
     within(4, &example(FAILED), |steps| {
         steps.click_text(".bar button", "Share…");
         steps.wait("document.querySelector('.share .primary:not([disabled])')");
         steps.click_text(".share button", "Save the file");
         steps.viewer.downloaded("20260118-201530-z4t9wa.html");
     });
-    // i
+    // Task i: query a run by SQL and save the answer.
     within(3, &example(FAILED), |steps| {
         steps.click_text("nav.pages a", "SQL");
         steps.wait("document.querySelectorAll('select[aria-label=\"Stored questions\"] option').length > 5");
@@ -143,14 +144,14 @@ fn a_run_is_shared_asked_handed_on_and_a_workflow_followed() {
         steps.click_text(".sql-bar button", "Save CSV");
         steps.viewer.downloaded("answer.csv");
     });
-    // j
+    // Task j: copy a run for a model.
     within(2, &example(FAILED), |steps| {
         steps.click_text(".acts button", "Copy for a model");
         steps.wait("document.querySelector('dialog.sheet pre.raw').innerText.length > 1000");
         steps.click_text("dialog.sheet .line-up button", "Copy");
         steps.viewer.wait_text("Copied");
     });
-    // k
+    // Task k: follow the conversation of a workflow.
     let folder = tempfile::tempdir().unwrap();
     within(2, &made::ours(folder.path()), |steps| {
         steps.viewer.wait_main("3 workflows");

@@ -1,12 +1,12 @@
-//! What people come for, done as they do it: by mouse alone and by keyboard alone, of a dropped folder and of what
-//! `prosescope view` serves.
+//! Tests common tasks as people perform them: by mouse alone and by keyboard alone, with a dropped folder and with
+//! `prosescope view`.
 
 use prosescope_tests::needs;
 
 use super::opening::Served;
 use super::{Viewer, examples};
 
-/// What a task is done with.
+/// The input device for a task.
 #[derive(Clone, Copy)]
 enum Hand {
     Mouse,
@@ -55,7 +55,7 @@ fn all(viewer: &mut Viewer, hand: Hand) {
     what_does_a_gate_wait_for(viewer, hand);
 }
 
-/// From wherever one is to a run of the list.
+/// Goes from any page to a run of the list.
 fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
     viewer.wait("document.querySelector('.run-rows .row:not(.head), .bar a.brand')");
     let at_list = viewer.eval("!!document.querySelector('.run-rows')") == true;
@@ -83,7 +83,7 @@ fn open(viewer: &mut Viewer, hand: Hand, program: &str) {
     viewer.wait(&format!("document.title.startsWith('{program}')"));
 }
 
-/// To a page of the run.
+/// Goes to a page of the run.
 fn turn(viewer: &mut Viewer, hand: Hand, title: &str, key: &str) {
     match hand {
         Mouse => viewer.click(&format!("nav.pages a[title^='{title} (']")),
@@ -92,7 +92,7 @@ fn turn(viewer: &mut Viewer, hand: Hand, title: &str, key: &str) {
     viewer.wait_page(title);
 }
 
-/// Opens the row of the page's list that shows a text.
+/// Opens the row of the page's list that contains a text.
 fn open_row(viewer: &mut Viewer, hand: Hand, cell: &str, text: &str) {
     match hand {
         Mouse => viewer.click_text(cell, text),
@@ -117,7 +117,7 @@ fn open_row(viewer: &mut Viewer, hand: Hand, cell: &str, text: &str) {
     );
 }
 
-/// Moves the focus by Tab until this holds of the focused element, and presses Enter.
+/// Moves the focus by Tab until this JavaScript is true of the focused element, and presses Enter.
 fn tab_to(viewer: &mut Viewer, holds: &str) {
     for _ in 0..60 {
         viewer.key("Tab");
@@ -138,7 +138,7 @@ fn wait_detail(viewer: &mut Viewer, text: &str) {
 fn why_did_it_fail(viewer: &mut Viewer, hand: Hand) {
     viewer.wait_main("Output was cut off in the middle of table 4.2-14");
     match hand {
-        // It is open from the start; the headline leads to it, too.
+        // The failure is open from the start; the headline also links to it.
         Mouse => viewer.click(".band h1 a"),
         Keys => {
             viewer.key("n");
@@ -163,7 +163,7 @@ fn what_was_asked_and_answered(viewer: &mut Viewer, hand: Hand) {
             "[...document.querySelectorAll('.detail .work h3')].some(h => h.firstChild.textContent === '{title}')"
         ));
     }
-    // The size of what was given leads to the value.
+    // The size of an input links to its value.
     match hand {
         Mouse => viewer.click(".detail .whole-value a"),
         Keys => tab_to(viewer, "e.matches('.whole-value a')"),
@@ -183,7 +183,7 @@ fn what_took_longest(viewer: &mut Viewer, hand: Hand) {
         ),
     }
     viewer.wait("location.hash.includes('order=longest')");
-    // The rows come from the worker.
+    // The rows arrive from the worker.
     viewer.wait(
         "document.querySelector('.trace-rows .row[aria-rowindex=\"2\"] .text').innerText.startsWith('parallel')",
     );
@@ -220,7 +220,7 @@ fn what_does_an_agent_remember(viewer: &mut Viewer, hand: Hand) {
     viewer.wait("document.querySelector('.detail .segment')");
 }
 
-/// In all open runs, from any of them.
+/// Searches all open runs, starting from any of them.
 fn where_is_a_text(viewer: &mut Viewer, hand: Hand) {
     match hand {
         Mouse => viewer.click(".bar button.seek"),
@@ -241,7 +241,7 @@ fn where_is_a_text(viewer: &mut Viewer, hand: Hand) {
 fn what_does_a_gate_wait_for(viewer: &mut Viewer, hand: Hand) {
     turn(viewer, hand, "Gates", "5");
     open_row(viewer, hand, ".gate-rows .row b", "production_deploy");
-    // Its deadline has passed: that is recorded, not approved.
+    // The deadline has passed, so the time-out is recorded instead of an approval.
     wait_detail(viewer, "Deadline passed");
     wait_detail(viewer, "prosescope gates expire");
 }

@@ -1,13 +1,13 @@
-//! When each row of the trace was worked on, and rows chosen among them.
+//! Tests the timeline of the trace, and filtered rows.
 
 use super::screenshots::shoot;
 use super::{FAILED, FINISHED, FOLDER, Viewer, example};
 
-/// The statements of the rows that are drawn, from above.
+/// JavaScript that returns the statements of the visible rows, from the top.
 const TEXTS: &str = "[...document.querySelectorAll('.trace-rows .row:not(.head)')]
     .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex).map(row => row.querySelector('.text').innerText)";
 
-/// The widest bar, in pixels.
+/// JavaScript that returns the width of the widest bar, in pixels.
 const WIDEST: &str = "Math.max(...[...document.querySelectorAll('.lane .stretch')].map(bar => bar.getBoundingClientRect().width))";
 
 #[test]
@@ -19,7 +19,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.key("1");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelectorAll('.lane .stretch').length > 5");
-    // The axis begins at a time of the day; the others count from there.
+    // The first label is a time of day; later ones count from it.
     viewer.wait("/^\\d\\d:\\d\\d$/.test(document.querySelector('.lane .tick').innerText)");
     viewer.wait("document.querySelectorAll('.lane .tick')[1].innerText.startsWith('+')");
     let words = viewer.eval("document.querySelector('.lane[title]').title");
@@ -33,7 +33,7 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
     viewer.key("-");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    // The wheel zooms where the pointer is.
+    // The wheel zooms at the pointer.
     viewer.eval(
         "document.querySelector('.rows-body .lane').dispatchEvent(new WheelEvent('wheel',
             {deltaY: -100, ctrlKey: true, bubbles: true, cancelable: true}))",
@@ -41,14 +41,14 @@ fn the_timeline_stands_beside_the_tree_and_zooms() {
     viewer.wait(&format!("{WIDEST} > {wide} * 1.4"));
     viewer.click_text("button", "Fit");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    // A row fills the lane, and all of it is seen again.
+    // A key zooms to the row, and another one shows the whole axis again.
     viewer.key("j");
     viewer.key("f");
     let current = "(bar => bar && bar.getBoundingClientRect().width > bar.parentElement.getBoundingClientRect().width * .8)(document.querySelector('.row.current .stretch'))";
     viewer.wait(current);
     viewer.key("0");
     viewer.wait(&format!("{WIDEST} < {wide} * 1.1"));
-    // A run without times has no axis and says so.
+    // A run without times has no axis and reports that.
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.key("1");
     viewer.wait_page("Trace");
@@ -84,7 +84,7 @@ fn rows_of_the_trace_are_sorted_and_chosen() {
     assert!(viewer.rows() < all);
     viewer.wait("document.querySelector('.segments button[aria-pressed=true]').innerText.startsWith('Failed')");
     viewer.key("Enter");
-    // The address says it: Back from a value comes to the same rows, and so does a link.
+    // The filter is in the address: Back from a value, and a link, restore the same rows.
     let address = viewer.eval("location.hash");
     assert!(
         address
@@ -122,7 +122,7 @@ fn what_is_open_is_made_wider() {
     viewer.key("ArrowLeft");
     viewer.key("ArrowLeft");
     viewer.wait(&format!("{width} === {}", before + 48));
-    // It stays so on other pages, and another key makes it as it was.
+    // The width stays on other pages, and another key resets it.
     viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait(&format!("{width} === {}", before + 48));
@@ -155,7 +155,7 @@ fn a_page_is_printed_with_all_of_its_rows() {
     viewer.wait(&format!("window.printed === {all}"));
     viewer.eval("dispatchEvent(new Event('afterprint'))");
     viewer.wait(&format!("{drawn} < {all}"));
-    // Where there is no list the page is printed as it is.
+    // A page without a list is printed as it is.
     viewer.key("8");
     viewer.wait_page("state.md");
     viewer.eval("window.printed = null");
@@ -179,7 +179,7 @@ fn what_is_open_is_told_and_has_the_focus() {
     viewer.assert_quiet();
 }
 
-/// What a run has left is told below what it did, by its lines.
+/// The remaining statements of a run are listed below its trace, with their lines.
 #[test]
 fn what_is_left_stands_below_the_trace() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -192,7 +192,7 @@ fn what_is_left_stands_below_the_trace() {
     viewer.click_text(".ahead li a", "line 46");
     viewer.wait_page("Program");
     viewer.wait("location.hash.endsWith('/program/46')");
-    // A run that is over has nothing left.
+    // A finished run has no remaining statements.
     viewer.drop_run(&[&example(FINISHED)]);
     viewer.wait("document.querySelectorAll('.trace-rows .row').length > 3");
     assert_eq!(viewer.eval("!document.querySelector('.ahead')"), true);

@@ -1,4 +1,4 @@
-//! What the viewer tells is so, and a key that finds nothing to do says that.
+//! Tests that the viewer's statements are true, and that it reports a key without effect.
 
 use std::fs;
 
@@ -9,11 +9,12 @@ use super::honest::{damage, database};
 use super::screenshots::shoot;
 use super::{FINISHED, FOLDER, Viewer, WAITING, example};
 
-/// A table in Markdown, and a sentence in Hebrew, whose full stop stands at its left end.
+/// A table in Markdown, and a sentence in Hebrew, whose full stop must be at its left end.
 const TABLE: &str = "# Depths\n\n| Place | Metres |\n|---|---|\n| Rift | 410 |\n";
 const HEBREW: &str = "הים עמוק מאוד.";
 
-/// A run that is completed although a statement failed, with more statements than a thousand, and values of all kinds.
+/// Builds a run that is completed although a statement failed, with more than a thousand statements and values of all
+/// kinds.
 fn unnoticed(folder: &std::path::Path) -> std::path::PathBuf {
     let program =
         "let depths = session \"Measure\"\nlet report = session \"Report\"\n  context: depths\n";
@@ -40,7 +41,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
     viewer.drop_run(&[&unnoticed(folder.path())]);
 
-    // V3 and V16.
+    // The headline counts the unrecovered failure, with separators in large numbers.
     viewer.wait_main(
         "1\u{202f}499 of 1\u{202f}500 statements finished; 1 failed and nothing recovered it.",
     );
@@ -50,7 +51,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     assert_eq!(acts, "", "nothing is to be gone on with");
     shoot(&mut viewer, "told-completed");
 
-    // V10: what a session was given is shown as on the page of the value; source has the font of source.
+    // An input is shown as on the page of its value; source has a monospaced font.
     viewer.key("n");
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .cause')");
@@ -58,7 +59,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.wait("document.querySelector('.detail .given .prose table td')");
     shoot(&mut viewer, "told-given");
 
-    // V7: before the first key no row is the current one, and the first key goes to the first row.
+    // No row is the current one before the first key, which goes to the first row.
     viewer.key("3");
     viewer.wait_page("Values");
     let current = "document.querySelector('.binding-rows .row.current')";
@@ -68,7 +69,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     viewer.key("j");
     viewer.wait(&format!("{current}.ariaRowIndex === '3'"));
 
-    // V11: a value has the direction of its own letters.
+    // A value takes its direction from its own letters.
     let preview = "[...document.querySelectorAll('.binding-rows .preview')].find(e => e.innerText.includes('הים'))";
     assert_eq!(
         viewer.eval(&format!("getComputedStyle({preview}).direction")),
@@ -85,7 +86,7 @@ fn a_completed_run_tells_of_its_failure_and_shows_values_as_they_are() {
     assert_eq!(bidi, "plaintext");
     shoot(&mut viewer, "told-direction");
 
-    // V14: a name with a line break is one line.
+    // A name with a line break is shown on one line.
     viewer.eval("location.hash = location.hash.replace(/bindings.*/, 'files/table%3Ax_notes')");
     viewer.wait("document.querySelectorAll('.table-rows .row:not(.head)').length === 1");
     let head = viewer.eval(
@@ -104,7 +105,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     };
     let said = "document.querySelector('.moment').innerText === 'No statement failed'";
     viewer.drop_run(&[&example(FINISHED)]);
-    // V4: of a completed run the page stays, and the address, too.
+    // A key without effect changes neither the page of a completed run nor the address.
     let hash = viewer.eval("location.hash");
     viewer.key("n");
     viewer.wait(said);
@@ -118,13 +119,13 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
         shoot(&mut viewer, "told-no-failure");
         viewer.wait("document.querySelector('.moment').innerText === ''");
     }
-    // A link to a failure that is not there leads to the trace.
+    // A link to a failure that does not exist leads to the trace.
     viewer.eval("location.hash += '/first-failure'");
     viewer.wait(said);
     viewer.wait("location.hash.endsWith('/trace')");
     assert_eq!(viewer.eval("!document.querySelector('.detail')"), true);
 
-    // V6: nothing of an interrupted run is under way. V4: it stands somewhere.
+    // Nothing of an interrupted run is shown as running, and its position is shown.
     viewer.drop_run(&[&example(FOLDER)]);
     viewer.wait_main("interrupted");
     viewer.wait_main("was executing");
@@ -148,7 +149,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.wait_page("Trace");
     viewer.wait("document.querySelector('.trace-rows .row.selected .here')");
 
-    // V1: how to go on at a gate.
+    // The sheet at a gate shows how to continue.
     viewer.drop_run(&[&example(WAITING)]);
     viewer.key("a");
     viewer.wait("document.querySelector('dialog.sheet .command')");
@@ -161,7 +162,7 @@ fn a_key_that_finds_no_failure_says_so_and_goes_to_where_the_run_stands() {
     viewer.assert_quiet();
 }
 
-/// V12: a table that cannot be read leaves unknown what it holds.
+/// If a table cannot be read, its content is reported as unknown.
 #[test]
 fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     let (Some(_), Some(mut viewer)) = (needs::sqlite3(), Viewer::from_disk()) else {
@@ -194,7 +195,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.assert_quiet();
 }
 
-/// V2 and V19: the list comes all the same, and the window is called after it.
+/// The list is still shown after a wrong file, and it sets the title of the window.
 #[test]
 fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let Some(mut viewer) = Viewer::from_disk() else {
@@ -211,7 +212,7 @@ fn a_wrong_file_dropped_while_a_list_is_read_leaves_the_list_to_come() {
     let picture = folder.path().join("photo.png");
     fs::write(&picture, b"\x89PNG\r\n\x1a\nand so on").unwrap();
     let prose = folder.path().join(".prose");
-    // One while the folder is listed, one while its runs are read; then something that is no file of ours, twice.
+    // One wrong file while the folder is listed, one while its runs are read; then a file of another kind, twice.
     viewer.drop_files(&[&prose]);
     viewer.drop_files(&[&picture]);
     let notice = "document.querySelector('.notice')?.innerText.includes('photo.png')";

@@ -1,11 +1,11 @@
-// Opens everything that the `nth` of a run's pages has: its tabs, each row of each list (`most` of a list) with each way to look
-// at its value. Says what was found on the way, the numbers of the texts that were shown, and how many pages there are.
+// Opens everything on the `nth` page of a run: its tabs, and each row of each list (at most `most`) with each way to show
+// its value. Returns what it found, the numbers of the texts that were shown, and the number of pages.
 async (foreign, most, nth) => {
   const found = [], seen = new Set(), rows = {};
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const frame = () => new Promise(requestAnimationFrame);
-  // Waits until this holds twice in a row; only what hangs takes a minute.
+  // Waits until this is true twice in a row; gives up after a minute.
   const until = async (holds) => {
     const begun = performance.now();
     for (let calm = 0; calm < 2; ) {
@@ -15,7 +15,7 @@ async (foreign, most, nth) => {
     }
   };
   const settled = () => until(() => !document.querySelector("main .waiting, main .bone"));
-  // Whatever came into the page since the last time, even if it has gone again.
+  // The elements added to the page since the last call, including those already removed.
   const records = [];
   const changes = new MutationObserver((more) => records.push(...more));
   changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });

@@ -154,20 +154,26 @@ fn Gate(gate: GateView) -> impl IntoView {
         .expire_command
         .clone()
         .map(|command| view! { <Late gate=gate.clone() command/> });
-    let commands = (late.is_none() && !gate.approve_command.is_empty() && gate.status == "pending").then(|| {
-        let commands = [("Approve", gate.approve_command.clone()), ("Reject", gate.reject_command.clone())];
-        let commands = commands.map(|(label, command)| view! {
-            <div class="command">
-                <span class="faint">{label}</span><code>{command.clone()}</code>
-                <Copy text=Signal::stored(command) label="Copy command"/>
-            </div>
+    let commands = (late.is_none() && !gate.approve_command.is_empty() && gate.status == "pending")
+        .then(|| {
+            let commands = [
+                ("Approve", gate.approve_command.clone()),
+                ("Reject", gate.reject_command.clone()),
+            ];
+            let commands = commands.map(|(label, command)| {
+                view! {
+                    <div class="command">
+                        <span class="faint">{label}</span><code>{command.clone()}</code>
+                        <Copy text=Signal::stored(command) label="Copy command"/>
+                    </div>
+                }
+            });
+            view! {
+                <h3>"To decide"</h3>
+                {commands}
+                <p class="faint">"The viewer only reads. The name in a command is not verified."</p>
+            }
         });
-        view! {
-            <h3>"To decide"</h3>
-            {commands}
-            <p class="faint">"The viewer only reads. The name in a command is not verified."</p>
-        }
-    });
     let waited = gate.waited.clone().map(|waited| {
         let name = if gate.resolved.is_some() {
             "Waited"

@@ -190,7 +190,9 @@ fn one(shown: Shown, event: EventShown) -> AnyView {
             view! { <Go to=shown.item(InThread::Run(run.clone()))><code>{run.clone()}</code></Go> }
                 .into_any()
         }
-        None => view! { <span class="none">"none: the event belongs to the workflow"</span> }.into_any(),
+        None => {
+            view! { <span class="none">"none: the event belongs to the workflow"</span> }.into_any()
+        }
     };
     let facts = vec![
         (

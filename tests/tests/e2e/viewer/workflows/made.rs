@@ -1,4 +1,4 @@
-//! Databases of workflows: ours, made by the store's own commands, and those of other programs.
+//! Builds databases of workflows: Prosescope's own, made by the store's commands, and those of other programs.
 
 use std::path::{Path, PathBuf};
 
@@ -11,9 +11,9 @@ use rusqlite::Connection;
 
 /// The workflow that waits for an answer.
 pub(super) const WAITING: &str = "0199c0de-0000-7000-8000-0000000000a1";
-/// A workflow that is in error.
+/// A workflow with an error.
 pub(super) const BROKEN: &str = "0199c0de-0000-7000-8000-0000000000b1";
-/// A workflow that is done for now.
+/// A workflow without open runs.
 pub(super) const DONE: &str = "0199c0de-0000-7000-8000-0000000000c1";
 
 const NOW: i64 = 1_768_487_452_123;
@@ -55,7 +55,7 @@ impl Made {
     }
 }
 
-/// A database that our own commands made: one conversation waits, one is in error, one is done.
+/// Builds a database with the store's commands: one conversation waits, one has an error, one is done.
 pub(crate) fn ours(folder: &Path) -> PathBuf {
     let path = folder.join("workflows.db");
     let store = WorkflowStore::set_up(&path).unwrap();
@@ -143,7 +143,7 @@ pub(crate) fn ours(folder: &Path) -> PathBuf {
     path
 }
 
-/// Answers the question that waits.
+/// Answers the waiting question.
 pub(super) fn answer(path: &Path, text: &str) {
     let mut store = WorkflowStore::open(path).unwrap();
     let input = Input {
@@ -166,7 +166,7 @@ pub(super) fn finish(path: &Path, output: &str) {
     record(&mut store, &finish, None, NOW + 11_000_000).unwrap();
 }
 
-/// Begins another run of it.
+/// Begins another run of that workflow.
 pub(super) fn begin(path: &Path, input: &str) {
     let store = WorkflowStore::open(path).unwrap();
     let now = NOW + 12_000_000;
@@ -174,7 +174,8 @@ pub(super) fn begin(path: &Path, input: &str) {
     made.start(WAITING, false, 4, input);
 }
 
-/// A database of another program, as SQLAlchemy makes it: ids without dashes, statuses in capitals, columns of its own.
+/// Builds a database of another program, as SQLAlchemy does: ids without dashes, statuses in capitals, additional
+/// columns.
 pub(super) fn foreign(path: &Path) {
     sql(
         path,
@@ -194,7 +195,7 @@ pub(super) fn foreign(path: &Path) {
     );
 }
 
-/// Our own tables with these rows.
+/// Builds Prosescope's own tables with these rows.
 pub(super) fn with_rows(path: &Path, rows: &str) {
     sql(
         path,
@@ -205,7 +206,7 @@ pub(super) fn with_rows(path: &Path, rows: &str) {
     );
 }
 
-/// Runs statements in a database, which is made where it is not there.
+/// Runs statements in a database, which is created if it does not exist.
 pub(super) fn sql(path: &Path, script: &str) {
     let conn = Connection::open(path).unwrap();
     conn.execute_batch(script)

@@ -1,13 +1,13 @@
-//! The thread of a workflow: what stands where, old links into it, its keys, its finder, a narrow window.
+//! Tests the thread of a workflow: order of its parts, old links into it, keys, finder, a narrow window.
 
 use serde_json::json;
 
 use super::{Viewer, look, made};
 
-/// What stands in the thread, part by part: the beginning of each.
+/// JavaScript that returns the text of each part of the thread.
 const PARTS: &str = "[...document.querySelectorAll('.thread > li')].map(e => e.innerText.replace(/\\s+/g, ' ').trim())";
 
-/// The viewer with a workflow that was asked and answered; the folder goes when it is dropped.
+/// Opens the viewer with a workflow whose question was answered; the folder is removed when it is dropped.
 fn asked_and_answered() -> Option<(Viewer, tempfile::TempDir)> {
     let mut viewer = Viewer::from_disk()?;
     let folder = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn messages_runs_questions_and_answers_are_one_thread() {
     for (part, begin) in parts.iter().zip(begins) {
         assert!(part.starts_with(begin), "{part} / {begin}");
     }
-    // Unfolded, a run has all that is recorded of it, and its own events.
+    // An unfolded run shows all its details and its own events.
     viewer.key("j");
     viewer.key("Enter");
     viewer.wait_main("engine-7@build-host-3 (as claimed)");
@@ -88,7 +88,7 @@ fn old_links_lead_to_their_place_in_the_thread() {
     );
     let event = "+document.querySelector('li.turn.selected .event-rows') || 1";
     assert_eq!(viewer.eval(event), 1);
-    // The third event of the database is a warning of the first run of this workflow.
+    // The third event of the database is a warning of this workflow's first run.
     open(&mut viewer, "events/3");
     viewer.wait(&format!(
         "document.getElementById('run-{}').querySelector('.event-open').innerText.includes('no delivery date')",
@@ -133,7 +133,7 @@ fn a_text_is_found_wherever_a_workflow_holds_it() {
     group(&mut viewer, "EUR", "Data");
     viewer.wait_page("Data");
     viewer.wait_main("currency");
-    // Nothing is said to be nothing, and where it was looked for.
+    // A search without a match reports that, and where it searched.
     viewer.click("button.seek");
     look(&mut viewer, "Chazy");
     viewer.wait(

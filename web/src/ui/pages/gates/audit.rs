@@ -75,7 +75,8 @@ fn row(_: u64, row: &AuditRow) -> AnyView {
 /// Draws the audit rows of one gate.
 pub(super) fn history(rows: &[AuditRow]) -> AnyView {
     if rows.is_empty() {
-        return view! { <p class="faint">"The audit log has no row about this gate."</p> }.into_any();
+        return view! { <p class="faint">"The audit log has no row about this gate."</p> }
+            .into_any();
     }
     let items = rows.iter().map(|row| view! {
         <li>
