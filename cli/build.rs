@@ -1,9 +1,9 @@
-//! Embeds what xtask makes: the viewer and the licenses of the libraries. Each variable below names a file; without it
-//! an empty file is embedded, so that plain `cargo build` and `cargo test` work on a fresh clone.
+//! Embeds files built by xtask: the viewer and the licenses of the libraries. Each variable below names a file;
+//! without it an empty file is embedded, so that plain `cargo build` and `cargo test` work on a fresh clone.
 
 use std::{env, fs, path::Path};
 
-/// Variables, and the names by which the program includes their files.
+/// The variables, and the names by which the program includes their files.
 const EMBEDDED: [(&str, &str); 2] = [
     ("PROSE_VIEWER_HTML", "viewer.html"),
     ("PROSE_LICENSES", "licenses.txt.gz"),

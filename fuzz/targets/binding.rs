@@ -1,4 +1,4 @@
-//! A binding's file, whole and cut at any byte.
+//! Fuzzes the file of a binding, whole and truncated at any byte.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

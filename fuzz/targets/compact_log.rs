@@ -1,4 +1,4 @@
-//! A compact log of form B, alone and in a run folder with a program.
+//! Fuzzes a compact log of form B, alone and in a run folder with a program.
 #![no_main]
 
 mod run;

@@ -1,4 +1,4 @@
-//! A program: every line keeps its text, and every statement its place.
+//! Fuzzes the parser of programs: every line keeps its text, and every statement its place.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +8,7 @@ fuzz_target!(|bytes: &[u8]| {
     let text = String::from_utf8_lossy(bytes);
     let listing = program::scan(&text);
     let body = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    // Lines end as they did on old Macs, where none ends otherwise.
+    // Lines end with a carriage return, as on old Macs, if there is no line feed.
     let lines = match body.contains('\n') {
         true => body.lines().count(),
         false => body.split_terminator('\r').count(),

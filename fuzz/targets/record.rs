@@ -1,5 +1,5 @@
-//! A random schema around the documents' tables, then a script of recording commands: a command that is refused
-//! changes nothing, and what a command says that it did is what another program reads afterwards.
+//! Fuzzes recording with a random schema around OpenProse's tables and a script of commands: a refused command must
+//! change nothing, and another program must be able to read what a successful command reports.
 #![no_main]
 
 use std::fs;
@@ -19,7 +19,7 @@ use rusqlite::limits::Limit;
 
 const TABLES: [&str; 8] = ["run", "execution", "bindings", "gates", "gate_audit_log", "agents", "x_binding_history", "stolen"];
 
-/// Columns of those tables; one that a table has not is refused by SQLite, and nothing is changed.
+/// Columns of those tables. If a table lacks the column, SQLite refuses the change.
 const COLUMNS: [&str; 12] = [
     "id", "name", "value", "status", "execution_id", "run_id", "comment", "memory", "metadata", "resolved_by", "kind", "parent_id",
 ];
@@ -41,7 +41,7 @@ const EXPRESSIONS: [&str; 14] = [
     "7",
 ];
 
-/// What is done to the schema, with a table `T`, a column `C` and an expression `E`.
+/// Changes of the schema, with a table `T`, a column `C` and an expression `E`.
 const CHANGES: [&str; 30] = [
     "CREATE TRIGGER evil AFTER INSERT ON T BEGIN UPDATE gates SET status = E; END",
     "CREATE TRIGGER evil BEFORE UPDATE ON T BEGIN DELETE FROM bindings; END",
@@ -75,7 +75,7 @@ const CHANGES: [&str; 30] = [
     "INSERT INTO sqlite_schema SELECT type, 'x' || name, tbl_name, rootpage, sql FROM sqlite_schema WHERE name = 'T'",
 ];
 
-/// A run with a statement under way, a binding and two gates.
+/// Returns a run with a running statement, a binding and two gates.
 fn base() -> &'static [u8] {
     static BASE: OnceLock<Vec<u8>> = OnceLock::new();
     BASE.get_or_init(|| {
@@ -109,7 +109,7 @@ fuzz_target!(|bytes: &[u8]| {
             break;
         };
         let sql = words(CHANGES[change], TABLES[table], COLUMNS[column], EXPRESSIONS[expression]);
-        // What SQLite itself does not take is no schema.
+        // A change that SQLite refuses is skipped.
         let _ = plain(&path).execute_batch(&sql);
     }
     while let Some(command) = pick(9) {
@@ -120,7 +120,7 @@ fuzz_target!(|bytes: &[u8]| {
             Err(error) => assert!(before == after, "{error} changed {before:?} to {after:?}"),
             Ok(()) => {
                 let holds = plain(&path).query_row(HOLDS[command], [], |row| row.get::<_, Option<bool>>(0));
-                // A table that the plain reader cannot read says nothing.
+                // If the plain reader cannot read a table, nothing is asserted about it.
                 assert!(!matches!(holds, Ok(Some(false) | None)), "command {command} is not so: {after:?}");
                 assert!(after[3] == before[3] || before[3].is_none(), "something else was written: {after:?}");
             }
@@ -128,7 +128,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A folder in memory, where the system has one.
+/// Returns a folder in memory, if the system has one.
 fn memory() -> &'static Path {
     let shm = Path::new("/dev/shm");
     match shm.is_dir() {
@@ -137,7 +137,7 @@ fn memory() -> &'static Path {
     }
 }
 
-/// Puts a table, a column and an expression where their letters stand alone.
+/// Replaces the letters that stand alone by a table, a column and an expression.
 fn words(change: &str, table: &str, column: &str, expression: &str) -> String {
     let mut out = String::new();
     let mut last = ' ';
@@ -155,7 +155,8 @@ fn words(change: &str, table: &str, column: &str, expression: &str) -> String {
     out
 }
 
-/// A connection as another program opens it: triggers run, and the schema may be changed. Values are short.
+/// Opens a connection like another program: triggers run, and the schema may be changed. Values are limited in
+/// length.
 fn plain(path: &Path) -> Connection {
     let conn = Connection::open(path).expect("a connection");
     let settings = [
@@ -171,7 +172,8 @@ fn plain(path: &Path) -> Connection {
     conn
 }
 
-/// What a plain reader is told: bindings, executions, gates, and what no command changes; `None` where it cannot read.
+/// Returns what a plain reader sees: bindings, executions, gates, and the data that no command changes; `None` where
+/// it cannot read.
 fn told(path: &Path) -> [Option<String>; 4] {
     let conn = plain(path);
     [
@@ -197,7 +199,7 @@ const HOLDS: [&str; 9] = [
     "SELECT +memory = '12' AND typeof(memory) = 'text' FROM agents WHERE name = 'writer' COLLATE BINARY",
 ];
 
-/// Runs one of the commands that [`HOLDS`] speaks of.
+/// Runs one of the commands described by [`HOLDS`].
 fn run(path: &Path, command: usize) -> Result<(), WriteError> {
     let mut store = SqliteStore::open(path, Some("r"))?;
     let at = At { now: 1_768_487_452_000, ..At::default() };

@@ -1,4 +1,4 @@
-//! What several targets share: a folder that is opened as a run, and the pages that are computed of it.
+//! Helpers for several targets: opens a folder as a run and computes its pages.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use prosescope_core::source::Source;
 use prosescope_core::sqlite::MemorySource;
 use prosescope_core::trace::NodeId;
 
-/// Opens files as a run and builds the pages that depend on what they say.
+/// Opens files as a run and builds the pages that depend on their content.
 pub fn open(files: &[(&str, &[u8])]) {
     let files = files.iter().map(|(path, bytes)| ((*path).to_owned(), bytes.to_vec()));
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("fuzzed", files));

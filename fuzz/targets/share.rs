@@ -1,4 +1,5 @@
-//! A shared file: a zip, a page that holds one, or a zip in the place of a page's run; what it holds is opened as a run.
+//! Fuzzes shared files: a zip, a page that contains one, or a zip instead of a page's run; the content is opened as a
+//! run.
 #![no_main]
 
 mod run;
@@ -10,7 +11,7 @@ use prosescope_share::archive::Archive;
 use prosescope_share::manifest::{self, Sink};
 use prosescope_share::{dense, page};
 
-/// Bytes that are unpacked: less than a shell takes, so that more is tried.
+/// The most unpacked bytes: less than in a shell, so that more inputs are tried.
 const MOST: u64 = 4 << 20;
 
 #[derive(Default)]
@@ -39,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
         opened(&zip);
     }
     opened(bytes);
-    // What is written as text is read as it was.
+    // Encoded bytes are decoded to the same bytes.
     let text = dense::encode(bytes);
     assert_eq!(dense::decode(&text, bytes.len()).as_deref(), Some(bytes));
     if let Ok(text) = std::str::from_utf8(bytes) {

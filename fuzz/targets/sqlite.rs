@@ -1,4 +1,4 @@
-//! A database in memory, and its `-wal`: decoded, and its tables, values and rows read.
+//! Fuzzes a database in memory with its `-wal`: decodes it and reads its tables, values and rows.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,11 +11,11 @@ fuzz_target!(|bytes: &[u8]| {
 });
 
 fn read(bytes: &[u8]) -> Result<(), DecodeError> {
-    // What begins a -wal ends the database: mutations of either reach both.
+    // The header of a -wal also ends the database, so that mutations can affect both.
     let magic = bytes.windows(4).rposition(|w| w == [0x37, 0x7f, 6, 0x83] || w == [0x37, 0x7f, 6, 0x82]);
     let (database, wal) = bytes.split_at(magic.unwrap_or(bytes.len()));
     let conn = sqlite::from_bytes_with_wal(database, wal)?;
-    // Fewer steps than a shell gives: a hostile file is tried sooner.
+    // Fewer steps than in a shell, so that a hostile file ends sooner.
     let guard = Guard {
         steps: 500_000,
         ..Guard::default()

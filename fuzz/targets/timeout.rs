@@ -1,4 +1,5 @@
-//! A timeout: what is taken means the same when it is written anew, what is not says where it went wrong.
+//! Fuzzes timeouts: a valid one keeps its meaning when formatted again, an invalid one gives the position of its
+//! fault.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: builds what is measured as people use it, then measures it (`tests/src/bench`).
+//! `cargo xtask bench`: builds the programs as released, and measures them (`tests/src/bench`).
 //!
-//! It is no part of the tests or of CI. What this machine lacks is not fatal: the parts that need it say so and are
-//! left out.
+//! Benchmarks are not part of the tests or of CI. If a required program is missing, the parts that need it print this
+//! and are skipped.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,24 +14,24 @@ use crate::step::{run, step};
 use crate::test::PROSE;
 use crate::view::{self, VIEWER_HTML, target};
 
-/// Parts that need neither the viewer nor npm's packages.
+/// The parts that need neither the viewer nor npm's packages.
 const NATIVE_ONLY: [&str; 8] = [
     "get", "fold", "scope", "runs", "record", "postgres", "server", "moving",
 ];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only these parts.
+    /// Run only these parts
     #[arg(
         long,
         value_delimiter = ',',
         value_name = "get,fold,scope,runs,record,postgres,server,moving,share,open,browse,scroll,size"
     )]
     only: Vec<String>,
-    /// Small sizes and few repetitions: whether it works.
+    /// Use small sizes and few repetitions, to check that it works
     #[arg(long)]
     quick: bool,
-    /// Megabytes of the run that `moving` moves [default: 100].
+    /// Size of the run that `moving` moves, in megabytes [default: 100]
     #[arg(long, value_name = "MB")]
     size: Option<u32>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 /// Builds and measures.
 ///
 /// # Errors
-/// When something does not build, or the measuring fails.
+/// If something cannot be built, or the measuring program fails.
 pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
     let native = !args.only.is_empty()
         && args
@@ -49,7 +49,7 @@ pub(crate) fn run_bench(root: &Path, args: &Args) -> Result<()> {
     let viewer = if native {
         None
     } else {
-        // A machine without a browser still measures the rest.
+        // Without a browser, the other parts are still measured.
         setup::tests(root).unwrap_or_else(|e| eprintln!("{e:#}"));
         view::bundle(root).map_err(|e| eprintln!("{e:#}")).ok()
     };

@@ -4,9 +4,9 @@
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► gzip, as text ──► target/viewer/viewer.html
 //! ```
 //!
-//! The page holds everything: style, glue, the compiled app. Its content security policy allows nothing but
-//! that: scripts and style by hash, no connection at all. A server that serves the page together with runs
-//! (`prosescope view`) turns two places into their opposite, see [`SERVED`].
+//! The page contains everything: style, glue, the compiled app. Its content security policy allows nothing else:
+//! scripts and style by hash, and no connections. A server that serves the page together with runs (`prosescope
+//! view`) changes two places, see [`SERVED`].
 
 use std::fs;
 use std::num::NonZeroU64;
@@ -21,8 +21,8 @@ use crate::dense;
 use crate::view::target;
 use crate::wasm;
 
-/// What a server replaces in the page, each exactly once: the page may then read from its own origin, and knows
-/// that there is somebody to ask (`desk/{name}` beside it, and `changes`).
+/// The texts that a server replaces in the page, each exactly once: the page may then connect to its own origin, and
+/// knows that there is a server (`desk/{name}` beside it, and `changes`).
 pub(crate) const SERVED: [(&str, &str); 2] = [
     ("connect-src 'none'", "connect-src 'self'"),
     (
@@ -31,14 +31,14 @@ pub(crate) const SERVED: [(&str, &str); 2] = [
     ),
 ];
 
-/// What `prosescope share` fills in the page, each exactly once and in this order (share/src/page.rs).
+/// The places that `prosescope share` fills in, each exactly once and in this order (share/src/page.rs).
 const SHARED: [&str; 3] = [
     "<title>Prosescope</title>",
     r#"<div id="prosescope-summary"></div>"#,
     r#"<script type="text/plain" id="prosescope-run" data-bytes="0"></script>"#,
 ];
 
-/// The style, in order; `index.html` names the same files for Trunk.
+/// The style sheets, in order; `index.html` lists the same files for Trunk.
 const STYLES: [&str; 9] = [
     "tokens", "base", "shell", "band", "rows", "pages", "sql", "share", "print",
 ];
@@ -46,7 +46,7 @@ const STYLES: [&str; 9] = [
 /// Builds the viewer of the workspace at `root` with this profile and returns its path, `target/viewer/viewer.html`.
 ///
 /// # Errors
-/// When cargo fails, or a part of the page is not what the policy expects.
+/// If cargo fails, or a part of the page would break its structure.
 pub(crate) fn build(root: &Path, profile: &str) -> Result<PathBuf> {
     let wasm = wasm::compile(root, "prosescope-web", "prosescope-web.wasm", profile)?;
     let path = file(root);
@@ -66,10 +66,10 @@ pub(crate) fn file(root: &Path) -> PathBuf {
     target(root).join("viewer").join("viewer.html")
 }
 
-/// Makes a folder that has nothing in it.
+/// Creates an empty folder, or empties an existing one.
 ///
 /// # Errors
-/// When it cannot be emptied or made.
+/// If the folder cannot be emptied or created.
 pub(crate) fn emptied(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("emptying {}", folder.display()))?;
@@ -77,10 +77,10 @@ pub(crate) fn emptied(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))
 }
 
-/// Writes a file unless it has this content already: cargo would build again whatever contains it.
+/// Writes a file unless it already has this content, because cargo would rebuild everything that embeds it.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub(crate) fn write_if_new(path: &Path, content: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|before| before == content) {
         return Ok(());
@@ -153,10 +153,10 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
     Ok(html)
 }
 
-/// Packs the wasm as gzip does at its best, 4 % smaller: a browser unpacks it by itself.
+/// Compresses the wasm with Zopfli, 4 % smaller than gzip's best; browsers decompress it themselves.
 fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     let mut packed = Vec::new();
-    // Each further round takes as long as the first.
+    // Each further iteration takes as long as the first.
     let options = zopfli::Options {
         iteration_count: NonZeroU64::MIN,
         ..zopfli::Options::default()
@@ -165,8 +165,8 @@ fn packed(wasm: &[u8]) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
-/// Puts the parts in the place of their names, each of which stands in the template once. What a part holds is
-/// not looked at again.
+/// Replaces the names in the template, each of which occurs once, by the parts. Names inside of a part are not
+/// replaced.
 fn fill(template: &str, parts: &[(&str, &str)]) -> Result<String> {
     let mut html = String::new();
     let mut rest = template;

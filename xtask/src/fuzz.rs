@@ -1,8 +1,8 @@
-//! `cargo xtask fuzz`: the fuzz targets, on the toolchain that everything else uses.
+//! `cargo xtask fuzz`: builds and runs the fuzz targets with the stable toolchain.
 //!
-//! `cargo fuzz` wants a nightly for its sanitizers alone. Coverage, which is what guides libFuzzer, is a pass of LLVM that
-//! stable takes by name; so the targets are built plainly, and SQLite's C is counted by clang the same way. (Whoever has
-//! cargo-fuzz: `cargo fuzz run -s none TARGET`.)
+//! `cargo fuzz` needs a nightly toolchain only for sanitizers. Coverage, which guides libFuzzer, is an LLVM pass that
+//! stable Rust can enable by name; so the targets are built without sanitizers, and clang adds the same coverage to
+//! SQLite's C. (With cargo-fuzz installed: `cargo fuzz run -s none TARGET`.)
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::target;
 
-/// All targets; each is a file of fuzz/targets, and has a folder of fuzz/seeds.
+/// The targets; each has a file in fuzz/targets and a folder in fuzz/seeds.
 const TARGETS: [&str; 8] = [
     "state_md",
     "compact_log",
@@ -27,7 +27,7 @@ const TARGETS: [&str; 8] = [
     "share",
 ];
 
-/// Counts edges of Rust code, as cargo-fuzz does.
+/// Flags that count edges of Rust code, as in cargo-fuzz.
 const COVERAGE: [&str; 7] = [
     "--cfg=fuzzing",
     "-Cpasses=sancov-module",
@@ -35,14 +35,14 @@ const COVERAGE: [&str; 7] = [
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
     "-Cllvm-args=-sanitizer-coverage-pc-table",
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    // The counters of several units of a crate would be dropped by the linker with the units.
+    // With several units, the linker would drop the counters of units that it drops.
     "-Ccodegen-units=1",
 ];
 
-/// The same for C.
+/// Flags that count edges of C code.
 const C_COVERAGE: &str = "-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp";
 
-/// The longest input that is tried: a database of some pages.
+/// The longest input in bytes: a database of a few pages.
 const LONGEST: &str = "16384";
 
 /// Properties that hold for any case.
@@ -52,30 +52,30 @@ const PROPERTIES: [&str; 3] = [
     "what_was_kept_tells_the_same",
 ];
 
-/// Seconds after which an input hangs. An opened file may take two seconds of processor time; libFuzzer counts wall time,
-/// of which a busy machine takes more, and counting takes its part.
+/// Seconds after which an input counts as hanging. An opened file may take two seconds of processor time; libFuzzer
+/// measures wall-clock time, which is longer on a busy machine and with counters.
 const SLOWEST: &str = "60";
 
-/// Megabytes that the process may hold; a file may take 256.
+/// The most memory of the process in megabytes; a file may take 256.
 const LARGEST: &str = "1024";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only this one: state_md, compact_log, binding, program, timeout, sqlite, record, share.
+    /// Run only this target: state_md, compact_log, binding, program, timeout, sqlite, record, share
     #[arg(value_parser = TARGETS)]
     target: Option<String>,
 
-    /// How long each target runs. What it finds is kept in target/fuzz and tried first the next time.
+    /// Seconds for each target; findings are kept in target/fuzz and tried first the next time
     #[arg(long, default_value_t = 60, value_name = "N")]
     seconds: u32,
 
-    /// Where chance begins: with the same one the same inputs are tried, as far as the time goes.
+    /// Seed of the random inputs: the same seed tries the same inputs, as far as the time allows
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
 }
 
 impl Args {
-    /// What CI runs.
+    /// Returns the arguments for CI.
     pub(crate) fn brief() -> Args {
         Args {
             target: None,
@@ -85,10 +85,11 @@ impl Args {
     }
 }
 
-/// Builds the targets, tries all seeds, then what comes of them.
+/// Builds the targets, and runs each on its seeds and on mutations of them.
 ///
 /// # Errors
-/// When something cannot be installed or built, or an input breaks a target: the output says which, and where it lies.
+/// If something cannot be installed or built, or an input breaks a target: the output names the target and the
+/// input's file.
 pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
     let folder = target(root).join("fuzz");
     step(
@@ -107,7 +108,7 @@ pub(crate) fn run_fuzz(root: &Path, args: &Args) -> Result<()> {
     }
 }
 
-/// Tries the core's properties with cases that its tests do not have: 10,000 of each in the usual minute.
+/// Tests the core's properties with cases that its tests do not have: 10,000 of each in the default minute.
 fn properties(root: &Path, args: &Args) -> Result<()> {
     let cases = args.seconds.saturating_mul(167).to_string();
     let seed = args.seed.map(|seed| ("PROSE_SEED", seed.to_string()));
@@ -120,7 +121,7 @@ fn properties(root: &Path, args: &Args) -> Result<()> {
 
 fn build(root: &Path, folder: &Path) -> Result<()> {
     let clang = setup::clang()?;
-    // A target is named so that build scripts and macros are not counted.
+    // With an explicit target, build scripts and macros are compiled without counters.
     let host = host()?;
     run(cargo(root)
         .args(["build", "--release", "--manifest-path"])
@@ -138,7 +139,7 @@ fn fuzz(root: &Path, folder: &Path, name: &str, args: &Args) -> Result<()> {
     let seeds = root.join("fuzz/seeds").join(name);
     ensure!(seeds.is_dir(), "{} is missing", seeds.display());
     run(Command::new(program)
-        // What is new goes into the first, the seeds stay as they are.
+        // libFuzzer adds new inputs to the first folder and leaves the seeds unchanged.
         .arg(corpus)
         .arg(seeds)
         .args(args.seed.map(|seed| format!("-seed={seed}")))

@@ -1,7 +1,7 @@
-//! `cargo xtask install`: `prosescope` where cargo installs programs, and its second name `prose` beside it.
+//! `cargo xtask install`: installs `prosescope` where cargo installs programs, and its second name `prose` beside it.
 //!
-//! The documents of OpenProse call `prose gates` and `prose approve`. Another tool has the name `prose` as well: where it
-//! is installed, the second name would hide it, so it is left out.
+//! OpenProse's documents call `prose gates` and `prose approve`. Another tool is also called `prose`; if it is
+//! installed, the second name is left out, because it would hide that tool.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::second_name::{is_ours, second_names};
 use crate::step::{run, step};
 use crate::view::{VIEWER_HTML, bundle, target};
 
-/// Installs both names, and prints what became of the second one.
+/// Installs both names, and prints whether the second one was installed.
 ///
 /// # Errors
-/// When the build fails, or the second name is free and cannot be made.
+/// If the build fails, or the second name is free and cannot be created.
 pub(crate) fn run_install(root: &Path) -> Result<()> {
     let viewer = bundle(root)?;
     let (_, licenses) = licenses::of_programs(root, &[&cargo::host()?])?;
@@ -33,15 +33,15 @@ pub(crate) fn run_install(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where `cargo install` puts programs, unless its configuration file says `install.root`.
+/// Returns the folder in which `cargo install` puts programs, unless its configuration file sets `install.root`.
 fn bin() -> Result<PathBuf> {
     let root = std::env::var_os("CARGO_INSTALL_ROOT").map(PathBuf::from);
     let root = root.or_else(cargo::home).context("no home folder")?;
     Ok(root.join("bin"))
 }
 
-/// Gives the `prosescope` in a folder its second name, unless another program in that folder or in PATH has it. Returns
-/// what was done and why.
+/// Gives the `prosescope` in a folder its second name, unless another program in that folder or in PATH has it.
+/// Returns a sentence with the result and the reason.
 fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String> {
     let file = |name: &str| {
         bin.join(name)
@@ -64,7 +64,8 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
             path.display()
         ));
     }
-    // Of an earlier install. A file that is no program is somebody's, and making the link fails.
+    // Removes the link of an earlier installation. A file that is not this program stays, and creating the link
+    // fails.
     if is_ours(&second).unwrap_or(false) {
         fs::remove_file(&second).with_context(|| format!("cannot replace {}", second.display()))?;
     }
@@ -76,7 +77,7 @@ fn name_twice(bin: &Path, path: impl Iterator<Item = PathBuf>) -> Result<String>
     ))
 }
 
-/// A link stays right when cargo replaces the program.
+/// A symbolic link stays valid when cargo replaces the program.
 #[cfg(unix)]
 fn link(program: &Path, second: &Path) -> std::io::Result<()> {
     std::os::unix::fs::symlink(program.file_name().unwrap_or(program.as_os_str()), second)
@@ -111,7 +112,7 @@ mod tests {
     #[test]
     fn the_second_name_is_installed_again_and_again_where_it_is_free() {
         let (dir, bin) = installed();
-        // A file that no shell runs has no name to lose.
+        // A file that is not executable does not occupy the name.
         program(&dir.path().join("other/prose"), b"notes", 0o644);
         let path = || [dir.path().join("other"), bin.clone()].into_iter();
         for _ in 0..2 {
@@ -120,12 +121,12 @@ mod tests {
             let link = fs::read_link(bin.join("prose")).unwrap();
             assert_eq!(link, Path::new("prosescope"));
         }
-        // An older copy under the second name is ours and is replaced.
+        // An older copy of this program under the second name is replaced.
         fs::remove_file(bin.join("prose")).unwrap();
         fs::copy(bin.join("prosescope"), bin.join("prose")).unwrap();
         name_twice(&bin, path()).unwrap();
         assert!(bin.join("prose").is_symlink());
-        // A file of that name that is no program stays.
+        // A file of that name that is not a program stays.
         fs::remove_file(bin.join("prose")).unwrap();
         program(&bin.join("prose"), b"notes", 0o644);
         assert!(name_twice(&bin, path()).is_err());

@@ -1,7 +1,8 @@
-//! `cargo xtask lines`: how much code there is, per crate, and per module of the larger ones.
+//! `cargo xtask lines`: counts the lines of code per crate, and per module of the larger crates.
 //!
-//! A line counts if something stands in it that is neither a comment nor a test: what a reader has to understand to change the
-//! program. Tests are modules under `#[cfg(test)]`, in their file or in one of their own. It judges nothing.
+//! A line counts if it contains code that is neither a comment nor part of a test: the lines that a reader has to
+//! understand to change the program. Tests are modules under `#[cfg(test)]`, inline or in their own files. There is
+//! no limit on the counts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Crates with more lines than this are shown by module.
+/// Crates with more lines than this are listed by module.
 const LARGE: usize = 8_000;
 
-/// The crates that make the program; those that test, build or measure it are not counted.
+/// The crates of the program; those that test, build or measure it are not counted.
 const CRATES: [&str; 14] = [
     "authorizer",
     "cli",
@@ -33,7 +34,7 @@ const CRATES: [&str; 14] = [
 /// Prints the counts.
 ///
 /// # Errors
-/// When a source cannot be read.
+/// If a source cannot be read.
 pub(crate) fn print(root: &Path) -> Result<()> {
     let mut all = Vec::new();
     for name in CRATES {
@@ -59,7 +60,7 @@ pub(crate) fn print(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The lines of each module of a crate: a folder below its sources, or a file there.
+/// Returns the lines of each module of a crate: a folder below its sources, or a file there.
 fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
     let mut files = Vec::new();
     sources(folder, &mut files)?;
@@ -77,7 +78,7 @@ fn modules(folder: &Path) -> Result<BTreeMap<String, usize>> {
         .collect();
     let mut modules = BTreeMap::new();
     for (file, text) in &texts {
-        // A test's file, or one in its folder.
+        // A test's file, or a file in its folder.
         let is_test = tests
             .iter()
             .any(|test| file == test || file.starts_with(test.with_extension("")));
@@ -108,11 +109,11 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// The files of a file's test modules: `#[cfg(test)]`, perhaps a `#[path = "…"]`, then `mod name;`.
+/// Returns the files of a file's test modules: `#[cfg(test)]`, possibly `#[path = "…"]`, then `mod name;`.
 fn tests_of(file: &Path, text: &str) -> Vec<PathBuf> {
     let folder = file.parent().unwrap_or(file);
     let stem = file.file_stem().unwrap_or_default();
-    // Modules of `mod.rs` and `lib.rs` lie beside them, those of other files in a folder of that name.
+    // Modules of `mod.rs` and `lib.rs` are beside them, those of other files in a folder of that name.
     let inside = match stem.to_str() {
         Some("mod" | "lib" | "main") => folder.to_path_buf(),
         _ => folder.join(stem),
@@ -145,13 +146,13 @@ fn tests_of(file: &Path, text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The lines of code in a text, formatted as rustfmt does.
+/// Counts the lines of code in a text formatted by rustfmt.
 fn code(text: &str) -> usize {
     let mut count = 0;
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         if line == "#[cfg(test)]" {
-            // One item, to its end: a line of one that is not indented.
+            // Skips one item: it ends at a line of its own that is not indented.
             let end = |line: &&str| line.ends_with(';') || *line == "}";
             let _ = lines
                 .by_ref()

@@ -1,4 +1,5 @@
-//! `cargo xtask lint`: formatting, clippy, documentation, dependencies. Warnings are errors. And `cargo xtask audit`.
+//! `cargo xtask lint`: checks formatting, clippy, documentation and dependencies; warnings are errors. Also `cargo
+//! xtask audit`.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,10 +12,10 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::WASM_PROFILE;
 
-/// Runs all checks but the tests.
+/// Runs all checks except the tests.
 ///
 /// # Errors
-/// When a check finds something, or a tool cannot be installed.
+/// If a check finds something, or a tool cannot be installed.
 pub(crate) fn run_lint(root: &Path) -> Result<()> {
     step("Formatting", || {
         run(cargo(root).args(["fmt", "--all", "--check"]))
@@ -57,11 +58,12 @@ pub(crate) fn run_lint(root: &Path) -> Result<()> {
     })
 }
 
-/// Checks what `Cargo.lock` and the tests' `package-lock.json` name against the databases of known vulnerabilities. No
-/// part of the other checks: the databases must be reachable, and what they say changes without a change here.
+/// Checks the packages in `Cargo.lock` and in the tests' `package-lock.json` against databases of known
+/// vulnerabilities. Not part of the other checks, because the databases must be reachable, and their content changes
+/// independently of this repository.
 ///
 /// # Errors
-/// When something is known to be vulnerable or unmaintained, or a database cannot be reached.
+/// If a package is known to be vulnerable or unmaintained, or a database cannot be reached.
 pub(crate) fn audit(root: &Path) -> Result<()> {
     setup::cargo_deny(root)?;
     step("Advisories: crates", || {

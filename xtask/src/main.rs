@@ -1,8 +1,8 @@
-//! What the README's commands call: `cargo xtask view`, `cargo xtask test` and their parts.
+//! The commands for contributors: `cargo xtask view`, `cargo xtask test` and others.
 //!
-//! Each command first sets up what it needs and this machine lacks ([`setup`]), then runs cargo with the one
-//! selection of packages and profiles that keeps SQLite from being compiled twice ([`cargo`]). Works from any
-//! folder of the checkout, and offline once the packages are fetched.
+//! Each command first installs what it needs and this machine lacks ([`setup`]), then runs cargo with the one
+//! selection of packages and profiles that keeps SQLite from being compiled twice ([`cargo`]). The commands work from
+//! any folder of the checkout, and offline once the packages are fetched.
 
 mod bench;
 mod bundle;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-/// Builds, tests and shows Prosescope, and installs what that takes.
+/// Build, test and show Prosescope, and install what that requires
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Args {
@@ -40,39 +40,39 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Builds everything and opens a run in the local viewer; Ctrl-C ends it.
+    /// Build everything and open a run in the local viewer; Ctrl-C ends it
     View(view::Args),
-    /// Runs all tests: the core, the command line, the viewer in a browser.
+    /// Run all tests: the core, the command line, the viewer in a browser
     Test(test::Args),
-    /// Checks formatting, clippy (native and wasm32), documentation, dependencies.
+    /// Check formatting, clippy (native and wasm32), documentation, dependencies
     Lint,
-    /// Checks the dependencies against the databases of known vulnerabilities, which must be reachable.
+    /// Check the dependencies against databases of known vulnerabilities, which must be reachable
     Audit,
-    /// Runs what CI runs: lint, test, and each fuzz target for a few seconds.
+    /// Run the checks of CI: lint, test, and each fuzz target for a few seconds
     Ci,
-    /// Builds the viewer: one HTML file.
+    /// Build the viewer: one HTML file
     Bundle,
-    /// Builds the JavaScript package into pkg/dist.
+    /// Build the JavaScript package into pkg/dist
     Pkg,
-    /// Installs `prosescope`, with the viewer inside, where cargo installs programs, and its second name `prose` unless
-    /// another program has that name.
+    /// Install `prosescope`, with the viewer inside, where cargo installs programs, and its second name `prose`
+    /// unless another program has that name
     Install,
-    /// Makes what a release consists of, in target/dist: static programs for Linux, the viewer, the npm package, installers,
-    /// licenses, sums.
+    /// Build the files of a release in target/dist: static programs for Linux, the viewer, the npm package,
+    /// installers, licenses, checksums
     Dist(dist::Args),
-    /// Measures: ratios side by side, growth with size. No part of the tests.
+    /// Measure ratios side by side, and growth with size; not part of the tests
     Bench(bench::Args),
-    /// Runs the tests of recording with many writers, kills and races: minutes to an hour.
+    /// Test recording with many writers, kills and races: minutes to an hour
     Soak,
-    /// Carries out every program by two naive interpreters and compares what is recorded: half an hour.
+    /// Record every program with two naive interpreters and compare the results: half an hour
     Sweep,
-    /// Tries what comes of the seeds in fuzz/: each target for a minute, or as long as it is told to.
+    /// Fuzz each target for a minute, or for the given time, starting from the seeds in fuzz/
     Fuzz(fuzz::Args),
-    /// Counts the lines of code, per crate and module.
+    /// Count the lines of code, per crate and module
     Lines,
-    /// Writes the generated pages of docs/reference and pkg/js/views.d.ts anew.
+    /// Rewrite the generated pages of docs/reference and pkg/js/views.d.ts
     Docs,
-    /// Takes the README's screenshot and those of every page (target/screenshots).
+    /// Take the README's screenshot and those of every page (target/screenshots)
     Screenshots,
 }
 
@@ -120,7 +120,7 @@ fn run(command: &Command) -> Result<()> {
     }
 }
 
-/// The checkout's top folder, wherever the command was given.
+/// Returns the checkout's top folder, from any folder in which the command runs.
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()

@@ -1,4 +1,4 @@
-//! `cargo xtask pkg`: the JavaScript package, as npm takes it.
+//! `cargo xtask pkg`: builds the JavaScript package as published on npm.
 //!
 //! ```text
 //! cargo build --profile wasm ──► wasm-bindgen (as a library) ──► glue.js, prosescope.wasm ─┐
@@ -17,7 +17,7 @@ use crate::step::step;
 use crate::view::{WASM_PROFILE, target};
 use crate::wasm;
 
-/// What pkg/js/package.json contains in the place of what the workspace's Cargo.toml says.
+/// The placeholders in pkg/js/package.json for values of the workspace's Cargo.toml.
 const FILLED: [(&str, &str); 3] = [
     ("@VERSION@", env!("CARGO_PKG_VERSION")),
     ("@REPOSITORY@", env!("CARGO_PKG_REPOSITORY")),
@@ -27,7 +27,7 @@ const FILLED: [(&str, &str); 3] = [
 /// Builds the package into pkg/dist and returns that folder.
 ///
 /// # Errors
-/// When a tool is missing and cannot be installed, or the build fails.
+/// If a tool is missing and cannot be installed, or the build fails.
 pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     setup::wasm()?;
     step(

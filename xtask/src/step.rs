@@ -1,11 +1,11 @@
-//! Steps that say what they do: a name when they begin, the time when they end.
+//! Prints the name of each step when it begins, and its duration when it ends.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// Runs one named step and prints how long it took. `f`'s own output goes through.
+/// Runs one named step and prints its duration. The step's own output is passed through.
 pub(crate) fn step<T>(name: &str, f: impl FnOnce() -> Result<T>) -> Result<T> {
     let start = Instant::now();
     eprintln!("\n==> {name}");
@@ -31,10 +31,10 @@ pub(crate) fn beside<T>(
     })
 }
 
-/// Runs a command to its end, its output going through.
+/// Runs a command to its end and passes its output through.
 ///
 /// # Errors
-/// When it cannot be started or does not end with success; the message holds the command.
+/// If the command cannot be started or fails; the message contains the command.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -45,7 +45,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// A command as somebody would type it, for messages.
+/// Returns a command as one would type it, for messages.
 fn line(command: &Command) -> String {
     let program = command.get_program();
     let name = std::path::Path::new(program).file_name();
@@ -57,7 +57,7 @@ fn line(command: &Command) -> String {
     text
 }
 
-/// A duration as people say it: `0.4 s`, `42 s`, `2 min 05 s`.
+/// Formats a duration: `0.4 s`, `42 s`, `2 min 05 s`.
 fn elapsed(d: Duration) -> String {
     let s = d.as_secs();
     match s {

@@ -1,4 +1,4 @@
-//! From a package to a WebAssembly module with its JavaScript glue: the viewer's and the JavaScript package's.
+//! Compiles a package to a WebAssembly module with its JavaScript glue, for the viewer and the JavaScript package.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,18 @@ use crate::cargo::{WASM, cargo_wasm};
 use crate::step::run;
 use crate::view::target;
 
-/// Set to the `wasm-opt` of npm's binaryen to make the wasm smaller by a fifth on disk; what a server sends, packed, is
-/// not (docs/contribute/performance.md). Other builds of it are not safe: an old one breaks the app without a word.
+/// The variable with the path of the `wasm-opt` of npm's binaryen, which makes the wasm smaller by a fifth on disk
+/// but not when compressed (docs/contribute/performance.md). Other builds of it are not safe: an old one silently
+/// breaks the app.
 const WASM_OPT: &str = "PROSESCOPE_WASM_OPT";
 
-/// Set to another cargo profile to build faster and bigger while working on it: `dev`.
+/// The variable with another cargo profile, to build faster and larger during development: `dev`.
 const PROFILE: &str = "PROSESCOPE_WASM_PROFILE";
 
-/// Compiles a package; returns where its module lies.
+/// Compiles a package; returns the path of its module.
 ///
 /// # Errors
-/// When cargo fails.
+/// If cargo fails.
 pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> Result<PathBuf> {
     let profile = std::env::var(PROFILE).unwrap_or_else(|_| profile.to_owned());
     run(cargo_wasm(root)?
@@ -31,11 +32,11 @@ pub(crate) fn compile(root: &Path, package: &str, file: &str, profile: &str) -> 
     Ok(target(root).join(WASM).join(folder).join(file))
 }
 
-/// Runs wasm-bindgen, and `wasm-opt` where it is asked for; writes the glue as `{name}.js` into `out` and returns the
+/// Runs wasm-bindgen, and `wasm-opt` if it is requested; writes the glue as `{name}.js` into `out` and returns the
 /// module.
 ///
 /// # Errors
-/// When one of them fails.
+/// If one of them fails.
 pub(crate) fn bind(
     wasm: &Path,
     out: &Path,

@@ -1,4 +1,4 @@
-//! Archives with the program, its pages, completions and licenses; the same bytes for the same files.
+//! Builds archives with the program, its manual pages, completions and licenses; the same files give the same bytes.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use super::program::file_name;
 use crate::step::run;
 
-/// The file name of a target's archive.
+/// Returns the file name of a target's archive.
 pub(crate) fn name(target: &str) -> String {
     match target.contains("windows") {
         true => format!("prosescope-{target}.zip"),
@@ -18,17 +18,17 @@ pub(crate) fn name(target: &str) -> String {
     }
 }
 
-/// The target of an archive, by its file name.
+/// Returns the target of an archive, by its file name.
 pub(crate) fn target(name: &str) -> Option<&str> {
     let rest = name.strip_prefix("prosescope-")?;
     rest.strip_suffix(".tar.xz")
         .or_else(|| rest.strip_suffix(".zip"))
 }
 
-/// Packs a program and the files beside it into `into`, below one folder, and returns the archive.
+/// Packs a program and the files beside it into `into`, in one top folder, and returns the archive's path.
 ///
 /// # Errors
-/// When a file cannot be copied, or `tar` fails.
+/// If a file cannot be copied, or `tar` fails.
 pub(crate) fn pack(
     target: &str,
     program: &Path,
@@ -67,7 +67,7 @@ pub(crate) fn pack(
     Ok(archive)
 }
 
-/// The time of the commit that is built; without git, a time that every archive can hold.
+/// Returns the time of the built commit; without git, a time that every archive format can store.
 pub(crate) fn time(root: &Path) -> SystemTime {
     let said = Command::new("git")
         .args(["log", "-1", "--format=%ct"])
@@ -80,7 +80,7 @@ pub(crate) fn time(root: &Path) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.unwrap_or(315_532_800))
 }
 
-/// Copies a folder with all in it.
+/// Copies a folder with its content.
 pub(crate) fn copy_all(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).with_context(|| format!("making {}", to.display()))?;
     for entry in fs::read_dir(from).with_context(|| format!("listing {}", from.display()))? {
@@ -104,7 +104,7 @@ fn set_times(path: &Path, time: SystemTime) -> Result<()> {
             set_times(&entry?.path(), time)?;
         }
     }
-    // Windows opens no folder as a file.
+    // Windows cannot open a folder as a file.
     if cfg!(unix) || path.is_file() {
         File::open(path)?
             .set_modified(time)
@@ -113,11 +113,11 @@ fn set_times(path: &Path, time: SystemTime) -> Result<()> {
     Ok(())
 }
 
-/// Has a built program write its manual pages and completions into a folder, for every archive: they are the same on all
-/// systems.
+/// Runs a built program to write its manual pages and completions into a folder. All archives use them, because they
+/// are the same on all systems.
 ///
 /// # Errors
-/// When the program does not run on this machine.
+/// If the program does not run on this machine.
 pub(crate) fn describe(program: &Path, into: &Path) -> Result<()> {
     let (man, completions) = (into.join("man"), into.join("completions"));
     fs::create_dir_all(&man)?;

@@ -1,4 +1,5 @@
-//! `cargo xtask dist --check`: uses what was made as people do, where nothing else is: no Rust, no library, no file.
+//! `cargo xtask dist --check`: uses the built files as people would, in an empty environment: no Rust, no libraries,
+//! no other files.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -14,19 +15,19 @@ use super::{LINUX, archive, files, tools};
 use crate::bundle::SERVED;
 use crate::step::{run, step};
 
-/// The example run that is shown.
+/// The example run to show.
 const RUN: &str = "20260118";
 
-/// What the example run is said to have come to.
+/// A text in the output about the example run.
 const SHOWN: &str = "Failed at line 38";
 
-/// How long a server may take to print its address.
+/// The longest time until a server prints its address.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Tries the archives, the installer and the sums of a finished folder.
+/// Checks the archives, the installer and the checksums of a finished folder.
 ///
 /// # Errors
-/// When one of them does not do what it should.
+/// If one of them does not work.
 pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     let emulator = tools::check()?;
     step("Checking the sums", || {
@@ -51,7 +52,7 @@ pub(crate) fn check(root: &Path, dist: &Path) -> Result<()> {
     })
 }
 
-/// A folder into which an archive was unpacked, with the examples beside it.
+/// A folder with an unpacked archive and the examples beside it.
 struct Unpacked {
     folder: tempfile::TempDir,
     program: PathBuf,
@@ -81,7 +82,7 @@ fn unpacked(root: &Path, archive: &Path, target: &str) -> Result<Unpacked> {
 }
 
 impl Unpacked {
-    /// The program with the folder as the only one that there is, and nothing of our environment.
+    /// Returns a command that runs the program with this folder as its root, and without this environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new("unshare");
         command
@@ -94,13 +95,13 @@ impl Unpacked {
         command
     }
 
-    /// What the program prints.
+    /// Returns the output of the program.
     fn says(&self, args: &[&str]) -> Result<String> {
         said(&mut self.command(args))
     }
 }
 
-/// Shows a run, records one, and serves both kinds of pages, in a root that contains the unpacked archive alone.
+/// Shows a run, records one, and serves both kinds of pages, in a root that contains only the unpacked archive.
 fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     let unpacked = unpacked(root, archive, target)?;
     contains(&unpacked.says(&["--version"])?, files::VERSION)?;
@@ -148,7 +149,7 @@ fn alone(root: &Path, archive: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program for another processor.
+/// Runs a program for another processor in an emulator.
 fn emulated(root: &Path, archive: &Path, target: &str, emulator: &str) -> Result<()> {
     let unpacked = unpacked(root, archive, target)?;
     let inside = unpacked.program.strip_prefix("/")?;
@@ -159,7 +160,7 @@ fn emulated(root: &Path, archive: &Path, target: &str, emulator: &str) -> Result
     contains(&said(&mut show)?, SHOWN)
 }
 
-/// Installs into an empty home from a server and from a folder, and shows that a damaged archive is refused.
+/// Installs into an empty home from a server and from a folder, and checks that a damaged archive is refused.
 fn install(root: &Path, dist: &Path) -> Result<()> {
     let work = tempfile::tempdir()?;
     let damaged = work.path().join("damaged");
@@ -223,7 +224,7 @@ fn installer(dist: &Path, from: &str, home: &Path) -> Command {
     install
 }
 
-/// A program that prints an address and serves it until this is dropped.
+/// A program that prints an address and serves it until this value is dropped.
 struct Server {
     child: Child,
     address: String,
@@ -237,7 +238,7 @@ impl Server {
             .spawn()
             .with_context(|| format!("cannot start {command:?}"))?;
         let (sender, lines) = mpsc::channel();
-        // An address is an answer of one program and a note of another.
+        // One program prints its address on standard output, another on standard error.
         follow(child.stdout.take(), sender.clone());
         follow(child.stderr.take(), sender);
         let mut server = Server {
@@ -255,7 +256,7 @@ impl Server {
     }
 }
 
-/// Sends the lines of an output on, to its end: a program must not wait for somebody who reads them.
+/// Sends the lines of an output on, until its end: a program must not block because its output is not read.
 fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String>) {
     thread::spawn(move || {
         for line in output
@@ -263,7 +264,7 @@ fn follow(output: Option<impl Read + Send + 'static>, lines: mpsc::Sender<String
             .flat_map(|o| BufReader::new(o).lines())
             .map_while(Result::ok)
         {
-            // Nobody listens once the address is known.
+            // Once the address is known, the receiver is gone.
             let _ = lines.send(line);
         }
     });
@@ -276,7 +277,7 @@ impl Drop for Server {
     }
 }
 
-/// What a command prints. Exit code 1 of ours says that a run has issues.
+/// Returns the output of a command. Exit code 1 of `prosescope` means that a run has issues.
 fn said(command: &mut Command) -> Result<String> {
     let out = command
         .output()

@@ -1,5 +1,5 @@
-//! What a release has besides archives: installers, a formula, a container file, sums. The project's address stands in
-//! the workspace's Cargo.toml alone.
+//! Writes the files of a release other than archives: installers, a formula, a container file, checksums. The
+//! project's address is only in the workspace's Cargo.toml.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,19 +10,19 @@ use sha2::{Digest as _, Sha256};
 
 use super::archive;
 
-/// The address of the repository, as the workspace's Cargo.toml has it.
+/// The address of the repository, from the workspace's Cargo.toml.
 pub(crate) const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// The version that is built.
+/// The version to build.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The list of sums.
+/// The file with the checksums.
 pub(crate) const SUMS: &str = "SHA256SUMS";
 
-/// Files of packaging/ that go into a release, filled in.
+/// The files of packaging/ that become part of a release, with their placeholders filled in.
 const FILLED: [&str; 3] = ["install.sh", "install.ps1", "Containerfile"];
 
-/// Whether the address is the placeholder that nobody can reach: `.invalid` is reserved for that.
+/// Returns whether the address is real: `.invalid` marks a placeholder.
 pub(crate) fn has_address() -> bool {
     !REPOSITORY.contains(".invalid/")
 }
@@ -30,7 +30,7 @@ pub(crate) fn has_address() -> bool {
 /// Writes the installers and the container file.
 ///
 /// # Errors
-/// When a file cannot be read or written, or has an unknown place to fill in.
+/// If a file cannot be read or written, or has an unknown placeholder.
 pub(crate) fn fill_all(root: &Path, into: &Path) -> Result<()> {
     for name in FILLED {
         let from = root.join("packaging").join(name);
@@ -58,10 +58,10 @@ fn fill(text: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Writes the formula for Homebrew, with the archives that are in the folder.
+/// Writes the formula for Homebrew, with the archives in the folder.
 ///
 /// # Errors
-/// When an archive cannot be read, or the formula cannot be written.
+/// If an archive cannot be read, or the formula cannot be written.
 pub(crate) fn formula(folder: &Path) -> Result<()> {
     let mut archives = Vec::new();
     for name in names(folder)? {
@@ -114,10 +114,10 @@ fn formula_of(archives: &[(String, String)]) -> String {
     )
 }
 
-/// Writes the sums of all files in a folder, as `sha256sum --check` reads them.
+/// Writes the checksums of all files in a folder, in the format of `sha256sum --check`.
 ///
 /// # Errors
-/// When a file cannot be read, or the list cannot be written.
+/// If a file cannot be read, or the list cannot be written.
 pub(crate) fn sums(folder: &Path) -> Result<()> {
     let mut list = String::new();
     for name in names(folder)? {
@@ -127,7 +127,7 @@ pub(crate) fn sums(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The names of a folder's files, sorted.
+/// Returns the names of a folder's files, sorted.
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))? {

@@ -1,4 +1,4 @@
-//! The libraries inside what is handed out: those that end in a product, not those that only build it.
+//! Lists the libraries inside the released products, without those that are only used to build them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,17 +8,17 @@ use cargo_metadata::{DependencyKind, MetadataCommand, Package, PackageId};
 
 use crate::cargo::WASM;
 
-/// A part of what is handed out: a package of this workspace, compiled for a target.
+/// A released product: a package of this workspace, compiled for a target.
 #[derive(Clone, Copy)]
 pub(crate) struct Product<'a> {
-    /// What people call the product.
+    /// The product's name for users.
     pub(crate) name: &'static str,
     package: &'static str,
     target: &'a str,
 }
 
 impl<'a> Product<'a> {
-    /// The command for a target.
+    /// Returns the command-line program for a target.
     pub(crate) fn program(target: &'a str) -> Product<'a> {
         Product {
             name: "prosescope",
@@ -28,7 +28,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// The viewer, which the command contains too.
+/// The viewer, which the program also contains.
 pub(crate) const VIEWER: Product<'static> = Product {
     name: "viewer.html",
     package: "prosescope-web",
@@ -42,39 +42,39 @@ pub(crate) const NPM: Product<'static> = Product {
     target: WASM,
 };
 
-/// A package of ours or of others.
+/// A package inside a product.
 pub(crate) struct Library {
     pub(crate) package: Package,
     /// The names of the products that contain it.
     pub(crate) products: BTreeSet<&'static str>,
-    /// The packages that it uses.
+    /// The packages that it depends on.
     pub(crate) uses: BTreeSet<PackageId>,
 }
 
 impl Library {
-    /// Whether the package belongs to this workspace.
+    /// Returns whether the package belongs to this workspace.
     pub(crate) fn is_ours(&self) -> bool {
         self.package.source.is_none()
     }
 
-    /// The license as an SPDX expression: older packages separate alternatives by a slash.
+    /// Returns the license as an SPDX expression: older packages separate alternatives by a slash.
     pub(crate) fn license(&self) -> String {
         let license = self.package.license.as_deref().unwrap_or("NOASSERTION");
         license.replace('/', " OR ").replace("  ", " ")
     }
 
-    /// The folder of the package's sources.
+    /// Returns the folder of the package's sources.
     pub(crate) fn folder(&self) -> PathBuf {
         let manifest = self.package.manifest_path.as_std_path();
         manifest.parent().unwrap_or(manifest).to_owned()
     }
 }
 
-/// Returns the packages that these products contain. Features are those of the whole workspace, so that a package too
-/// many may be named and none is missing.
+/// Returns the packages inside these products. Features are those of the whole workspace, so the list may contain a
+/// package too many, but none is missing.
 ///
 /// # Errors
-/// When cargo cannot read the workspace.
+/// If cargo cannot read the workspace.
 pub(crate) fn inside(
     root: &Path,
     products: &[Product<'_>],
@@ -140,7 +140,7 @@ fn add(root: &Path, product: &Product<'_>, all: &mut BTreeMap<PackageId, Library
     Ok(())
 }
 
-/// Whether a package runs inside the compiler: no product contains it.
+/// Returns whether a package runs inside the compiler: no product contains it.
 fn is_macro(package: &Package) -> bool {
     package
         .targets

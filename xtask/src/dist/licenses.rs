@@ -1,4 +1,5 @@
-//! The licenses of others, as one text: MIT, BSD, ISC and Apache-2.0 ask that their notices go where the code goes.
+//! Collects the licenses of libraries in one text: MIT, BSD, ISC and Apache-2.0 require their notices to accompany
+//! the code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,13 +13,13 @@ use super::libraries::{self, Library, Product};
 use crate::bundle::write_if_new;
 use crate::view::target;
 
-/// The name of the text in archives and packages.
+/// The file name of the text in archives and packages.
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES.txt";
 
-/// What the names of files with licenses begin with, in lower case.
+/// The beginnings of the names of license files, in lower case.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "copyright", "notice"];
 
-/// Texts that belong to no package: where they lie in the repository, and for what.
+/// License texts that belong to no package: their path in the repository, and the library.
 const OTHERS: [(&str, &str); 2] = [
     (
         "packaging/licenses/musl.txt",
@@ -27,11 +28,11 @@ const OTHERS: [(&str, &str); 2] = [
     ("packaging/licenses/rust.txt", "Rust's standard library"),
 ];
 
-/// Collects the licenses of all that is built for these targets, and packs them for the programs to embed. Returns the text, and
-/// where it lies packed.
+/// Collects the licenses of everything built for these targets, and compresses them for the programs to embed.
+/// Returns the text, and the path of the compressed file.
 ///
 /// # Errors
-/// When a library's license cannot be found or read, or the packed text cannot be written.
+/// If a library's license cannot be found or read, or the compressed file cannot be written.
 pub(crate) fn of_programs(root: &Path, targets: &[&str]) -> Result<(String, PathBuf)> {
     let mut products = vec![libraries::VIEWER, libraries::NPM];
     products.extend(targets.iter().map(|target| Product::program(target)));
@@ -41,10 +42,10 @@ pub(crate) fn of_programs(root: &Path, targets: &[&str]) -> Result<(String, Path
     Ok((text, packed))
 }
 
-/// Returns the licenses of all libraries in these products, each text once, with the libraries that it covers.
+/// Returns the licenses of all libraries in these products: each text once, with the libraries that it covers.
 ///
 /// # Errors
-/// When a library's license cannot be found or read.
+/// If a library's license cannot be found or read.
 pub(crate) fn text(root: &Path, products: &[Product<'_>]) -> Result<String> {
     let libraries = libraries::inside(root, products)?;
     let mut covered: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
@@ -99,7 +100,7 @@ fn page(mut covered: Vec<(String, Vec<String>)>) -> String {
     page
 }
 
-/// The texts that a library brings, or the standard one where it brings none.
+/// Returns the license texts in a library's sources, or the standard text if there are none.
 fn texts(root: &Path, library: &Library) -> Result<Vec<String>> {
     let mut files: Vec<PathBuf> = fs::read_dir(library.folder())
         .with_context(|| format!("listing {}", library.folder().display()))?
@@ -122,7 +123,7 @@ fn is_license(path: &Path) -> bool {
     NAMES.iter().any(|start| name.starts_with(start)) || name == "unlicense"
 }
 
-/// The text that a license's name means. MIT's begins with the holders of the copyright.
+/// Returns the standard text of a license. MIT's begins with the copyright holders.
 fn standard(root: &Path, library: &Library) -> Result<String> {
     let license = library.license();
     let offers = |name: &str| license.split(" OR ").any(|offered| offered == name);

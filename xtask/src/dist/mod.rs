@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: what a release consists of, in target/dist.
+//! `cargo xtask dist`: builds the files of a release, in target/dist.
 //!
 //! ```text
 //! viewer.html ─┬─► prosescope (each Linux target) ─► prosescope-TARGET.tar.xz ─┐
@@ -6,7 +6,7 @@
 //! pkg/dist ─► prosescope-VERSION.tgz     packaging/* ─► installers, Containerfile, SBOM ─┘
 //! ```
 //!
-//! Programs for macOS and Windows are built on these systems (`--only`), and added here (`--with`).
+//! Programs for macOS and Windows are built on those systems (`--only`) and added here (`--with`).
 
 mod archive;
 mod check;
@@ -29,10 +29,10 @@ use crate::{pkg, view};
 use libraries::{NPM, Product, VIEWER};
 use program::Embedded;
 
-/// The targets that any Linux machine builds: static programs.
+/// The targets that every Linux machine can build: static programs.
 const LINUX: [&str; 2] = ["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 
-/// The targets that are built on their own systems alone: their linkers need these systems' libraries.
+/// The targets that are built only on their own systems, because linking needs libraries of those systems.
 const ELSEWHERE: [&str; 3] = [
     "x86_64-apple-darwin",
     "aarch64-apple-darwin",
@@ -41,24 +41,25 @@ const ELSEWHERE: [&str; 3] = [
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Build the archive of this target alone, as the machines of other systems do
+    /// Build only the archive for this target, as on machines with other systems
     #[arg(long, value_name = "TARGET", conflicts_with_all = ["with", "check"])]
     only: Option<String>,
-    /// Add the archives that other machines have built, from this folder
+    /// Add the archives built by other machines, from this folder
     #[arg(long, value_name = "FOLDER")]
     with: Option<PathBuf>,
-    /// Embed this viewer, which another machine has built
+    /// Embed this viewer, built by another machine
     #[arg(long, value_name = "FILE")]
     viewer: Option<PathBuf>,
-    /// Then try the result: unpack, use and install it where nothing else is
+    /// Check the result afterwards: unpack, use and install it in an empty environment
     #[arg(long)]
     check: bool,
 }
 
-/// Builds what a release consists of and replaces target/dist by it, when all of it is there.
+/// Builds the files of a release, and replaces target/dist once they are complete.
 ///
 /// # Errors
-/// When a tool is missing and cannot be installed, something does not build, or a file contains a path of this machine.
+/// If a tool is missing and cannot be installed, something cannot be built, or a file contains a path of this
+/// machine.
 pub(crate) fn run_dist(root: &Path, args: &Args) -> Result<()> {
     tools::archives()?;
     let dist = view::target(root).join("dist");
@@ -119,14 +120,14 @@ fn archives(root: &Path, targets: &[&str], viewer: &Path, new: &Path) -> Result<
     Ok(())
 }
 
-/// Whether this machine runs a target's programs.
+/// Returns whether this machine can run a target's programs.
 fn runs_here(target: &str) -> bool {
     use std::env::consts::{ARCH, OS};
     let system = if OS == "macos" { "darwin" } else { OS };
     target.starts_with(ARCH) && target.contains(system)
 }
 
-/// Makes everything but the archives.
+/// Builds everything except the archives.
 fn others(root: &Path, with: Option<&Path>, viewer: &Path, new: &Path) -> Result<()> {
     if let Some(with) = with {
         for name in files::names(with)? {
@@ -169,7 +170,7 @@ fn others(root: &Path, with: Option<&Path>, viewer: &Path, new: &Path) -> Result
     })
 }
 
-/// Puts a finished folder in the place of the one before it.
+/// Replaces the previous folder by a finished one.
 fn replace(new: &Path, dist: &Path) -> Result<()> {
     let old = dist.with_extension("old");
     if dist.exists() {
@@ -182,7 +183,7 @@ fn replace(new: &Path, dist: &Path) -> Result<()> {
     }
 }
 
-/// Prints what was made, and what a whole release lacks.
+/// Prints the built files, and those that a whole release still needs.
 fn report(dist: &Path, whole: bool) -> Result<()> {
     let names = files::names(dist)?;
     println!("{}", dist.display());

@@ -1,4 +1,4 @@
-//! The optimised `prosescope` for a target: static for Linux, and without a path of this machine.
+//! Builds the optimised `prosescope` for a target: statically linked for Linux, and without paths of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +11,21 @@ use crate::setup;
 use crate::step::{run, step};
 use crate::view::{VIEWER_HTML, target as built};
 
-/// Tells the program's build script which licenses to embed; see cli/build.rs.
+/// The variable that names the licenses to embed for the build script; see cli/build.rs.
 pub(crate) const LICENSES: &str = "PROSE_LICENSES";
 
-/// What the program contains besides code.
+/// The files embedded in the program.
 pub(crate) struct Embedded {
     /// The viewer.
     pub(crate) viewer: PathBuf,
-    /// The licenses of the libraries, packed.
+    /// The compressed licenses of the libraries.
     pub(crate) licenses: PathBuf,
 }
 
-/// Builds the program and returns where it lies.
+/// Builds the program and returns its path.
 ///
 /// # Errors
-/// When a tool is missing and cannot be installed, the build fails, or the program contains a path of this machine.
+/// If a tool is missing and cannot be installed, the build fails, or the program contains a path of this machine.
 pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<PathBuf> {
     let musl = target.ends_with("-linux-musl");
     let mut build = if musl {
@@ -39,7 +39,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         setup::rust_target(target)?;
         cargo(root)
     };
-    // Rust's quotes are TOML's.
+    // Rust's syntax for strings is also valid in TOML.
     let flags = without_paths(root);
     build
         .arg("rustc")
@@ -49,7 +49,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
         .env(VIEWER_HTML, &embedded.viewer)
         .env(LICENSES, &embedded.licenses);
     if musl {
-        // Else cargo-zigbuild links a program that the system always loads at the same address.
+        // Otherwise cargo-zigbuild links a program that is always loaded at the same address.
         build.args(["--", "-C", "link-arg=-pie"]);
     }
     if !target.contains("windows") {
@@ -74,7 +74,7 @@ pub(crate) fn build(root: &Path, target: &str, embedded: &Embedded) -> Result<Pa
     Ok(program)
 }
 
-/// The program's file name on a target.
+/// Returns the program's file name on a target.
 pub(crate) fn file_name(target: &str) -> &'static str {
     match target.contains("windows") {
         true => "prosescope.exe",
@@ -85,7 +85,7 @@ pub(crate) fn file_name(target: &str) -> &'static str {
 /// Checks that a file contains no path of this machine.
 ///
 /// # Errors
-/// When it contains one, or cannot be read.
+/// If it contains one, or cannot be read.
 pub(crate) fn names_no_folder(root: &Path, file: &Path) -> Result<()> {
     let content = fs::read(file).with_context(|| format!("reading {}", file.display()))?;
     let folders = [
@@ -96,7 +96,7 @@ pub(crate) fn names_no_folder(root: &Path, file: &Path) -> Result<()> {
     ];
     for folder in folders.into_iter().flatten() {
         let name = folder.to_string_lossy();
-        // A home of `/` is the beginning of any path.
+        // A home of `/` would match every path.
         if name.len() > 1 {
             let found = named(&content, &name);
             ensure!(
@@ -111,7 +111,7 @@ pub(crate) fn names_no_folder(root: &Path, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The first path below a folder that stands in some bytes, with what follows it.
+/// Returns the first path below a folder that occurs in the bytes, with the text that follows it.
 fn named(content: &[u8], folder: &str) -> Option<String> {
     let start = format!("{folder}/");
     let at = content

@@ -1,4 +1,4 @@
-//! The list of what is inside (SBOM), as CycloneDX 1.6 in JSON.
+//! Builds the software bill of materials (SBOM): CycloneDX 1.6 in JSON.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::libraries::{self, Library, Product};
 
-/// Returns the list of the libraries in these products. Nothing in it depends on when or where it is made.
+/// Returns the list of the libraries in these products. It does not depend on the time or place of the build.
 ///
 /// # Errors
-/// When cargo cannot read the workspace, or the version of an SQLite cannot be read.
+/// If cargo cannot read the workspace, or the version of an SQLite cannot be read.
 pub(crate) fn list(root: &Path, products: &[Product<'_>]) -> Result<String> {
     let libraries = libraries::inside(root, products)?;
     let version = env!("CARGO_PKG_VERSION");
@@ -78,7 +78,8 @@ fn component(library: &Library) -> Value {
     component
 }
 
-/// The address of a package among packages (purl). Ours are in no registry, and have one all the same as their name here.
+/// Returns the package URL (purl) of a package. This workspace's packages are in no registry; theirs serves as an id
+/// in the list.
 fn reference(library: &Library) -> String {
     format!(
         "pkg:cargo/{}@{}",
@@ -86,7 +87,7 @@ fn reference(library: &Library) -> String {
     )
 }
 
-/// The version of the SQLite in a package, where the package contains one.
+/// Returns the version of the SQLite in a package, if it contains one.
 fn sqlite(folder: &Path) -> Result<Option<String>> {
     let Ok(header) = fs::read_to_string(folder.join("sqlite3/sqlite3.h")) else {
         return Ok(None);

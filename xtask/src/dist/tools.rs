@@ -1,4 +1,4 @@
-//! The tools that a release needs and nothing else does.
+//! Finds the tools that only a release needs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use crate::setup::{self, NODE, NPM, PYTHON, Tool, ensure, on_path, python_packages};
 use crate::view::target as target_folder;
 
-/// Packs archives.
+/// Compresses archives.
 const XZ: Tool = Tool {
     name: "xz (packs the archives of a release)",
     programs: &["xz"],
@@ -32,7 +32,7 @@ const QEMU: Tool = Tool {
     packages: &["qemu-user-static", "qemu-user"],
 };
 
-/// Makes it possible to pack archives. Other systems' `tar` needs no `xz`.
+/// Makes sure that archives can be packed. The `tar` of other systems needs no `xz`.
 pub(crate) fn archives() -> Result<()> {
     match cfg!(target_os = "linux") {
         true => ensure(&[&XZ]),
@@ -40,21 +40,21 @@ pub(crate) fn archives() -> Result<()> {
     }
 }
 
-/// Makes it possible to pack the JavaScript package, and returns npm.
+/// Makes sure that the JavaScript package can be packed, and returns npm.
 pub(crate) fn npm() -> Result<PathBuf> {
     ensure(&[&NODE, &NPM])?;
     on_path(&[OsStr::new("npm")]).context("npm is not on PATH")
 }
 
-/// Makes it possible to try what a release consists of; returns the emulator of aarch64.
+/// Makes sure that a release can be checked; returns the emulator of aarch64.
 pub(crate) fn check() -> Result<&'static str> {
     ensure(&[&PYTHON, &CURL, &QEMU])?;
     QEMU.find()
         .context("qemu-aarch64 was installed, but is not on PATH")
 }
 
-/// Makes it possible to compile for Linux with musl, and returns the folder of the programs that do it: cargo-zigbuild,
-/// and a compiler for C that brings musl for each processor.
+/// Makes sure that programs can be compiled for Linux with musl, and returns the folder of the tools: cargo-zigbuild,
+/// and a C compiler that contains musl for each processor.
 pub(crate) fn zigbuild(root: &Path, target: &str) -> Result<PathBuf> {
     setup::rust_target(target)?;
     ensure(&[&PYTHON])?;
