@@ -318,14 +318,14 @@ pub enum Request {
     LookToShare {
         /// The places of the runs or databases of workflows.
         places: Vec<String>,
-        /// What to share, and what to replace.
+        /// The choice of contents, and the texts to replace.
         wishes: Wishes,
     },
     /// Returns the shared file: its bytes, beside the answer or instead of it.
     Share {
         /// The places of the runs or databases of workflows.
         places: Vec<String>,
-        /// What to share, and what to replace.
+        /// The choice of contents, and the texts to replace.
         wishes: Wishes,
         /// The form of the file.
         form: Form,
@@ -340,7 +340,7 @@ pub enum Request {
         /// The largest size of the text.
         #[serde(default)]
         size: ModelSize,
-        /// What to share, and what to replace.
+        /// The choice of contents, and the texts to replace.
         #[serde(default)]
         wishes: Wishes,
     },
@@ -551,7 +551,7 @@ pub struct DecisionMade {
     pub command: String,
 }
 
-/// What sharing would replace and leave out.
+/// The replacements and omissions of a share, before it is written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LookedThrough {
     /// The report, as of `prosescope share --report`.
@@ -659,7 +659,7 @@ pub struct Followed {
 pub struct Trouble {
     /// The file with the problem.
     pub file: Option<String>,
-    /// What was found, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
+    /// The finding, in at most a sentence: `report.pdf, 12 KB, begins with %PDF`.
     pub found: String,
     /// The reason why that cannot be shown.
     pub cause: String,

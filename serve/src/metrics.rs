@@ -13,7 +13,7 @@ use prometheus_client::registry::Registry;
 /// The labels of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Route {
-    /// The route rather than the path: a path contains ids, of which there is no end.
+    /// The route rather than the path: a path contains ids, so there would be a metric for each.
     pub(crate) route: String,
     /// The status code of the answer.
     pub(crate) status: u16,

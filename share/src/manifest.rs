@@ -23,7 +23,7 @@ pub(crate) const LONGEST: u64 = 64 << 20;
 /// The most differences listed.
 const SAID: usize = 20;
 
-/// What was shared, and what was replaced and left out. Contains neither a secret nor the hash of one, from which a
+/// The contents of a shared copy, its replacements and its omissions. Contains neither a secret nor the hash of one, from which a
 /// short secret could be guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {

@@ -19,7 +19,7 @@ use crate::file::{Shareable, checked};
 use crate::pack::{Made, ShareError};
 use crate::sharing::Sharing;
 
-/// What to describe.
+/// The subject and the size of the text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked {
     /// A row of the trace; `None` for the row that needs attention first.

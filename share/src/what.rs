@@ -36,7 +36,7 @@ impl Content {
     }
 }
 
-/// What to share.
+/// The contents to share.
 #[derive(Debug, Clone)]
 pub struct What {
     /// The kinds of content left out as a whole.

@@ -1,4 +1,4 @@
-//! Databases that are shared where there is no disk: built anew in memory.
+//! Rebuilds databases in memory for sharing, where there is no disk.
 
 use std::io::{Cursor, Read};
 

@@ -19,7 +19,7 @@ const WINDOWS: u32 = 4;
 /// The number of nodes, bindings, tables and values to open one by one.
 const OPENED: usize = 16;
 
-/// The bytes of a value that are shown at once, and those that are read of it in pieces.
+/// The bytes of a value that are shown at once, and the bytes of it to read in pieces.
 const SHOWN: usize = 256 << 10;
 const READ: usize = 8 << 20;
 

@@ -21,7 +21,7 @@ const HELD: u64 = 64 << 20;
 /// The bytes passed to the browser at a time, and those requested from it.
 const PIECE: usize = 4 << 20;
 const WINDOW: u64 = 1 << 20;
-/// The most single files to examine. Whoever gives more has selected a folder's content.
+/// The most single files to examine. More files are probably the content of a folder.
 const LOOKED_AT: usize = 400;
 
 /// Where the bytes of an unpacked file are.

@@ -156,7 +156,7 @@ pub(crate) fn Empty(
     /// The missing things.
     #[prop(into)]
     what: String,
-    /// What that means, or where to look.
+    /// The explanation, or a place to look.
     #[prop(optional, into)]
     why: String,
 ) -> impl IntoView {
@@ -173,7 +173,7 @@ pub(crate) fn EmptyPart(
     /// The missing things.
     #[prop(into)]
     what: String,
-    /// What that means, or where to look.
+    /// The explanation, or a place to look.
     #[prop(into)]
     why: String,
 ) -> impl IntoView {

@@ -32,7 +32,7 @@ async (foreign, most, nth) => {
     for (const problem of foreign(elements.filter((e) => e.isConnected))) found.push(`${where}: ${problem}`);
     for (const text of texts) for (const [, n] of text.matchAll(/\u00ab(\d+)\u00bb/g)) seen.add(+n);
   };
-  // Buttons that choose how something is looked at, and what is folded.
+  // Buttons that change how a value is shown, or fold rows.
   const looks = async (where, inside) => {
     all("details:not([open])", inside).forEach((e) => { e.open = true });
     const count = all("button[aria-pressed]", inside).length;
@@ -42,7 +42,7 @@ async (foreign, most, nth) => {
       look(`${where}, ${n}`);
     }
   };
-  // Draws all rows of a list by scrolling, and opens some, spread over all of it.
+  // Scrolls through a list, so that all its rows are drawn, and opens some of them, evenly spread.
   const list = async (where, find, open) => {
     const opened = new Set();
     const step = Math.max(1, Math.floor((find()?.getAttribute("aria-rowcount") - 1) / most) || 1);
@@ -96,7 +96,7 @@ async (foreign, most, nth) => {
       }
     });
   };
-  // What is opened over the pages: how to go on, who says how the run stands, the text for a model.
+  // The sheets over the pages: how to continue, about the run, the text for a model.
   const sheets = async () => {
     for (let n = 0; n < all(".band .acts button, .band button.in-text").length; n++) {
       all(".band .acts button, .band button.in-text")[n].click();
