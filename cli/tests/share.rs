@@ -229,7 +229,7 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
                 );
             }
         }
-        assert!(!said.contains(".png") && said.contains("no text"), "{said}");
+        assert!(!said.contains(".png") && said.contains("not text"), "{said}");
         let value = project.done("get draft --run r.zip");
         assert!(value.starts_with("a value\n[github-token #"), "{value}");
         assert_eq!(value.lines().count(), 4, "{value}");
@@ -473,7 +473,7 @@ fn a_page_holds_the_run() {
     );
     fs::write(project.at("cut.html"), &page[..page.len() / 2]).expect("written");
     let refused = project.refused(6, "show cut.html");
-    assert!(refused.contains("cut off"), "{refused}");
+    assert!(refused.contains("truncated"), "{refused}");
 }
 
 #[test]
@@ -500,7 +500,7 @@ fn several_runs_are_one_file_and_each_is_named() {
         "{refused}"
     );
     let refused = project.refused(2, "share r elsewhere/r -o twice.zip");
-    assert!(refused.contains("in a file each"), "{refused}");
+    assert!(refused.contains("in separate files"), "{refused}");
     let refused = project.refused(4, "share r -o both.zip");
     assert!(refused.contains("there already"), "{refused}");
     let refused = project.refused(2, "share r -o run.pdf");
@@ -511,7 +511,7 @@ fn several_runs_are_one_file_and_each_is_named() {
     )
     .expect("written");
     let refused = project.refused(6, "show cut.zip");
-    assert!(refused.contains("no zip that can be read"), "{refused}");
+    assert!(refused.contains("not a readable zip"), "{refused}");
     // One without files is that, and not a file that is missing.
     fs::write(project.at("empty.zip"), zip(&[])).expect("written");
     let refused = project.refused(6, "show empty.zip");
@@ -534,5 +534,5 @@ fn a_database_is_built_anew() {
     // Its own rules hold in the copy.
     let project = Project::recorded("filesystem");
     let refused = project.refused(4, "share r -o r.db");
-    assert!(refused.contains("not one database"), "{refused}");
+    assert!(refused.contains("not a single database"), "{refused}");
 }

@@ -60,7 +60,7 @@ impl Desk {
             before.map(|line| (line.place.as_str(), line)).collect();
         let known = |found: &Found| {
             let line = *before.get(found.place.as_str())?;
-            let is_known = line.error.is_none() && !touched.is(&line.place);
+            let is_known = line.error.is_none() && !touched.may_have_changed(&line.place);
             is_known.then(|| line.clone())
         };
         let dynamic: Rc<dyn Source> = later.clone();
@@ -76,7 +76,7 @@ impl Desk {
 
         let is_other = workflows != self.workflows();
         let mut folded = shown.folded.clone();
-        folded.retain(|place, _| !touched.is(place));
+        folded.retain(|place, _| !touched.may_have_changed(place));
         let mut followed = Followed {
             opened: Opened {
                 list,
@@ -91,7 +91,7 @@ impl Desk {
         let mut runs = Vec::new();
         for (at, run) in self.runs().iter().enumerate() {
             let is_shown = shown.place.as_deref() == Some(run.place());
-            if !touched.is(run.place()) {
+            if !touched.may_have_changed(run.place()) {
                 runs.push((at, None));
                 continue;
             }
@@ -212,7 +212,7 @@ impl Touched {
     }
 
     /// Returns whether a run may have changed; `place` is its own, or that of a run nested in it.
-    fn is(&self, place: &str) -> bool {
+    fn may_have_changed(&self, place: &str) -> bool {
         let inside = format!("{place}/");
         self.all || above(&inside).any(|folder| self.folders.contains(folder))
     }

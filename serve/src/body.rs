@@ -92,7 +92,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 }
 
 /// Deserializes a whole number, also one written as `2.0`: JSON does not distinguish them.
-fn whole<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+fn whole_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let number = f64::deserialize(from)?;
     let is_whole = number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number);
     // A float represents every whole number of 32 bits exactly.
@@ -124,7 +124,7 @@ pub(crate) struct StartBody {
     #[serde(default)]
     pub(crate) owner: Option<String>,
     /// The most messages in the context.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
@@ -139,7 +139,7 @@ pub(crate) struct InputBody {
     #[serde(default)]
     pub(crate) run_id: Option<String>,
     /// The most messages in the context.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }
@@ -196,7 +196,7 @@ pub(crate) struct FinishBody {
     #[serde(default)]
     pub(crate) summary: Option<String>,
     /// The most messages in the context.
-    #[serde(default, deserialize_with = "whole")]
+    #[serde(default, deserialize_with = "whole_number")]
     #[schema(format = "int64", maximum = 4_294_967_295_u32)]
     pub(crate) tail: u32,
 }

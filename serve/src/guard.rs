@@ -123,7 +123,7 @@ impl Guard {
         }
         let mut origins = headers.get_all(header::ORIGIN).iter().peekable();
         let is_from_elsewhere = origins.peek().is_none() && is_cross_site(headers);
-        let is_navigation = said(headers, &SEC_FETCH_MODE) == Some("navigate");
+        let is_navigation = header_text(headers, &SEC_FETCH_MODE) == Some("navigate");
         if !origins.all(|origin| self.is_allowed(origin, host))
             || is_from_elsewhere && !is_navigation
         {
@@ -182,14 +182,14 @@ impl Guard {
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
-fn said<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
 /// Returns whether the browser reports that a page of another site caused the request.
 fn is_cross_site(headers: &HeaderMap) -> bool {
     matches!(
-        said(headers, &SEC_FETCH_SITE),
+        header_text(headers, &SEC_FETCH_SITE),
         Some("cross-site" | "same-site")
     )
 }
@@ -222,12 +222,12 @@ const WEBSOCKET: &str = "/workflows/{id}/events/ws";
 /// `access_token` in the address.
 fn has_token(request: &Request, token: &str) -> bool {
     let headers = request.headers();
-    let bearer = said(headers, &header::AUTHORIZATION)
+    let bearer = header_text(headers, &header::AUTHORIZATION)
         .and_then(|value| value.strip_prefix("Bearer "))
         .map(str::trim);
     let route = request.extensions().get::<MatchedPath>();
     let is_stream = route.is_some_and(|route| matches!(route.as_str(), STREAM | WEBSOCKET));
-    let protocols = said(headers, &header::SEC_WEBSOCKET_PROTOCOL).filter(|_| is_stream);
+    let protocols = header_text(headers, &header::SEC_WEBSOCKET_PROTOCOL).filter(|_| is_stream);
     let protocol = protocols.into_iter().flat_map(|all| all.split(','));
     let protocol = protocol.filter_map(|one| one.trim().strip_prefix("bearer."));
     let query = request.uri().query().filter(|_| is_stream);

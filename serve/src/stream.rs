@@ -124,7 +124,7 @@ async fn joined(
             None => return Some("slow"),
             Some(Feed::Joined(until)) => {
                 // The table may have been emptied since past events were read.
-                if until < *cursor && !holds(site, *cursor).await {
+                if until < *cursor && !is_cursor_valid(site, *cursor).await {
                     return Some("restarted");
                 }
                 while let Err(gone) = past(site, workflow, cursor, Some(until), out).await {
@@ -193,23 +193,23 @@ async fn past(
 }
 
 /// Refuses a cursor beyond all events.
-fn known(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
+fn check_cursor(horizon: &Mutex<Horizon>, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
     let mut horizon = horizon.lock().unwrap_or_else(PoisonError::into_inner);
     horizon.advance(rows)?;
     horizon.knows(rows, cursor)
 }
 
 /// Returns whether a cursor is still valid, or true if this cannot be checked now.
-async fn holds(site: &Site, cursor: i64) -> bool {
+async fn is_cursor_valid(site: &Site, cursor: i64) -> bool {
     let horizon = Arc::clone(&site.horizon);
     let asked = site
         .pool
-        .run(move |store| Ok(known(&horizon, store, cursor)));
+        .run(move |store| Ok(check_cursor(&horizon, store, cursor)));
     !asked.await.is_ok_and(|known| known.is_err())
 }
 
 /// Returns the workflow and the cursor that a client requests.
-async fn asked(
+async fn requested(
     site: &Arc<Site>,
     id: String,
     asked: &EventsAsked,
@@ -221,7 +221,7 @@ async fn asked(
     let after = last.or(asked.after).unwrap_or(0);
     let horizon = Arc::clone(&site.horizon);
     let found = site.pool.run(move |store| {
-        known(&horizon, store, after)?;
+        check_cursor(&horizon, store, after)?;
         find_workflow(store, &id)
     });
     Ok((found.await?, after))
@@ -241,7 +241,7 @@ pub(crate) async fn sse(
     Asked(query): Asked<EventsAsked>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (workflow, after) = asked(&site, id, &query, &headers).await?;
+    let (workflow, after) = requested(&site, id, &query, &headers).await?;
     let (sender, receiver) = channel(64);
     let counted = Counted::new(&site.metrics);
     tokio::spawn(follow(site, workflow, after, sender));
@@ -286,7 +286,7 @@ pub(crate) async fn ws(
 ) -> Result<Response, Problem> {
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))?;
-    let (workflow, after) = asked(&site, id, &query, &headers).await?;
+    let (workflow, after) = requested(&site, id, &query, &headers).await?;
     // A client only sends pongs.
     let upgrade = upgrade.max_message_size(4096).max_frame_size(4096);
     // The answer selects `prose`, so that a token sent as a protocol is not echoed.

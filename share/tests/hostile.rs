@@ -105,7 +105,7 @@ fn no_path_leads_out() {
         let why = match name {
             b"\xff\xfe.db" => "its name is not valid UTF-8",
             name if name == deep.as_bytes() => "is nested too deeply",
-            _ => "no plain path",
+            _ => "not a plain path",
         };
         refused(&String::from_utf8_lossy(name), &named(name), why);
     }
@@ -178,7 +178,7 @@ fn what_would_not_end_is_not_begun() {
     refused(
         "a million entries",
         &zip_of_a_million(),
-        "200000 are read at most",
+        "at most 200000 are read",
     );
     let bomb = one(|entry| entry.len = 900 << 20);
     refused("a ratio", &bomb, "that ratio is not plausible for a run");

@@ -32,16 +32,16 @@ impl Server {
     /// Sends a request whose answer is JSON.
     pub(crate) async fn ask(&self, request: &Request) -> Result<String, Trouble> {
         let response = self.answer(request).await?;
-        let text = JsFuture::from(response.text().map_err(gone)?).await;
-        text.map_err(gone)?
+        let text = JsFuture::from(response.text().map_err(no_answer)?).await;
+        text.map_err(no_answer)?
             .as_string()
-            .ok_or_else(|| gone(JsValue::NULL))
+            .ok_or_else(|| no_answer(JsValue::NULL))
     }
 
     /// Sends a request whose answer is bytes.
     pub(crate) async fn blob(&self, request: &Request) -> Result<Blob, Trouble> {
         let response = self.answer(request).await?;
-        let blob = JsFuture::from(response.blob().map_err(gone)?).await;
+        let blob = JsFuture::from(response.blob().map_err(no_answer)?).await;
         blob.and_then(JsCast::dyn_into).map_err(|_| {
             Trouble::new(
                 "The value was not read to its end.",
@@ -65,23 +65,26 @@ impl Server {
         let url = format!("desk/{desk:08x}");
         let response =
             JsFuture::from(leptos::prelude::window().fetch_with_str_and_init(&url, &init));
-        let response: Response = response.await.and_then(JsCast::dyn_into).map_err(gone)?;
+        let response: Response = response
+            .await
+            .and_then(JsCast::dyn_into)
+            .map_err(no_answer)?;
         if self.desk.get() != desk {
             return Err(Trouble::new(
                 "It was stopped.",
                 "Open it again when you like.",
             ));
         }
-        let kind = response.headers().get("content-type").map_err(gone)?;
+        let kind = response.headers().get("content-type").map_err(no_answer)?;
         if response.ok() && kind.is_none_or(|kind| !kind.contains("problem")) {
             return Ok(response);
         }
-        let text = JsFuture::from(response.text().map_err(gone)?).await;
+        let text = JsFuture::from(response.text().map_err(no_answer)?).await;
         let text = text
             .ok()
             .and_then(|text| text.as_string())
             .unwrap_or_default();
-        Err(serde_json::from_str(&text).unwrap_or_else(|_| gone(JsValue::NULL)))
+        Err(serde_json::from_str(&text).unwrap_or_else(|_| no_answer(JsValue::NULL)))
     }
 }
 
@@ -102,7 +105,7 @@ struct Told {
 impl Changes {
     /// Starts to listen; calls `heard` for each message from the server.
     pub(crate) fn listen(heard: impl Fn() + 'static) -> Result<Changes, Trouble> {
-        let source = EventSource::new("changes").map_err(gone)?;
+        let source = EventSource::new("changes").map_err(no_answer)?;
         let told = Rc::new(RefCell::new(Told::default()));
         let hold = Rc::clone(&told);
         let on_message = EventListener::new(&source, "message", move |event| {
@@ -131,7 +134,7 @@ impl Changes {
     pub(crate) fn version(&self) -> Result<Option<String>, Trouble> {
         let told = self.told.borrow();
         match told.lost {
-            true => Err(gone(JsValue::NULL)),
+            true => Err(no_answer(JsValue::NULL)),
             false => Ok(told.version.clone()),
         }
     }
@@ -148,7 +151,7 @@ impl Drop for Changes {
     }
 }
 
-fn gone(_: JsValue) -> Trouble {
+fn no_answer(_: JsValue) -> Trouble {
     Trouble::new(
         "The local server does not answer.",
         "Start `prosescope view` again; the page shows the last state that was read.",
@@ -194,18 +197,18 @@ pub(crate) async fn decide(
     let init = RequestInit::new();
     init.set_method("POST");
     init.set_body(&body.to_string().into());
-    let headers = web_sys::Headers::new().map_err(gone)?;
+    let headers = web_sys::Headers::new().map_err(no_answer)?;
     headers
         .set("content-type", "application/json")
-        .map_err(gone)?;
+        .map_err(no_answer)?;
     headers
         .set("x-prosescope-token", &how.token)
-        .map_err(gone)?;
+        .map_err(no_answer)?;
     init.set_headers(&headers);
     let sent = leptos::prelude::window().fetch_with_str_and_init("decide", &init);
     let response = JsFuture::from(sent).await.and_then(JsCast::dyn_into);
-    let response: Response = response.map_err(gone)?;
-    let text = JsFuture::from(response.text().map_err(gone)?).await;
+    let response: Response = response.map_err(no_answer)?;
+    let text = JsFuture::from(response.text().map_err(no_answer)?).await;
     let text = text
         .ok()
         .and_then(|text| text.as_string())

@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
         ["The password is ⟦{A:14}⟧, please log in.", "API key: `⟦{A:32}⟧`"],
         ["The password is required.", "The token is stored in the keychain"],
     )
-    .check(told),
+    .check(secret_in_sentence),
 ];
 
 /// The longest part of a name on each side of its keyword, in bytes.
@@ -105,7 +105,10 @@ fn password(name: &str, value: &str, place: &Place) -> bool {
                 .bytes()
                 .all(|b| b.is_ascii_alphabetic() || matches!(b, b'_' | b'-' | b'.' | b' '));
             if word {
-                phrase || value.len() >= 8 && !value.contains(['_', '-', '.', ' ']) && !said(value)
+                phrase
+                    || value.len() >= 8
+                        && !value.contains(['_', '-', '.', ' '])
+                        && !describes_secret(value)
             } else {
                 varied || value.len() >= 6
             }
@@ -207,7 +210,7 @@ fn path(value: &str) -> bool {
 }
 
 /// Returns whether a word describes a secret instead of being one.
-fn said(value: &str) -> bool {
+fn describes_secret(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     [
         "password",
@@ -229,7 +232,7 @@ fn said(value: &str) -> bool {
 }
 
 /// Returns whether a value in a sentence can be a secret: it must not be a word.
-fn told(value: &str) -> bool {
+fn secret_in_sentence(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', ';', ':', '!', '?']);
     !plausible::placeholder(value)
         && !path(value)

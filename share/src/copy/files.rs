@@ -121,7 +121,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
                 at: "",
             };
             let now = redactor.text(place, name);
-            format!("{}/", free(now.as_deref().unwrap_or(name), taken))
+            format!("{}/", free_path(now.as_deref().unwrap_or(name), taken))
         }
     };
     let mut files = Vec::new();
@@ -141,7 +141,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
         let name = redactor
             .text(place, inside)
             .unwrap_or_else(|| inside.to_owned());
-        let to = free(&format!("{folder}{name}"), taken);
+        let to = free_path(&format!("{folder}{name}"), taken);
         files.push(File {
             path: file.path.clone(),
             inside: to.strip_prefix(&folder).unwrap_or(&to).to_owned(),
@@ -156,7 +156,7 @@ pub fn files_of(shared: &Shared<'_>, taken: &mut Taken, redactor: &mut Redactor)
 
 /// Returns a path that is valid in a zip on every system and not yet used: after redaction, two files can have the
 /// same name.
-fn free(path: &str, taken: &mut Taken) -> String {
+fn free_path(path: &str, taken: &mut Taken) -> String {
     let plain = path.replace('\\', "_");
     let mut free = plain.clone();
     let mut n = 1;
@@ -188,7 +188,7 @@ fn kind(path: &str, redactor: &mut Redactor, len: u64) -> Option<FileKind> {
         return None;
     }
     if name == ".env" || name.starts_with(".env.") {
-        redactor.leave(".env", len);
+        redactor.leave_out(".env", len);
         return None;
     }
     let content = match folder {
@@ -229,16 +229,16 @@ impl Redactor {
         file: &File,
         values: &BTreeMap<String, u64>,
     ) -> Result<Option<Vec<u8>>, SourceError> {
-        self.saw(file.len);
+        self.add_scanned(file.len);
         let FileKind::Content(content) = file.kind else {
             return self.plain(shared, file, values);
         };
         if !self.what.has(content) {
-            self.leave(content.word(), file.len);
+            self.leave_out(content.word(), file.len);
             return Ok(None);
         }
         if self.what.max_value.is_some_and(|most| file.len > most) {
-            self.leave("long files", file.len);
+            self.leave_out("long files", file.len);
             return Ok(None);
         }
         self.plain(shared, file, values)
@@ -251,7 +251,7 @@ impl Redactor {
         values: &BTreeMap<String, u64>,
     ) -> Result<Option<Vec<u8>>, SourceError> {
         if file.len > LONGEST && !self.raw {
-            self.leave("files longer than 64 MB", file.len);
+            self.leave_out("files longer than 64 MB", file.len);
             return Ok(None);
         }
         let whole = usize::try_from(file.len).unwrap_or(usize::MAX);
@@ -260,7 +260,7 @@ impl Redactor {
             Ok(text) if self.raw || !self.is_wide(&text) => text,
             Err(error) if self.raw => return Ok(Some(error.into_bytes())),
             _ => {
-                self.leave("files that are not text", file.len);
+                self.leave_out("files that are not text", file.len);
                 return Ok(None);
             }
         };
@@ -378,7 +378,7 @@ mod tests {
     fn each_file_gets_a_path_of_its_own() {
         let mut taken = Taken::new();
         let paths = ["r/a\\b.md", "r/a_b.md", "r/a_b.md", "r/[x #1]", "r/[x #1]"];
-        let paths = paths.map(|path| free(path, &mut taken));
+        let paths = paths.map(|path| free_path(path, &mut taken));
         assert_eq!(
             paths,
             [

@@ -91,7 +91,7 @@ impl Redactor {
     }
 
     /// Records that so many bytes were scanned.
-    fn saw(&mut self, bytes: u64) {
+    fn add_scanned(&mut self, bytes: u64) {
         let Progress { seen, told, watch } = &mut self.progress;
         *seen += bytes;
         if let Some(watch) = watch
@@ -123,10 +123,10 @@ impl Redactor {
             let entries = gate.allow.as_deref().map(serde_json::from_str);
             let entries: Vec<String> = entries.and_then(Result::ok).unwrap_or_default();
             match gate.status {
-                GateStatus::Pending => self.stay(entries),
-                _ => self.met(entries),
+                GateStatus::Pending => self.keep_names(entries),
+                _ => self.add_names(entries),
             }
-            self.met(gate.resolved_by.iter().map(|by| by.to_string()));
+            self.add_names(gate.resolved_by.iter().map(|by| by.to_string()));
         }
         let report = verify(&run.audit, None);
         if !report.errors().is_empty() {
@@ -138,11 +138,11 @@ impl Redactor {
             .audit
             .iter()
             .filter_map(|event| event.principal.as_ref());
-        self.met(by.map(|by| by.to_string()));
+        self.add_names(by.map(|by| by.to_string()));
     }
 
     /// Adds names; those that are long enough are replaced in every text.
-    fn met(&mut self, names: impl IntoIterator<Item = String>) {
+    fn add_names(&mut self, names: impl IntoIterator<Item = String>) {
         for name in names {
             if !self.what.people && !self.is_nobody(&name) {
                 let _ = self.rules.exact(Exact::personal("person", &name));
@@ -151,7 +151,7 @@ impl Redactor {
     }
 
     /// Adds names to keep everywhere.
-    fn stay(&mut self, names: Vec<String>) {
+    fn keep_names(&mut self, names: Vec<String>) {
         for name in names {
             self.rules.keep_secret(&name);
             self.stay.insert(name);
@@ -211,7 +211,7 @@ impl Redactor {
     }
 
     /// Records an omission.
-    fn leave(&mut self, what: &str, bytes: u64) {
+    fn leave_out(&mut self, what: &str, bytes: u64) {
         let left = self.left.entry(what.to_owned()).or_default();
         left.0 += 1;
         left.1 = left.1.saturating_add(bytes);
@@ -220,13 +220,13 @@ impl Redactor {
     /// Returns whether a text of this kind and length may be shared, or else the note that replaces it.
     fn whole(&mut self, content: Content, bytes: u64) -> Result<(), String> {
         if !self.what.has(content) {
-            self.leave(content.word(), bytes);
+            self.leave_out(content.word(), bytes);
             return Err(format!(
                 "[left out when this run was shared: {bytes} bytes]"
             ));
         }
         if self.what.max_value.is_some_and(|most| bytes > most) {
-            self.leave("long values", bytes);
+            self.leave_out("long values", bytes);
             return Err(format!(
                 "[left out when this run was shared, because it is long:  {bytes} bytes]"
             ));

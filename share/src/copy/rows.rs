@@ -116,7 +116,7 @@ impl<'a> Rows<'a> {
             if self.redactor.raw {
                 return None;
             }
-            self.redactor.leave("bytes that are not text", len);
+            self.redactor.leave_out("bytes that are not text", len);
             return Some(Value::text(&format!(
                 "[left out when this run was shared: {len} bytes that are not text]"
             )));
@@ -155,7 +155,8 @@ impl Rebuild for Rows<'_> {
         let mut names = columns.flat_map(|column| [&*column.name, &*column.declared]);
         let mut is_secret = |name: &str| !self.redactor.raw && self.redactor.masked(name) != name;
         if is_secret(&table.info.name) || names.any(is_secret) {
-            self.redactor.leave("tables whose names hold a secret", 0);
+            self.redactor
+                .leave_out("tables whose names hold a secret", 0);
             return false;
         }
         !self.table.starts_with("sqlite_")
@@ -164,7 +165,7 @@ impl Rebuild for Rows<'_> {
     fn row(&mut self, _: &Found, cells: &mut Cells) -> bool {
         self.nth += 1;
         let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
-        self.redactor.saw(bytes.sum());
+        self.redactor.add_scanned(bytes.sum());
         if self.columns.is_empty() {
             let table = &self.table;
             let columns = cells.iter().map(|(name, _)| Known::of(table, name));
@@ -173,7 +174,8 @@ impl Rebuild for Rows<'_> {
         let is_history = self.table.ends_with("_history") && self.table.starts_with("x_");
         if is_history && !self.redactor.what.has(Content::History) {
             let bytes = cells.iter().map(|(_, value)| value.bytes().len() as u64);
-            self.redactor.leave(Content::History.word(), bytes.sum());
+            self.redactor
+                .leave_out(Content::History.word(), bytes.sum());
             return false;
         }
         let text = |wanted: &str| {

@@ -132,7 +132,7 @@ impl Redactor {
             true => chain,
             false => {
                 log.changed = true;
-                anew(log.last.as_ref(), row, chain)
+                relinked(log.last.as_ref(), row, chain)
             }
         };
         if let Ok(metadata) = with_chain(Some(&rest.text), &link) {
@@ -188,7 +188,7 @@ struct Rest {
 }
 
 /// Returns the link of a changed row.
-fn anew(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
+fn relinked(last: Option<&Chain>, row: &LogRow, chain: Chain) -> Chain {
     let mut hashed = row.clone();
     if let Some(id) = chain.id {
         hashed.insert("id".to_owned(), id.into());

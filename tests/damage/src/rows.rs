@@ -69,7 +69,7 @@ pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
             continue;
         }
         let column = dice.pick(&columns).clone();
-        let some = some(conn, table, dice);
+        let some = some_rows(conn, table, dice);
         let sql = match dice.throw(8) {
             // Bytes stored as a text that is not valid UTF-8.
             0 => format!("UPDATE {table} SET \"{column}\" = CAST(?1 AS TEXT) WHERE {some}"),
@@ -84,7 +84,7 @@ pub(crate) fn types(conn: &Connection, dice: &mut Dice) {
 pub(crate) fn rows(conn: &Connection, dice: &mut Dice) {
     for _ in 0..=dice.throw(8) {
         let table = *dice.pick(&TABLES);
-        let some = some(conn, table, dice);
+        let some = some_rows(conn, table, dice);
         let (one, two) = (dice.throw(20), dice.throw(20));
         let odd = dice.odd_number();
         let sql = match dice.throw(14) {
@@ -119,7 +119,7 @@ fn unkeyed(conn: &Connection, table: &str) {
 }
 
 /// Returns a condition met by some rows, which depends on their rowids and not on chance.
-fn some(conn: &Connection, table: &str, dice: &mut Dice) -> String {
+fn some_rows(conn: &Connection, table: &str, dice: &mut Dice) -> String {
     let (every, which) = (dice.throw(5) + 1, dice.throw(5));
     let by_rowid = conn.prepare(&format!("SELECT rowid FROM {table}")).is_ok();
     if by_rowid {

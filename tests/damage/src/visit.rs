@@ -173,13 +173,13 @@ impl Visited {
                     len,
                 ))
             });
-            for node in some(nodes) {
+            for node in some_indexes(nodes) {
                 self.page("trace_place", || {
                     pages::trace_place(session, &folded, NodeId::new(node))
                 });
             }
         }
-        for node in some(nodes) {
+        for node in some_indexes(nodes) {
             let (at, even) = (NodeId::new(node), node % 2 == 0);
             self.page("node_detail", || pages::node_detail(session, at));
             self.page("node_ref", || pages::node_ref(session, at));
@@ -203,7 +203,7 @@ impl Visited {
                 len,
             ))
         });
-        for binding in some(bindings) {
+        for binding in some_indexes(bindings) {
             self.page("binding_row", || pages::binding_row(session, binding));
             self.page("binding_place", || pages::binding_place(session, binding));
         }
@@ -218,9 +218,9 @@ impl Visited {
 
     fn values(&mut self, session: &Session) {
         let run = session.run();
-        let bindings =
-            some(run.bindings.len()).flat_map(|n| [ValueOf::Binding(n), ValueOf::Summary(n)]);
-        let memories = some(run.agents.len()).map(ValueOf::Memory);
+        let bindings = some_indexes(run.bindings.len())
+            .flat_map(|n| [ValueOf::Binding(n), ValueOf::Summary(n)]);
+        let memories = some_indexes(run.agents.len()).map(ValueOf::Memory);
         let files = run.files.iter().take(OPENED);
         let files = files.map(|f| ValueOf::File(f.path.clone()));
         let hostile = ["../../../etc/passwd", "/etc/passwd", "C:\\x", "", "a\0b"];
@@ -255,7 +255,7 @@ impl Visited {
 }
 
 /// Returns the first indexes of so many, and the last one.
-fn some(total: usize) -> impl Iterator<Item = u32> + Clone {
+fn some_indexes(total: usize) -> impl Iterator<Item = u32> + Clone {
     let last = (total > OPENED).then(|| total as u32 - 1);
     (0..total.min(OPENED) as u32).chain(last)
 }

@@ -76,7 +76,7 @@ impl Bench {
     }
 
     fn put(&self, run: &str, name: &str) -> bool {
-        given(&mut self.prose(&["put", name, "--run", run]), &value())
+        run_with_input(&mut self.prose(&["put", name, "--run", run]), &value())
     }
 
     /// Writes as sqlite.md instructs a subagent; the value is in the argument.
@@ -275,7 +275,7 @@ impl Bench {
     }
 }
 
-fn given(command: &mut Command, input: &str) -> bool {
+fn run_with_input(command: &mut Command, input: &str) -> bool {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

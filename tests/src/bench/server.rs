@@ -55,7 +55,7 @@ impl Bench<'_> {
         command.args(args).current_dir(self.dir);
         command.env("HOME", "/nonexistent").env_remove("PROSE_RUN");
         command.env("OPENPROSE_POSTGRES_URL", &self.url);
-        said(&mut command, input)
+        output_of(&mut command, input)
     }
 
     fn init(&self, form: &str) -> String {
@@ -84,7 +84,7 @@ impl Bench<'_> {
         );
         let mut psql = self.cluster.command("psql");
         psql.args([&self.url, "-X", "-q", "-c", &sql]);
-        said(&mut psql, "");
+        output_of(&mut psql, "");
     }
 
     fn one_write(&self, effort: Effort) {
@@ -249,7 +249,7 @@ fn writes(store: &mut dyn RunStore, name: &str, count: usize) {
     }
 }
 
-fn said(command: &mut Command, input: &str) -> String {
+fn output_of(command: &mut Command, input: &str) -> String {
     let out = fed(command, input.as_bytes());
     let wrong = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{command:?}: {wrong}");

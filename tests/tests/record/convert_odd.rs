@@ -23,7 +23,7 @@ fn convert(project: &Project, run: &str, form: &str) -> (String, Vec<(String, St
 
 /// Asserts that a place was reported with these words.
 #[track_caller]
-fn said(left: &[(String, String)], place: &str, what: &str) {
+fn assert_reported(left: &[(String, String)], place: &str, what: &str) {
     let found = left.iter().any(|(p, w)| p == place && w.contains(what));
     assert!(found, "{place}: {what}: {left:#?}");
 }
@@ -67,18 +67,18 @@ fn values_are_carried_byte_for_byte() {
     );
     let (folder, left) = convert(&project, &run, "filesystem");
     let (back, none) = convert(&project, &folder, "sqlite");
-    said(&left, "binding null", "NULL");
-    said(
+    assert_reported(&left, "binding null", "NULL");
+    assert_reported(
         &left,
         "binding blob",
         "is carried as attachments/x_converted_",
     );
-    said(
+    assert_reported(
         &left,
         "binding broken",
         "is carried as attachments/x_converted_",
     );
-    said(&left, "agent broken", "lies in attachments/x_converted_");
+    assert_reported(&left, "agent broken", "lies in attachments/x_converted_");
     assert_eq!(left.len(), 6, "{left:#?}");
     assert_eq!(none, [], "back");
     for name in [
@@ -148,9 +148,9 @@ fn what_only_a_database_can_say_is_told() {
         ("agent idle", "neither memory nor segments"),
         ("execution 1", "x_malformed"),
     ] {
-        said(&left, place, what);
+        assert_reported(&left, place, what);
     }
-    said(
+    assert_reported(
         &left,
         &format!("gate a/b of run {run}"),
         "no file can go by its name",
@@ -243,7 +243,7 @@ fn what_no_row_says_stays_a_file() {
         ),
         ("x_events.jsonl, row 1", "no place for its keys tokens"),
     ] {
-        said(&left, place, what);
+        assert_reported(&left, place, what);
     }
     let torn = |(place, what): &(String, String)| {
         place.starts_with("x_events.jsonl, line") && what.contains("not readable")
@@ -269,7 +269,7 @@ fn what_no_row_says_stays_a_file() {
         let read = ["agents/captain/captain-1.md", "gates/broken.pending.json"];
         match read.contains(&path) {
             // Otherwise readers would take it for a part of the run that the database does not contain.
-            true => said(&left, path, "lay beside the database"),
+            true => assert_reported(&left, path, "lay beside the database"),
             false => assert_eq!(
                 fs::read(new.join(path)).ok().as_deref(),
                 Some(bytes),
@@ -347,9 +347,9 @@ fn a_chain_that_cannot_be_carried_is_told() {
     let (folder, left) = convert(&project, &other, "filesystem");
     let is = project.json(&["audit", &folder]);
     if was["chain"] != is["chain"] {
-        said(&left, "the audit log", "their chain is");
+        assert_reported(&left, "the audit log", "their chain is");
     }
-    said(&left, "column gate_audit_log.x_ip", "not carried");
+    assert_reported(&left, "column gate_audit_log.x_ip", "not carried");
 }
 
 /// A state file without marks still records, together with the values beside it, what ran. Without the file and
@@ -392,12 +392,12 @@ fn statements_that_only_values_show_are_carried_with_their_file_or_named() {
         let named = "2 statements that ended (line 1, line 2)";
         match file {
             Some(_) => {
-                said(&left, "state.md", named);
+                assert_reported(&left, "state.md", named);
                 assert_eq!(ended(&copy), 2, "{left:#?}");
                 let (back, _) = convert(&project, &copy, "filesystem");
                 assert_eq!(ended(&back), 2);
             }
-            None => said(&left, "bindings", named),
+            None => assert_reported(&left, "bindings", named),
         }
     }
 }

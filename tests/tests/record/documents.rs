@@ -30,7 +30,7 @@ fn read(path: PathBuf) -> String {
 }
 
 /// Returns the examples of the fixture.
-fn ours() -> String {
+fn fixture_examples() -> String {
     read(needs::fixtures("sqlite.md"))
 }
 
@@ -69,7 +69,7 @@ fn erratum(block: &str) -> Option<&'static str> {
 
 #[test]
 fn sql_as_models_write_it_works_on_what_init_makes() {
-    sql_works(&ours(), 12);
+    sql_works(&fixture_examples(), 12);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn sql_works(document: &str, least: usize) {
 
 #[test]
 fn shell_commands_as_models_write_them_work_on_what_init_makes() {
-    shell_works(&ours());
+    shell_works(&fixture_examples());
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn resumed(project: &Project, steps: &[(&str, usize)]) -> String {
     std::fs::write(project.path().join("value"), "a value").expect("written");
     for (command, line) in steps {
         let words = command.split(' ').map(|word| match word.strip_prefix('@') {
-            Some(line) => asked(
+            Some(line) => query_result(
                 project,
                 &run,
                 &format!(
@@ -352,12 +352,16 @@ fn resumed(project: &Project, steps: &[(&str, usize)]) -> String {
                 format!("{line}|{text}|executing")
             }
         };
-        assert_eq!(asked(project, &run, POSITION), expected, "after {command}");
+        assert_eq!(
+            query_result(project, &run, POSITION),
+            expected,
+            "after {command}"
+        );
     }
     run
 }
 
-fn asked(project: &Project, run: &str, sql: &str) -> String {
+fn query_result(project: &Project, run: &str, sql: &str) -> String {
     let out = project.sqlite(run, sql);
     assert!(out.stderr.is_empty(), "{sql}: {}", text(&out.stderr));
     text(&out.stdout).trim_end().to_owned()
@@ -409,7 +413,10 @@ fn the_current_position_is_the_statement_that_is_under_way_and_none_in_a_run_tha
             ("finish RUN --status completed", 0),
         ],
     );
-    assert_eq!(asked(&project, &run, "SELECT status FROM run"), "completed");
+    assert_eq!(
+        query_result(&project, &run, "SELECT status FROM run"),
+        "completed"
+    );
     assert_whole(&project, &run);
 }
 
@@ -508,7 +515,7 @@ fn the_branches_of_an_open_parallel_are_what_the_document_asks_for() {
             .map(|(c, line, _)| (*c, *line))
             .collect();
         let run = resumed(&project, &script);
-        let found = asked(&project, &run, BRANCHES);
+        let found = query_result(&project, &run, BRANCHES);
         let mut found: Vec<&str> = found.lines().collect();
         found.sort_unstable();
         assert_eq!(found.join("\n"), steps[upto - 1].2, "{}", steps[upto - 1].0);

@@ -548,16 +548,16 @@ impl Place {
                 Err(error) => json!({"place": found.place, "error": error.to_string()}),
             }
         });
-        same(facts.collect())
+        comparable(facts.collect())
     }
 }
 
 /// Removes facts that may differ between tries: the number of an attachment, if one is left over; and the user, who
 /// is looked up in system files, with the hashes of the audit log that depend on it.
-fn same(facts: Value) -> Value {
+fn comparable(facts: Value) -> Value {
     match facts {
         Value::String(text) if text.starts_with('{') => match serde_json::from_str(&text) {
-            Ok(inside) => same(inside),
+            Ok(inside) => comparable(inside),
             Err(_) => json!(text),
         },
         Value::String(text) => {
@@ -569,10 +569,10 @@ fn same(facts: Value) -> Value {
             let hash = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
             json!(if hash { "a hash" } else { &text })
         }
-        Value::Array(all) => all.into_iter().map(same).collect(),
+        Value::Array(all) => all.into_iter().map(comparable).collect(),
         Value::Object(all) => {
             let kept = all.into_iter().filter(|(key, _)| key != "os_user");
-            Value::Object(kept.map(|(key, value)| (key, same(value))).collect())
+            Value::Object(kept.map(|(key, value)| (key, comparable(value))).collect())
         }
         other => other,
     }

@@ -252,7 +252,7 @@ fn at_length(project: &Project, form: &str) -> (String, usize, usize) {
 }
 
 /// Returns the content of a run, without its name.
-fn told(project: &Project, run: &str) -> Value {
+fn content_of(project: &Project, run: &str) -> Value {
     let pages = ["trace", "bindings", "agents", "gates", "audit"];
     let pages = pages.map(|page| {
         let mut view = project.json(&[page, run]);
@@ -293,7 +293,7 @@ fn fewer_commands_record_the_same_run() {
             (commands, characters) <= MOST && characters <= MOST.1,
             "{commands}, {characters}"
         );
-        let told = [&one, &other].map(|run| told(&project, run));
+        let told = [&one, &other].map(|run| content_of(&project, run));
         let lines = told
             .each_ref()
             .map(|told| told.as_str().unwrap_or_default().lines());

@@ -163,7 +163,7 @@ fn whichever_write_fails_the_old_state_is_there() {
             "finish RUN --status interrupted",
         ] {
             let command = words.replace("RUN", &run);
-            let before = told(&project, &run);
+            let before = content_of(&project, &run);
             let mut blocks = 0;
             loop {
                 let out = limited(&project, blocks, &command);
@@ -176,7 +176,11 @@ fn whichever_write_fails_the_old_state_is_there() {
                     Some(6),
                     "{form}, {blocks}, {words}: {said}"
                 );
-                assert_eq!(told(&project, &run), before, "{form}, {blocks}, {words}");
+                assert_eq!(
+                    content_of(&project, &run),
+                    before,
+                    "{form}, {blocks}, {words}"
+                );
                 if form == "sqlite" {
                     assert_whole(&project, &run);
                 }
@@ -184,7 +188,7 @@ fn whichever_write_fails_the_old_state_is_there() {
                 blocks += many(24, 1);
                 assert!(blocks < 4_000, "{form}, {words}: {said}");
             }
-            assert_ne!(told(&project, &run), before, "{form}, {words}");
+            assert_ne!(content_of(&project, &run), before, "{form}, {words}");
         }
         println!("{form}: {failures} writes failed");
         assert!(failures > 5, "{form}: {failures}");
@@ -194,7 +198,7 @@ fn whichever_write_fails_the_old_state_is_there() {
 }
 
 /// Returns the statements, values, gates and status of a run, all at one time.
-fn told(project: &Project, run: &str) -> Vec<String> {
+fn content_of(project: &Project, run: &str) -> Vec<String> {
     let parts = ["trace", "bindings", "audit", "gates", "show"];
     let told = parts.map(|what| {
         let mut command = project.command(&[what, run, "--json"]);

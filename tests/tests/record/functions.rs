@@ -205,7 +205,7 @@ fn placed(bytes: &[u8], place: &Place, expression: &str, to: &Path) -> bool {
     changed == Ok(1)
 }
 
-fn said(out: &Output) -> String {
+fn output_of(out: &Output) -> String {
     format!(
         "{:?}\n{}{}",
         out.status,
@@ -215,7 +215,7 @@ fn said(out: &Output) -> String {
 }
 
 /// Runs commands, and returns what was wrong with how they ended.
-fn odd(project: &Project, run: &str, what: &str) -> Option<String> {
+fn wrong_ending(project: &Project, run: &str, what: &str) -> Option<String> {
     let put = limited(project, &["put", "Note", "--run", run], b"007");
     let check = limited(project, &["check", run], b"");
     let others = [
@@ -225,7 +225,7 @@ fn odd(project: &Project, run: &str, what: &str) -> Option<String> {
     ];
     for out in [&put, &check].into_iter().chain(&others) {
         if !matches!(out.status.code(), Some(0..=7)) {
-            return Some(format!("{what}: {}", said(out)));
+            return Some(format!("{what}: {}", output_of(out)));
         }
     }
     let names = ["foreign-code", "foreign-trigger", "disguised-schema"];
@@ -233,7 +233,7 @@ fn odd(project: &Project, run: &str, what: &str) -> Option<String> {
     let is_named = names.iter().any(|rule| told.contains(rule)) || check.status.code() != Some(0);
     let why = text(&put.stderr);
     let refused = why.contains("its schema would run") || why.contains("nothing was written");
-    (refused && !is_named).then(|| format!("{what}: {}{}", said(&put), said(&check)))
+    (refused && !is_named).then(|| format!("{what}: {}{}", output_of(&put), output_of(&check)))
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn whatever_a_schema_calls_each_command_ends() {
                 let expression = filled(expression, arguments);
                 if placed(&bytes, place, &expression, &path) {
                     done += 1;
-                    wrong.extend(odd(&project, &run, &what));
+                    wrong.extend(wrong_ending(&project, &run, &what));
                 }
             }
         }
@@ -319,7 +319,11 @@ fn however_long_a_schema_is_each_command_ends() {
     ] {
         for place in [&PLACES[0], &PLACES[3], &PLACES[5]] {
             if placed(&bytes, place, &expression, &path) {
-                wrong.extend(odd(&project, &run, &format!("{what} in {}", place.name)));
+                wrong.extend(wrong_ending(
+                    &project,
+                    &run,
+                    &format!("{what} in {}", place.name),
+                ));
             }
         }
     }

@@ -54,7 +54,7 @@ fn create(project: &Project, run: &str, gate: &str) {
 }
 
 /// Returns the status of a gate, and its rows in the log.
-fn told(project: &Project, run: &str, gate: &str) -> (String, Vec<Value>) {
+fn gate_and_log(project: &Project, run: &str, gate: &str) -> (String, Vec<Value>) {
     let gates = project.json(&["gates", run]);
     let gates = gates.as_array().expect("gates");
     let view = gates.iter().find(|view| view["id"] == gate);
@@ -93,7 +93,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
             };
             let said = kills.kill(&mut at(&project, now, args), b"");
             // Read at once, so that the state is the one that the killed writer left.
-            let (status, events) = told(&project, &run, &gate);
+            let (status, events) = gate_and_log(&project, &run, &gate);
             if status == "pending" {
                 assert_eq!(events, ["created"], "{form}: {gate}");
                 assert!(
@@ -103,7 +103,7 @@ fn a_gate_is_decided_with_its_row_or_not_at_all() {
                 ended[0] += 1;
                 // The next command decides.
                 expect(&project, 0, NOON, &["approve", &run, &gate]);
-                let (status, events) = told(&project, &run, &gate);
+                let (status, events) = gate_and_log(&project, &run, &gate);
                 assert_eq!(status, "approved", "{form}: {gate}");
                 assert_eq!(events, ["created", "approved"], "{form}: {gate}");
             } else {

@@ -221,7 +221,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
                         continue;
                     }
                     done += 1;
-                    wrong.extend(odd(&project, &run, (form, part, thing), command));
+                    wrong.extend(wrong_ending(&project, &run, (form, part, thing), command));
                 }
             }
         }
@@ -236,7 +236,7 @@ fn whatever_stands_in_a_files_place_is_not_nothing() {
 }
 
 /// Returns a forbidden message of a command, or that the command did not end.
-fn odd(
+fn wrong_ending(
     project: &Project,
     run: &str,
     (form, part, thing): (&str, &str, &str),

@@ -302,7 +302,7 @@ fn a_disguised_schema_is_refused_or_does_no_harm() {
         let hostile = fs::read(&path).expect("a file");
         assert!(hostile != bytes, "{name} changes nothing");
         // A change that the schema itself makes to rows is not the command's.
-        let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is(&path, sql)).collect();
+        let kept: Vec<&str> = KEPT.into_iter().filter(|sql| is_true(&path, sql)).collect();
         for (args, input, holds) in COMMANDS {
             let began = std::time::Instant::now();
             fresh(&path, &hostile);
@@ -443,12 +443,12 @@ const KEPT: [&str; 3] = [
 /// Returns a condition that the command's report promised but does not hold, or an additional change that it made.
 fn harm(path: &Path, kept: &[&str], holds: &str) -> Option<String> {
     let mut asked = std::iter::once(&holds).chain(kept);
-    let harmed = asked.find(|sql| !is(path, sql))?;
+    let harmed = asked.find(|sql| !is_true(path, sql))?;
     Some(format!("not so: {harmed}"))
 }
 
 /// Returns whether a query yields true; a view that never ends yields false.
-fn is(path: &Path, sql: &str) -> bool {
+fn is_true(path: &Path, sql: &str) -> bool {
     let mut conn = Connection::open(path).expect("it opens");
     let mut steps = 0;
     let most = move || {

@@ -206,7 +206,7 @@ fn record(project: &Project, form: &str) -> String {
 }
 
 /// Returns a trace without the parts that differ between forms: ids and times.
-fn told(project: &Project, run: &str) -> Vec<String> {
+fn content_of(project: &Project, run: &str) -> Vec<String> {
     let trace = project.json(&["trace", run]);
     trace["rows"]
         .as_array()
@@ -231,7 +231,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
         return;
     };
     let runs = FORMS.map(|form| (form, record(&project, form)));
-    let traces = runs.each_ref().map(|(_, run)| told(&project, run));
+    let traces = runs.each_ref().map(|(_, run)| content_of(&project, run));
     assert_eq!(traces[0], traces[1], "sqlite against filesystem");
     for (form, run) in &runs {
         // The run waits at the gate, and every page reports that.
@@ -320,7 +320,7 @@ fn a_whole_program_is_the_same_run_in_both_forms() {
             "{form}: {issues}"
         );
     }
-    let traces = runs.each_ref().map(|(_, run)| told(&project, run));
+    let traces = runs.each_ref().map(|(_, run)| content_of(&project, run));
     assert_eq!(
         traces[0], traces[1],
         "sqlite against filesystem, at the end"

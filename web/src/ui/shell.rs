@@ -56,7 +56,7 @@ pub(crate) fn RunShell(
     Effect::new(move || {
         let name = run
             .overview
-            .with(|o| Some(name_of(called(o.as_ref()?.as_ref().ok()?))));
+            .with(|o| Some(name_of(program_or_id(o.as_ref()?.as_ref().ok()?))));
         document().set_title(&match name {
             Some(name) => format!("{name} — {}", page.get().title()),
             None => "Prosescope".to_owned(),
@@ -85,7 +85,7 @@ pub(crate) fn RunShell(
 }
 
 /// Returns the program's name, or else the run's id.
-fn called(overview: &Overview) -> &str {
+fn program_or_id(overview: &Overview) -> &str {
     overview.program.as_deref().unwrap_or(&overview.run)
 }
 

@@ -94,12 +94,12 @@ impl fmt::Display for Report {
 /// Runs cases and prints a report for each.
 pub(crate) fn run(from: usize, to: usize) {
     for case in from..to {
-        let mut report = one(case).0;
+        let mut report = run_case(case).0;
         for _ in 1..TRIES {
             if report.trouble.is_some() || !too_slow(&report) {
                 break;
             }
-            report.millis = report.millis.min(one(case).0.millis);
+            report.millis = report.millis.min(run_case(case).0.millis);
         }
         report.write();
     }
@@ -109,7 +109,7 @@ pub(crate) fn run(from: usize, to: usize) {
 pub(crate) fn show(named: &str) {
     let cases = 0..prosescope_damage::count();
     for n in cases.filter(|n| prosescope_damage::case(*n).name.contains(named)) {
-        let (report, visits) = one(n);
+        let (report, visits) = run_case(n);
         println!(
             "{report}{}",
             report
@@ -149,7 +149,7 @@ pub(crate) fn show(named: &str) {
 type Seen = (&'static str, Visited, Duration, usize);
 
 /// Opens a case in a separate thread, from disk and from memory.
-fn one(n: usize) -> (Report, Vec<Seen>) {
+fn run_case(n: usize) -> (Report, Vec<Seen>) {
     let case = prosescope_damage::case(n);
     let name = case.name.clone();
     let ran = std::thread::Builder::new()
@@ -158,7 +158,7 @@ fn one(n: usize) -> (Report, Vec<Seen>) {
             let seen = catch_unwind(AssertUnwindSafe(|| every_way(&case)));
             let trouble = match &seen {
                 Ok((seen, whole)) => judge(&case, seen, *whole),
-                Err(panic) => Some(format!("panicked: {}", said(panic))),
+                Err(panic) => Some(format!("panicked: {}", panic_text(panic))),
             };
             (seen.map(|(seen, _)| seen).unwrap_or_default(), trouble)
         })
@@ -167,7 +167,7 @@ fn one(n: usize) -> (Report, Vec<Seen>) {
     let (seen, trouble) = ran.unwrap_or_else(|panic| {
         (
             Vec::new(),
-            Some(format!("panicked outside: {}", said(&panic))),
+            Some(format!("panicked outside: {}", panic_text(&panic))),
         )
     });
     let report = Report {
@@ -185,7 +185,7 @@ fn one(n: usize) -> (Report, Vec<Seen>) {
     (report, seen)
 }
 
-fn said(panic: &Box<dyn std::any::Any + Send>) -> String {
+fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
     let words = panic.downcast_ref::<String>().map(String::as_str);
     let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
     words.unwrap_or("something").to_owned()

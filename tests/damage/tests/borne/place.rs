@@ -12,7 +12,7 @@ pub(crate) fn write(case: &Case, folder: &Path) -> bool {
     let written = case
         .entries
         .iter()
-        .map(|entry| is_plain(&entry.path) && one(entry, folder).is_ok());
+        .map(|entry| is_plain(&entry.path) && write_entry(entry, folder).is_ok());
     // Without a short circuit, so that all entries are tried.
     written.fold(true, |all, one| all & one)
 }
@@ -23,7 +23,7 @@ fn is_plain(path: &str) -> bool {
     path.len() < 3_000 && !path.contains('\0') && path.split('/').all(part)
 }
 
-fn one(entry: &Entry, folder: &Path) -> io::Result<()> {
+fn write_entry(entry: &Entry, folder: &Path) -> io::Result<()> {
     let path = folder.join(&entry.path);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent)?;

@@ -164,7 +164,7 @@ fn a_state_file_is_pasted_as_text() {
     paste(&mut viewer, "a word", "document.body");
     viewer.wait_page("Trace");
     paste(&mut viewer, "no run,\nbut two lines", "document.body");
-    viewer.wait("document.querySelector('.moment').innerText.includes('no state.md')");
+    viewer.wait("document.querySelector('.moment').innerText.includes('not a state.md')");
     viewer.wait_text("heat-the-school");
     viewer.assert_quiet();
 }

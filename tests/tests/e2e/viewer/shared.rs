@@ -153,7 +153,7 @@ fn what_was_altered_or_does_harm_is_said() {
         (
             "up.zip",
             zip(&[Entry::stored("../state.md", state.as_bytes())]),
-            "no plain path",
+            "not a plain path",
         ),
         (
             "twice.zip",
@@ -187,7 +187,7 @@ fn what_was_altered_or_does_harm_is_said() {
         (
             "viewer.html".to_owned(),
             viewer_itself,
-            "there is no run in it",
+            "without a run",
         ),
     ];
     for (name, file, why) in made.into_iter().chain(pages) {

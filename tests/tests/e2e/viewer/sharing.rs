@@ -32,7 +32,7 @@ fn planted(dir: &Path) -> PathBuf {
 }
 
 /// Waits until the sheet has finished scanning.
-fn looked(viewer: &mut Viewer) {
+fn wait_scanned(viewer: &mut Viewer) {
     viewer.wait("document.querySelector('.share .primary:not([disabled])')");
 }
 
@@ -42,7 +42,7 @@ fn sheet(viewer: &mut Viewer) -> String {
 }
 
 /// Adds a text to replace.
-fn also(viewer: &mut Viewer, text: &str) {
+fn add_text(viewer: &mut Viewer, text: &str) {
     viewer.eval(&format!(
         "(() => {{ const input = document.querySelector('#share-also'); input.value = '{text}';
          input.dispatchEvent(new Event('input', {{bubbles: true}})); input.form.requestSubmit() }})()"
@@ -50,7 +50,7 @@ fn also(viewer: &mut Viewer, text: &str) {
 }
 
 /// Returns the output of a `prosescope` command about a file.
-fn says(args: &[&str], file: &Path) -> String {
+fn output_about(args: &[&str], file: &Path) -> String {
     let mut command = Command::new(needs::prose().unwrap());
     let out = command.args(args).arg(file).output().unwrap();
     String::from_utf8_lossy(&out.stdout).into_owned()
@@ -65,7 +65,7 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     };
     viewer.drop_run(&[&run]);
     viewer.click_text(".bar button", "Share…");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     let text = sheet(&mut viewer);
     assert!(
         text.contains("github-token #1") && text.contains("DEPLOY_KEY #1"),
@@ -86,12 +86,12 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     // A hit is kept, and replaced again; a text is added.
     viewer.eval("document.querySelector('[aria-label=\"Keep github-token #1\"]').click()");
     viewer.wait("document.querySelector('[aria-label=\"Replace github-token #1\"]')");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     viewer.eval("document.querySelector('[aria-label=\"Replace github-token #1\"]').click()");
     viewer.wait("document.querySelector('[aria-label=\"Keep github-token #1\"]')");
-    also(&mut viewer, "Zebrafink");
+    add_text(&mut viewer, "Zebrafink");
     viewer.wait("document.querySelector('.share-hits').innerText.includes('asked #1')");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     viewer.click_text(".share button", "Save the file");
     let saved = viewer.downloaded(&format!("{FOLDER}.html"));
     viewer.wait_text("was saved");
@@ -112,9 +112,9 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     for gone in [token().as_str(), "Zebrafink", "second-secret-of-env"] {
         assert!(!page.contains(gone));
     }
-    let checked = says(&["check"], &saved);
+    let checked = output_about(&["check"], &saved);
     assert!(checked.contains("shared-copy"), "{checked}");
-    let report = says(&["share", "--report", "--redact", "Zebrafink"], &saved);
+    let report = output_about(&["share", "--report", "--redact", "Zebrafink"], &saved);
     assert!(
         report.contains("Nothing that looks like a secret was found"),
         "{report}"
@@ -127,11 +127,11 @@ fn a_run_is_shared_as_a_page_that_holds_no_secret() {
     fresh.wait_main("unchanged");
     // Shares again, from a page that contains a run.
     fresh.click_text(".bar button", "Share…");
-    looked(&mut fresh);
+    wait_scanned(&mut fresh);
     fresh.click_text(".share label", "Zip");
     fresh.click_text(".share button", "Save the file");
     let zip = fresh.downloaded(&format!("{FOLDER}.zip"));
-    assert!(says(&["check"], &zip).contains("shared-copy"));
+    assert!(output_about(&["check"], &zip).contains("shared-copy"));
     fresh.assert_quiet();
 }
 
@@ -144,34 +144,34 @@ fn what_leaves_is_switched_and_what_cannot_be_shared_is_said() {
     viewer.drop_files(&[&examples()]);
     viewer.wait_text("4 runs");
     viewer.click_text(".bar button", "Share…");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     assert!(sheet(&mut viewer).starts_with("Share 4 runs"));
     // Several runs cannot be shared as one database.
     viewer.click_text(".share label", "Database");
     viewer.click_text(".share button", "Save the file");
     viewer.wait(
-        "document.querySelector('.share [role=alert]').innerText.includes('not one database')",
+        "document.querySelector('.share [role=alert]').innerText.includes('not a single database')",
     );
     shoot(&mut viewer, "share-several");
     viewer.eval("document.querySelector('.share [aria-label=Close]').click()");
     viewer.wait("!document.querySelector('.share')");
     viewer.drop_run(&[&example(FAILED)]);
     viewer.click_text(".bar button", "Share…");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     viewer.click_text(".share label", "Program");
     viewer.wait("document.querySelector('.share-switches').innerText.includes('left out')");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     viewer.click_text(".share label", "Database");
     viewer.click_text(".share button", "Save the file");
     let saved = viewer.downloaded("20260118-201530-z4t9wa.db");
-    let program = says(&["show", "--program"], &saved);
+    let program = output_about(&["show", "--program"], &saved);
     let file = dir.path().join("x.db");
     fs::copy(&saved, &file).unwrap();
     assert!(!program.contains("session \""), "{program}");
     // An invalid pattern is reported, and the sheet stays open.
-    also(&mut viewer, "/(/");
+    add_text(&mut viewer, "/(/");
     viewer.wait(
-        "document.querySelector('.share [role=alert]').innerText.includes('cannot be looked for')",
+        "document.querySelector('.share [role=alert]').innerText.includes('cannot be searched for')",
     );
     shoot(&mut viewer, "share-refused");
     viewer.assert_quiet();
@@ -188,7 +188,7 @@ fn a_shared_page_opens_on_the_row_that_was_open() {
     viewer.wait("/\\/[0-9]+$/.test(location.hash)");
     let row = viewer.eval("location.hash");
     viewer.click_text(".bar button", "Share…");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     viewer.click_text(".share button", "Save the file");
     let dir = tempfile::tempdir().unwrap();
     let saved = viewer.downloaded("20260118-201530-z4t9wa.html");
@@ -227,7 +227,7 @@ fn a_served_run_is_shared_by_its_server() {
     };
     viewer.wait_page("Trace");
     viewer.click_text(".bar button", "Share…");
-    looked(&mut viewer);
+    wait_scanned(&mut viewer);
     let text = sheet(&mut viewer);
     assert!(
         text.contains("github-token #1") && text.contains("DEPLOY_KEY #1"),
@@ -237,5 +237,5 @@ fn a_served_run_is_shared_by_its_server() {
     let saved = viewer.downloaded(&format!("{FOLDER}.html"));
     let page = fs::read_to_string(&saved).unwrap();
     assert!(page.contains("<meta name=\"prosescope-served\" content=\"no\">"));
-    assert!(says(&["check"], &saved).contains("shared-copy"));
+    assert!(output_about(&["check"], &saved).contains("shared-copy"));
 }

@@ -180,7 +180,7 @@ fn what_cannot_be_read_of_an_agent_is_not_called_none() {
     viewer.key("4");
     viewer.wait_page("Agents");
     viewer.wait_main("1 invocation · memory not readable");
-    viewer.wait_main("whether there is one is unknown");
+    viewer.wait_main("it is unknown whether there is one");
     let said = viewer.main_text().to_lowercase();
     for none in ["no memory", "not recorded\nlast written"] {
         assert!(!said.contains(none), "{none}: {said}");

@@ -93,12 +93,12 @@ pub(super) fn draw(gate: GateView, decision: Verdict) -> AnyView {
         </p>
         <p class="line-up">{names}</p>
         <p class="faint">"The name is recorded as given; it is not verified."</p>
-        {live(move || done.get().map(shown))}
+        {live(move || done.get().map(draw_result))}
     }
     .into_any()
 }
 
-fn shown(done: Done) -> AnyView {
+fn draw_result(done: Done) -> AnyView {
     match done {
         Done::Recorded(words) => {
             view! { <p class="made" role="status"><b>{words}</b></p> }.into_any()

@@ -40,9 +40,9 @@ pub(crate) enum Sheet {
 pub(crate) fn Band() -> impl IntoView {
     let (app, run) = (App::get(), Run::get());
     let told = live(move || match run.overview.get() {
-        None => run.line().map(meanwhile),
+        None => run.line().map(draw_while_reading),
         Some(Err(_)) => None,
-        Some(Ok(overview)) => Some(told(&overview)),
+        Some(Ok(overview)) => Some(status_and_facts(&overview)),
     });
     on_cleanup(move || app.sheet.set(None));
     let acts = Memo::new(move |_| Some(Acts::of(&run.overview.get()?.ok()?)));
@@ -73,7 +73,7 @@ fn open(app: App, shown: Sheet) -> AnyView {
 }
 
 /// Draws the known facts of a large run while it is being read.
-fn meanwhile(line: RunSummary) -> AnyView {
+fn draw_while_reading(line: RunSummary) -> AnyView {
     let word = match line.stale {
         true => super::shell::SILENT.to_owned(),
         false => line.status.clone(),
@@ -100,7 +100,7 @@ fn headline(status: &str, words: AnyView) -> AnyView {
 }
 
 /// Draws the status, the reason and the facts.
-fn told(overview: &Overview) -> AnyView {
+fn status_and_facts(overview: &Overview) -> AnyView {
     let run = Run::get();
     let is_late = overview.pending_gates.iter().any(|gate| gate.overdue);
     let tone = match (overview.stale, is_late) {

@@ -128,7 +128,7 @@ impl Look {
         self.state.set(State::Busy("Reading …".to_owned()));
         set_timeout(
             move || {
-                if self.is(number) {
+                if self.is_current(number) {
                     spawn_local(self.go_on(app, number, text, places));
                 }
             },
@@ -137,7 +137,7 @@ impl Look {
     }
 
     /// Returns whether this search is still current; the finder may be closed.
-    fn is(self, number: u32) -> bool {
+    fn is_current(self, number: u32) -> bool {
         self.number.try_get_value() == Some(number)
     }
 
@@ -147,7 +147,7 @@ impl Look {
         for (at, place) in places.into_iter().enumerate() {
             loop {
                 let answer = ask(app, &place, &text).await;
-                if !self.is(number) {
+                if !self.is_current(number) {
                     return;
                 }
                 let found = match answer {

@@ -128,7 +128,7 @@ fn sorting(name: &'static str, class: &'static str, orders: &'static [Order]) ->
 
 /// Describes the result of a run: why it failed, what it waits for, what it wrote. The flag is true if the run needs
 /// no attention.
-fn came(run: &RunSummary) -> (String, bool) {
+fn result_of(run: &RunSummary) -> (String, bool) {
     let mut to_do = Vec::new();
     if run.pending_gates > 0 {
         let gates = words::counted(run.pending_gates.into(), "gate waits", "gates wait");
@@ -152,7 +152,7 @@ fn draw_row(app: App, run: &RunSummary, same_day: bool) -> AnyView {
     let (place, marked) = (run.place.clone(), run.place.clone());
     let program = run.program.clone();
     let name = program.as_deref().map_or_else(|| run.title(), name_of);
-    let (said, fine) = came(run);
+    let (said, fine) = result_of(run);
     let about = match &run.head_only {
         Some(left_out) => format!("{said}; {left_out}"),
         None => said.clone(),

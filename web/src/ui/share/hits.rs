@@ -40,7 +40,7 @@ pub(super) fn draw(sheet: Sheet) -> AnyView {
             <section>
                 <h3>"Replaced"<small>{count}</small></h3>
                 {body}
-                {kept(sheet)}
+                {kept_names(sheet)}
             </section>
         })
     })
@@ -104,7 +104,7 @@ fn one(sheet: Sheet, hit: Hit) -> AnyView {
 }
 
 /// Draws what the user keeps.
-fn kept(sheet: Sheet) -> AnyView {
+fn kept_names(sheet: Sheet) -> AnyView {
     live(move || {
         let kept = sheet.wishes.with(|wishes| wishes.keep.clone());
         let kept = kept.into_iter().map(|name| {

@@ -79,7 +79,7 @@ pub(super) fn draw(sheet: Sheet, selected: String) -> AnyView {
             </label>
             {left_out(sheet)}
         </section>
-        {also(sheet, selected)}
+        {additional_texts(sheet, selected)}
     }
     .into_any()
 }
@@ -134,7 +134,7 @@ fn left_out(sheet: Sheet) -> AnyView {
 }
 
 /// Draws the texts that the user wants to have replaced in addition.
-fn also(sheet: Sheet, selected: String) -> AnyView {
+fn additional_texts(sheet: Sheet, selected: String) -> AnyView {
     let text = RwSignal::new(selected);
     let add = move || {
         let new = text.get_untracked().trim().to_owned();

@@ -75,7 +75,7 @@ fn Detail(detail: NodeDetail) -> impl IntoView {
         let words = if at < hidden { "…" } else { above.text.as_str() };
         view! { <li title=above.text.clone()>{link(run.item(Page::Trace, item_of(above)), words)}</li> }
     });
-    let said = said(&detail);
+    let said = remark(&detail);
     let told = !detail.work.answers.is_empty();
     view! {
         <header class="about-row">
@@ -121,9 +121,9 @@ fn facts(run: Run, detail: &NodeDetail) -> AnyView {
     };
     let is_said = |word: &str| row.detail.contains(word);
     let attempts = (row.attempts > 1 && !is_said("attempt"))
-        .then(|| format!("attempt {}", of(row.attempts, row.max)));
+        .then(|| format!("attempt {}", out_of(row.attempts, row.max)));
     let round = row.round.filter(|_| !is_said("round"));
-    let round = round.map(|round| format!("round {}", of(round, row.max)));
+    let round = round.map(|round| format!("round {}", out_of(round, row.max)));
     let branch = row.branch.clone().map(|branch| format!("branch {branch}"));
     let line = row.line.map(|line| {
         let guess = row.line_guessed.then(|| match &detail.line_why {
@@ -226,7 +226,7 @@ fn because_of(run: Run) -> AnyView {
 }
 
 /// Returns a remark about the row.
-fn said(detail: &NodeDetail) -> Option<&'static str> {
+fn remark(detail: &NodeDetail) -> Option<&'static str> {
     let row = &detail.row;
     match (row.recovered, row.derived) {
         (true, _) => Some("It failed, and a retry or a catch recovered it."),
@@ -235,7 +235,7 @@ fn said(detail: &NodeDetail) -> Option<&'static str> {
     }
 }
 
-fn of(n: u32, max: Option<u32>) -> String {
+fn out_of(n: u32, max: Option<u32>) -> String {
     max.map_or_else(|| n.to_string(), |max| format!("{n} of {max}"))
 }
 

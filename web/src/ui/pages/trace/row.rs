@@ -45,13 +45,13 @@ pub(super) fn draw(tree: Tree, axis: Axis, timed: bool, row: &Line) -> AnyView {
     view! {
         {statement}
         <span role="gridcell" class="num took">{axis.took(row.bar, row.duration.clone())}</span>
-        {axis.lane(row.bar, shown_status(row), holds(row))}
+        {axis.lane(row.bar, shown_status(row), has_children(row))}
     }
     .into_any()
 }
 
 /// Returns whether the row has children; in a filtered list, rows have no levels but still a number of descendants.
-fn holds(row: &Line) -> bool {
+fn has_children(row: &Line) -> bool {
     row.children > 0 || row.descendants > 0
 }
 
@@ -75,7 +75,7 @@ fn statement(tree: Tree, row: &Line) -> AnyView {
     };
     // Rows that succeeded, or that failed only because of another one, are drawn quietly: readers look for the
     // others.
-    let is_because = status == "failed" && holds(row) && !row.first_cause;
+    let is_because = status == "failed" && has_children(row) && !row.first_cause;
     let is_quiet = status == "completed" || is_because;
     let glyph = format!("glyph {}", tone_class(&status));
     let picture = icon(&status);
