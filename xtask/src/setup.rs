@@ -1,7 +1,7 @@
-//! Installing what a step needs and this machine lacks: Debian packages as root, the wasm target by rustup.
+//! Installs missing tools for a step: Debian packages as root, and Rust targets by rustup.
 //!
-//! A tool is looked for first, so nothing is asked of the network when it is there. Without apt or root, one
-//! line says what to install.
+//! A tool is searched for first, so an installed one needs no network. Without apt or root, one line names what to
+//! install.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,22 +14,22 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::WASM;
 use crate::step::{run, step};
 
-/// The version that was tried; cargo-deny's checks change between versions.
+/// The tested version, because cargo-deny's checks change between versions.
 const CARGO_DENY: &str = "0.20.2";
 
-/// A program that a step needs.
+/// A program that a step requires.
 pub(crate) struct Tool {
-    /// What to call it, and what it is for.
+    /// The program's name and its purpose, for messages.
     pub(crate) name: &'static str,
-    /// Names of the program, best first.
+    /// The possible names of the program, the best first.
     pub(crate) programs: &'static [&'static str],
-    /// Whether a program found under such a name will do.
+    /// Returns whether a program found under such a name is suitable.
     pub(crate) fits: fn(&Path) -> bool,
-    /// Debian packages that bring it, best first: the first one that this Debian knows is installed.
+    /// The Debian packages with the program, the best first: the first one available is installed.
     pub(crate) packages: &'static [&'static str],
 }
 
-/// Compiles SQLite's C to WebAssembly. 19 is what CI uses; 14 is the oldest that was tried.
+/// Compiles SQLite's C to WebAssembly. CI uses version 19; 14 is the oldest that was tested.
 const CLANG: Tool = Tool {
     name: "clang (compiles SQLite to WebAssembly)",
     programs: &[
@@ -48,7 +48,7 @@ const CHROMIUM: Tool = Tool {
     packages: &["chromium"],
 };
 
-/// Shows the viewer in another browser, in the tests.
+/// Runs the viewer in a second browser, in the tests.
 const FIREFOX: Tool = Tool {
     name: "Firefox (the viewer's tests)",
     programs: &["firefox-esr", "firefox"],
@@ -56,7 +56,7 @@ const FIREFOX: Tool = Tool {
     packages: &["firefox-esr"],
 };
 
-/// Makes the tests' databases, with the documents' own SQL.
+/// Builds the tests' databases with OpenProse's own SQL.
 const SQLITE: Tool = Tool {
     name: "sqlite3 (makes the tests' databases)",
     programs: &["sqlite3"],
@@ -64,7 +64,8 @@ const SQLITE: Tool = Tool {
     packages: &["sqlite3"],
 };
 
-/// Runs a throwaway server in the tests. Debian's `initdb` is on no path; `pg_ctlcluster` comes with it.
+/// Runs a temporary server in the tests. Debian does not put `initdb` on the path; its package also contains
+/// `pg_ctlcluster`, which is.
 const POSTGRES: Tool = Tool {
     name: "PostgreSQL 15 or newer (a throwaway server of the tests)",
     programs: &["initdb", "pg_ctlcluster"],
@@ -72,7 +73,7 @@ const POSTGRES: Tool = Tool {
     packages: &["postgresql"],
 };
 
-/// Lets system calls fail in the tests.
+/// Makes system calls fail in the tests.
 const STRACE: Tool = Tool {
     name: "strace (lets system calls fail in the tests)",
     programs: &["strace"],
@@ -80,7 +81,7 @@ const STRACE: Tool = Tool {
     packages: &["strace"],
 };
 
-/// Moves the clock of commands that record, in the tests.
+/// Changes the clock of recording commands, in the tests.
 const FAKETIME: Tool = Tool {
     name: "faketime (moves the clock of commands in the tests)",
     programs: &["faketime"],
@@ -88,7 +89,7 @@ const FAKETIME: Tool = Tool {
     packages: &["faketime"],
 };
 
-/// Makes keys and signatures that ours are compared with, in the tests.
+/// Makes keys and signatures to compare with Prosescope's own, in the tests.
 const SSH_KEYGEN: Tool = Tool {
     name: "ssh-keygen (signatures of shared files, in the tests)",
     programs: &["ssh-keygen"],
@@ -104,7 +105,7 @@ pub(crate) const NODE: Tool = Tool {
     packages: &["nodejs"],
 };
 
-/// Installs what the JavaScript package is tested with.
+/// Installs the test tools of the JavaScript package.
 pub(crate) const NPM: Tool = Tool {
     name: "npm (the JavaScript package's tests)",
     programs: &["npm"],
@@ -112,7 +113,7 @@ pub(crate) const NPM: Tool = Tool {
     packages: &["npm"],
 };
 
-/// Runs clients of PostgreSQL, and checks of the description of `serve`, that nobody here wrote, in the tests.
+/// Runs independent PostgreSQL clients and an independent checker of `serve`'s description, in the tests.
 pub(crate) const PYTHON: Tool = Tool {
     name: "Python 3.10 or newer with venv (programs of others in tests and releases)",
     programs: &["python3"],
@@ -120,14 +121,14 @@ pub(crate) const PYTHON: Tool = Tool {
     packages: &["python3-venv"],
 };
 
-/// Makes the wasm build possible, and returns the C compiler for it: a name on PATH, as `.cargo/config.toml` gives
-/// it, so that plain cargo calls and ours share what they build.
+/// Makes sure that wasm can be built, and returns the C compiler for it: a name on PATH, in the form of
+/// `.cargo/config.toml`, so that plain cargo calls and xtask share their builds.
 pub(crate) fn wasm() -> Result<&'static str> {
     wasm_target()?;
     clang()
 }
 
-/// The C compiler that counts what a fuzzer reaches, and makes WebAssembly.
+/// Returns the C compiler that can count coverage for a fuzzer and compile to WebAssembly.
 pub(crate) fn clang() -> Result<&'static str> {
     ensure(&[&CLANG])?;
     CLANG
@@ -135,7 +136,7 @@ pub(crate) fn clang() -> Result<&'static str> {
         .context("clang was installed, but is not on PATH")
 }
 
-/// Makes all tests possible, those in a browser included.
+/// Makes sure that all tests can run, including those in a browser.
 pub(crate) fn tests(root: &Path) -> Result<()> {
     wasm_target()?;
     ensure(&[
@@ -156,7 +157,7 @@ pub(crate) fn tests(root: &Path) -> Result<()> {
     python_packages(&python, &python.join(".venv"))
 }
 
-/// Installs the Python packages that a folder's list names into an environment of its own, once.
+/// Installs the Python packages listed in a folder into a separate environment, once.
 pub(crate) fn python_packages(folder: &Path, environment: &Path) -> Result<()> {
     let list = fs::read(folder.join("requirements.txt")).context("reading requirements.txt")?;
     let installed = environment.join(".installed");
@@ -193,7 +194,7 @@ fn has_venv(python: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Installs the npm packages that a folder's lock file names, once.
+/// Installs the npm packages in a folder's lock file, once.
 fn npm_packages(folder: &Path) -> Result<()> {
     let lock = fs::read(folder.join("package-lock.json")).context("reading package-lock.json")?;
     let installed = folder.join("node_modules/.installed");
@@ -202,10 +203,10 @@ fn npm_packages(folder: &Path) -> Result<()> {
     }
     let npm = on_path(&[OsStr::new("npm")]).context("npm is not on PATH")?;
     step(
-        "Installing what the JavaScript package is tested with (npm)",
+        "Installing the test tools of the JavaScript package (npm)",
         || {
             run(Command::new(npm)
-                // No package's script runs here: esbuild's only makes it start faster.
+                // Without install scripts: esbuild's only makes it start faster.
                 .args(["ci", "--ignore-scripts", "--loglevel", "error"])
                 .current_dir(folder)
                 .stdout(Stdio::null()))
@@ -215,7 +216,7 @@ fn npm_packages(folder: &Path) -> Result<()> {
     fs::write(installed, lock).context("noting what was installed")
 }
 
-/// Makes `cargo deny` possible.
+/// Makes sure that `cargo deny` can run.
 pub(crate) fn cargo_deny(root: &Path) -> Result<()> {
     if on_path(&[OsStr::new("cargo-deny")]).is_some() {
         return Ok(());
@@ -231,12 +232,12 @@ pub(crate) fn cargo_deny(root: &Path) -> Result<()> {
     })
 }
 
-/// Adds the wasm target to the toolchain when its standard library is not there.
+/// Adds the wasm target to the toolchain if its standard library is missing.
 fn wasm_target() -> Result<()> {
     rust_target(WASM)
 }
 
-/// Adds a target to the toolchain when its standard library is not there.
+/// Adds a target to the toolchain if its standard library is missing.
 pub(crate) fn rust_target(target: &str) -> Result<()> {
     if has_target(target) {
         return Ok(());
@@ -301,7 +302,7 @@ fn install(missing: &[&Tool]) -> Result<()> {
     }
     let args = ["install", "--yes", "--no-install-recommends"];
     let try_it = || run(apt(&args).args(&packages).stdout(Stdio::null()));
-    // An old package list names files that the mirror has replaced.
+    // An outdated package list names files that the mirror has replaced.
     try_it().or_else(|_| {
         run(apt(&["update"]).stdout(Stdio::null()))?;
         try_it()
@@ -317,7 +318,7 @@ fn apt(args: &[&str]) -> Command {
     command
 }
 
-/// The one line for people whose machine we cannot install to.
+/// Returns the line with missing tools, for machines on which xtask cannot install them.
 fn what_to_install(missing: &[&Tool]) -> String {
     let names: Vec<&str> = missing.iter().map(|t| t.name).collect();
     let packages: Vec<&str> = missing
@@ -332,7 +333,7 @@ fn what_to_install(missing: &[&Tool]) -> String {
     )
 }
 
-/// Whether this is root on a machine with apt.
+/// Returns whether this is root on a machine with apt.
 fn can_install() -> bool {
     let root = Command::new("id")
         .arg("-u")
@@ -342,14 +343,14 @@ fn can_install() -> bool {
 }
 
 impl Tool {
-    /// The name that it is found by, when it is there and fits.
+    /// Returns the name under which a suitable program is found.
     pub(crate) fn find(&self) -> Option<&'static str> {
         let fits =
             |name: &&str| on_path(&[OsStr::new(name)]).is_some_and(|path| (self.fits)(&path));
         self.programs.iter().copied().find(fits)
     }
 
-    /// The first of its packages that apt can install.
+    /// Returns the first of the tool's packages that apt can install.
     fn package(&self) -> Option<&'static str> {
         self.packages.iter().copied().find(|package| {
             Command::new("apt-cache")
@@ -362,7 +363,7 @@ impl Tool {
     }
 }
 
-/// The first of these programs that is on PATH.
+/// Returns the first of these programs that is on PATH.
 pub(crate) fn on_path(programs: &[&OsStr]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything the tests need, then all of them.
+//! `cargo xtask test`: installs and builds what the tests require, then runs all of them.
 
 use std::ffi::OsString;
 use std::num::NonZero;
@@ -13,31 +13,31 @@ use crate::setup;
 use crate::step::{beside, run, step};
 use crate::view::{self, VIEWER_HTML, WASM_PROFILE};
 
-/// Tells the tests that nothing may be skipped: this command has set up all that they need.
+/// The variable that forbids tests to skip, because this command has installed everything that they require.
 const REQUIRE_ALL: &str = "PROSE_TESTS_REQUIRE_ALL";
 
-/// Tells the purity test where the core's wasm lies.
+/// The variable with the path of the core's wasm, for the purity test.
 const PURITY_WASM: &str = "PROSE_PURITY_WASM";
 
-/// Tells the tests where the JavaScript package lies.
+/// The variable with the path of the JavaScript package, for the tests.
 const PACKAGE: &str = "PROSE_JS_PACKAGE";
 
-/// Tells the tests which `prosescope` to run.
+/// The variable with the path of the `prosescope` to test.
 pub(crate) const PROSE: &str = "PROSE_BIN";
 
-/// Tells libtest how many tests to run at a time.
+/// The variable with the number of parallel tests, for libtest.
 const THREADS: &str = "RUST_TEST_THREADS";
 
-/// Tests that run beside one for each core: many wait for a server, a lock or a browser, and a core that waits with them is
-/// lost.
+/// The number of parallel tests beyond one per core: many tests wait for a server, a lock or a browser, which would
+/// leave a core idle.
 const WAITING: usize = 2;
 
-/// Tells the tests of what docs/ shows to write it instead of comparing.
+/// The variable that makes the tests of documentation rewrite it instead of comparing.
 const WRITE_DOCS: &str = "PROSE_WRITE_DOCS";
 
 #[derive(clap::Args, Default)]
 pub(crate) struct Args {
-    /// Passed on to `cargo test`: a test's name, `-p PACKAGE`, `-- --nocapture`.
+    /// Arguments for `cargo test`: a test's name, `-p PACKAGE`, `-- --nocapture`
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -46,19 +46,19 @@ pub(crate) struct Args {
     cargo: Vec<OsString>,
 }
 
-/// Sets up, builds, and runs all tests; none is skipped.
+/// Installs, builds, and runs all tests; none is skipped.
 ///
 /// # Errors
-/// When something is missing and cannot be installed, does not build, or a test fails.
+/// If something is missing and cannot be installed, does not build, or a test fails.
 pub(crate) fn run_tests(root: &Path, args: &Args) -> Result<()> {
     let mut test = prepared(root)?;
     step("Running the tests", || run(test.args(&args.cargo)))
 }
 
-/// `cargo test` on a machine that lacks nothing, with everything built that the tests look at.
+/// Returns a `cargo test` command, after installing and building everything that the tests use.
 fn prepared(root: &Path) -> Result<Command> {
     setup::tests(root)?;
-    // All that compiles before the viewer is there.
+    // Everything that can be compiled before the viewer is built.
     let libraries = || {
         run(cargo(root)
             .args(["test", "--no-run", "--quiet", "--lib"])
@@ -83,7 +83,7 @@ fn prepared(root: &Path) -> Result<Command> {
     Ok(test)
 }
 
-/// Builds a wasm of the core alone. Alone, because cargo would unify features with the viewer's.
+/// Builds a wasm of the core alone: together with the viewer, cargo would unify their features.
 fn purity(root: &Path) -> Result<PathBuf> {
     step("Building the core alone as WebAssembly", || {
         run(cargo_wasm(root)?.args([
@@ -102,11 +102,11 @@ fn purity(root: &Path) -> Result<PathBuf> {
         .join("prosescope_purity.wasm"))
 }
 
-/// Writes the generated pages of docs/reference, pkg/js/views.d.ts and what the pages' sessions print anew: their own tests do it
-/// when asked to.
+/// Rewrites the generated pages of docs/reference, pkg/js/views.d.ts and the output shown in other pages, by running
+/// their tests in a mode that writes.
 ///
 /// # Errors
-/// When the test does not build or fails.
+/// If the tests do not build or fail.
 pub(crate) fn write_docs(root: &Path) -> Result<()> {
     step(
         "Writing the generated pages of docs/reference and pkg/js/views.d.ts",
@@ -126,7 +126,7 @@ pub(crate) fn write_docs(root: &Path) -> Result<()> {
 /// Runs the tests of recording with large numbers: hundreds of processes, a thousand kills.
 ///
 /// # Errors
-/// As [`run_tests`].
+/// As for [`run_tests`].
 pub(crate) fn soak(root: &Path) -> Result<()> {
     setup::tests(root)?;
     let mut test = cargo(root);
@@ -150,21 +150,22 @@ pub(crate) fn soak(root: &Path) -> Result<()> {
         "--test",
         "postgres",
     ])
-    // One after the other: many writers against a crowd of other tests wait longer than any timeout.
+    // One test at a time: many writers beside a crowd of other tests would wait longer than any timeout.
     .args(["--", "--show-output", "--test-threads=1"])
     .env(REQUIRE_ALL, "1")
     .env("PROSE_SOAK", "1");
     step("Recording, killing, racing", || run(&mut test))
 }
 
-/// Carries out every program at hand by both naive interpreters, in each form, with failures and without; then attacks runs by
-/// every function of SQLite and by whatever may stand in a file's place, has servers fail and do harm in each way, and runs grow.
+/// Records every available program with both naive interpreters, in each form, with and without failures; then tests
+/// runs with every function of SQLite, with unexpected things in place of files, with failing and hostile servers,
+/// and with growing numbers of rows.
 ///
 /// # Errors
-/// As [`run_tests`]; and when more than one recording of a hundred is left.
+/// As for [`run_tests`]; also if more than one recording in a hundred fails.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
     setup::tests(root)?;
-    // Some hundred thousand commands are given: one that is not optimised takes several times as long to start.
+    // Some hundred thousand commands are run, and an unoptimised one takes several times as long to start.
     step("Building prosescope, optimised", || {
         run(cargo(root).args(["build", "--release", "-p", "prosescope-cli"]))
     })?;
@@ -179,7 +180,7 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
         .args(["--", "--nocapture", "--test-threads=1"])
         .env(REQUIRE_ALL, "1")
         .env("PROSE_SWEEP", "1");
-    step("Carrying out every program", || run(&mut test))?;
+    step("Recording every program", || run(&mut test))?;
     for (about, package, test, names) in SWEPT {
         let mut all = cargo(root);
         all.args(["test", "-p", package, "--test", test, "--"])
@@ -191,16 +192,16 @@ pub(crate) fn sweep(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Tests that take a sample in CI and all with `PROSE_SWEEP`: what they do, their package, the test, and names in it.
+/// Tests that run a sample in CI and everything with `PROSE_SWEEP`: description, package, test, and filter.
 const SWEPT: &[(&str, &str, &str, &[&str])] = &[
     (
-        "Attacking runs by every function and every odd file",
+        "Testing runs with every function of SQLite and every unexpected file",
         "prosescope-tests",
         "record",
         &["functions::", "places::"],
     ),
     (
-        "Having a server of PostgreSQL fail at each question, and others do harm",
+        "Testing PostgreSQL servers that fail at each question, and hostile ones",
         "prosescope-cli",
         "postgres",
         &["faults::", "foreign::", "hostile::", "theirs::"],
@@ -212,17 +213,17 @@ const SWEPT: &[(&str, &str, &str, &[&str])] = &[
         &["secrets::"],
     ),
     (
-        "Having runs grow",
+        "Testing the growth of costs with the size of runs",
         "prosescope-damage",
         "borne",
         &["growth::"],
     ),
 ];
 
-/// Takes the screenshots: of every page in target/screenshots, and docs/screenshot.png for the README.
+/// Takes screenshots of every page in target/screenshots, and docs/screenshot.png for the README.
 ///
 /// # Errors
-/// As [`run_tests`].
+/// As for [`run_tests`].
 pub(crate) fn screenshots(root: &Path) -> Result<()> {
     let mut test = prepared(root)?;
     test.args(["--test", "e2e", "screenshots"])

@@ -1,4 +1,4 @@
-//! `cargo xtask view`, `bundle`: the viewer, and the `prosescope` binary that carries it.
+//! `cargo xtask view`, `bundle`: builds the viewer, and the `prosescope` binary that contains it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ use crate::cargo::{NATIVE, SMALL, cargo};
 use crate::setup;
 use crate::step::{beside, run, step};
 
-/// The profile of everything that becomes WebAssembly.
+/// The cargo profile for everything compiled to WebAssembly.
 pub(crate) const WASM_PROFILE: &str = "wasm";
 
-/// Tells the binary's build script which page to carry; see cli/build.rs.
+/// The variable that names the page to embed for the binary's build script; see cli/build.rs.
 pub(crate) const VIEWER_HTML: &str = "PROSE_VIEWER_HTML";
 
-/// The runs that are opened when none is named.
+/// The runs to open by default.
 const EXAMPLES: &str = "examples";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// What to open instead of the examples, and options, as `prosescope view` takes them.
+    /// Runs to open instead of the examples, and options, as for `prosescope view`
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
@@ -31,11 +31,11 @@ pub(crate) struct Args {
     view: Vec<OsString>,
 }
 
-/// Builds the viewer and the program side by side, then becomes `prosescope view`, which prints its address and ends on
-/// Ctrl-C. Where the viewer cannot be built, lists the runs in the terminal.
+/// Builds the viewer and the program in parallel, then replaces this process by `prosescope view`, which prints its
+/// address and ends on Ctrl-C. If the viewer cannot be built, lists the runs in the terminal.
 ///
 /// # Errors
-/// When something cannot be installed, built or started; after the list, what the viewer needs.
+/// If something cannot be installed, built or started; after the list, the missing requirements of the viewer.
 pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let selection = selection(&args.view);
     let opened = match args.view.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn run_view(root: &Path, args: &Args) -> Result<()> {
     let viewer = step(
         "Building the viewer (WebAssembly) and prosescope, side by side (minutes the first time)",
         || {
-            // With the viewer of the last time: only if that has changed is something left to compile.
+            // With the viewer of the previous build: only if it has changed, something is left to compile.
             let before = bundle::file(root);
             let before = before.is_file().then_some(&*before);
             let program = || build(root, selection, before, &["--quiet"]).map(drop);
@@ -81,7 +81,7 @@ fn selection(view: &[OsString]) -> &'static [&'static str] {
 /// Builds the viewer: one HTML file.
 ///
 /// # Errors
-/// When a tool is missing and cannot be installed, or the build fails.
+/// If a tool is missing and cannot be installed, or the build fails.
 pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
     setup::wasm()?;
     step(
@@ -90,10 +90,10 @@ pub(crate) fn bundle(root: &Path) -> Result<PathBuf> {
     )
 }
 
-/// Builds `prosescope` with this viewer inside, for testing: the selection and profile that the tests use.
+/// Builds `prosescope` with this viewer inside, for testing: with the packages and the profile of the tests.
 ///
 /// # Errors
-/// When the build fails.
+/// If the build fails.
 pub(crate) fn prose(root: &Path, viewer: &Path) -> Result<PathBuf> {
     step(
         "Building prosescope (1 to 2 minutes the first time)",
@@ -126,12 +126,12 @@ fn build(
     Ok(prose)
 }
 
-/// Where cargo puts what it builds.
+/// Returns cargo's target folder.
 pub(crate) fn target(root: &Path) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
 }
 
-/// Replaces this process, so that Ctrl-C and signals reach the program that runs.
+/// Replaces this process, so that Ctrl-C and signals reach the started program.
 #[cfg(unix)]
 fn become_it(mut command: Command) -> Result<()> {
     use std::os::unix::process::CommandExt;
