@@ -229,7 +229,10 @@ fn nothing_secret_leaves_and_the_run_is_told_as_before() {
                 );
             }
         }
-        assert!(!said.contains(".png") && said.contains("not text"), "{said}");
+        assert!(
+            !said.contains(".png") && said.contains("not text"),
+            "{said}"
+        );
         let value = project.done("get draft --run r.zip");
         assert!(value.starts_with("a value\n[github-token #"), "{value}");
         assert_eq!(value.lines().count(), 4, "{value}");

@@ -226,11 +226,7 @@ fn zips() -> Vec<(String, Vec<u8>, Comes)> {
         let mut altered = sound.clone();
         altered[at] ^= 1 << (n % 8);
         cases.push((format!("bit {} of byte {at}", n % 8), altered, Either));
-        let why = if at < 4 {
-            ""
-        } else {
-            "not a readable zip"
-        };
+        let why = if at < 4 { "" } else { "not a readable zip" };
         cases.push((
             format!("cut at byte {at}"),
             sound[..at].to_vec(),

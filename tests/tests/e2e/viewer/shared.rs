@@ -184,11 +184,7 @@ fn what_was_altered_or_does_harm_is_said() {
     });
     let pages = [
         ("cut.html".to_owned(), cut, "its end is missing"),
-        (
-            "viewer.html".to_owned(),
-            viewer_itself,
-            "without a run",
-        ),
+        ("viewer.html".to_owned(), viewer_itself, "without a run"),
     ];
     for (name, file, why) in made.into_iter().chain(pages) {
         viewer.drop_files(&[&file]);
