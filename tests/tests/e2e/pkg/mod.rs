@@ -65,7 +65,7 @@ impl Project {
         self.folder.path()
     }
 
-    /// Whether Node is new enough for a tool; a Debian's own may not be, and then that is said.
+    /// Returns whether Node is new enough for a tool; prints a remark if not, because Debian's version may be older.
     fn has_node(&self, least: [u32; 2], tool: &str) -> bool {
         let version = self.must(&["--version"]);
         let numbers = version.trim().trim_start_matches('v').split('.');

@@ -1,10 +1,10 @@
-//! The package as npm gets it.
+//! Tests the package as published on npm, with publint and attw.
 
 use std::process::Command;
 
 use super::Project;
 
-/// Why attw finds something all the same, by what it finds.
+/// Findings of attw that are accepted, each with the reason.
 const KNOWN: [(&str, &str); 1] = [(
     "attw: CJSResolvesToESM ",
     "the package has ES modules only: Node requires them from 20.19 on, and TypeScript in its mode nodenext knows that",

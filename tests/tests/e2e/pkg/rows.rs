@@ -1,4 +1,4 @@
-//! Where the package runs: a test for each row of the README's table, which writes what that row says to write.
+//! Tests each row of the README's table of environments, with the code in that row.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -14,11 +14,10 @@ use super::{Project, readme};
 const RUN: &str = "examples/.prose/runs/20260118-201530-z4t9wa";
 const HEADLINE: &str = "Failed at line 38: draft = session: translator";
 
-/// The first Node that requires modules.
+/// The first version of Node in which `require` can load modules.
 const REQUIRES: [u32; 2] = [20, 19];
 
-/// Makes a test of each row: its name, the row's first cell, and what is done with a project and with the code that the
-/// row says to write.
+/// Defines a test for each row: its name, the row's first cell, and a function of a project and the row's code.
 macro_rules! rows {
     ($($test:ident, $row:literal, $body:expr;)*) => {
         const ROWS: &[&str] = &[$($row),*];
@@ -68,7 +67,7 @@ rows! {
         project.must(&["webpack.mjs"]);
         works(&serve(built(project, "dist")));
     };
-    // The README's example, in one HTML file that was opened from disk: a person chooses a folder.
+    // The README's example as one HTML file from disk, in which a person chooses a folder.
     esbuild_in_one_file, "esbuild, all in one file", |project, code| {
         let Some(chromium) = needs::chromium() else { return };
         let (example, [import, init, loader]) = (readme("In a browser", "js"), code) else { panic!("{code:?}") };
@@ -138,7 +137,7 @@ rows! {
         fs::write(project.path().join("sharing.mts"), readme("Sharing", "js")).unwrap();
         for version in ["typescript", "typescript7"] {
             let tsc = format!("node_modules/{version}/bin/tsc");
-            // The second without the library of a page.
+            // The second settings are without the DOM library.
             for settings in ["tsconfig.json", "tsconfig.node.json"] {
                 assert_eq!(project.must(&[&tsc, "--project", settings]), "", "{version}");
             }
@@ -153,7 +152,7 @@ fn the_readme_s_table_has_a_row_for_each_of_these_tests() {
     assert_eq!(rows, ROWS);
 }
 
-/// The rows of the README's table: the two cells of each.
+/// Returns the two cells of each row in the README's table.
 fn table(readme: &str) -> impl Iterator<Item = (&str, &str)> {
     let (_, rows) = readme
         .split_once("\n| where | what to write |\n|---|---|\n")
@@ -165,7 +164,7 @@ fn table(readme: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// What a row of the README's table writes as code: in its first cell, then in its second.
+/// Returns the code in a row of the README's table: in its first cell, then in its second.
 fn code_of(row: &str) -> Vec<String> {
     let text = fs::read_to_string(needs::root().join("pkg/README.md")).unwrap();
     let (name, cell) = table(&text).find(|(name, _)| *name == row).unwrap();
@@ -190,7 +189,7 @@ fn app(project: &Project) {
     fs::copy(database(), public.join("state.db")).unwrap();
 }
 
-/// The folder that was built, with what a server has beside the scripts.
+/// Returns the built folder, after adding the files that a server has beside the scripts.
 fn built(project: &Project, folder: &str) -> PathBuf {
     let built = project.path().join(folder);
     fs::copy(database(), built.join("state.db")).unwrap();
@@ -200,7 +199,7 @@ fn built(project: &Project, folder: &str) -> PathBuf {
     built
 }
 
-/// Copies a file of the package beside the bundle.
+/// Copies a file of the package to the bundle's folder.
 fn beside(project: &Project, file: &str) {
     let package = project.path().join("node_modules/prosescope");
     fs::copy(package.join(file), project.path().join("dist").join(file)).unwrap();
@@ -215,7 +214,7 @@ fn esbuild(project: &Project, args: &[&str]) {
     assert_eq!(project.must(&[&always, args].concat()), "");
 }
 
-/// Opens the page from the dev server, then as it is built.
+/// Opens the page from the development server, then as built.
 fn vite(project: &Project, version: &str) {
     let server = Server::of(project, version);
     works(&server.address);
@@ -225,7 +224,7 @@ fn vite(project: &Project, version: &str) {
     works(&serve(project.path().join("dist")));
 }
 
-/// A dev server, until it is dropped.
+/// A development server, which ends when this value is dropped.
 struct Server {
     address: String,
     node: Child,
@@ -250,13 +249,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It ends with its input.
+        // The server ends with its input.
         drop(self.node.stdin.take());
         let _ = self.node.wait();
     }
 }
 
-/// Looks at page.js: the run in the page, in the package's worker and in one of its own, and what cannot be opened.
+/// Checks page.js: opening a run in the page, in the package's worker and in its own worker, and refusing invalid
+/// files.
 fn works(address: &str) {
     let Some(chromium) = needs::chromium() else {
         return;

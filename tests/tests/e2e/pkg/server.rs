@@ -1,4 +1,4 @@
-//! A server of the files of a folder.
+//! A server of a folder's files.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
