@@ -54,7 +54,7 @@ pub enum Request {
     Page {
         /// The run's place.
         place: String,
-        /// The page.
+        /// The page to return.
         page: Page,
     },
     /// Returns a window of the program: a `ProgramView`.
@@ -70,7 +70,7 @@ pub enum Request {
     Nodes {
         /// The run's place.
         place: String,
-        /// The nodes.
+        /// The nodes' numbers.
         nodes: Vec<u32>,
     },
     /// Returns a window of the trace, without the children of folded nodes: [`Traced`].
@@ -104,14 +104,14 @@ pub enum Request {
         /// The rows to show.
         #[serde(default)]
         choice: TraceChoice,
-        /// The node.
+        /// The node's number.
         node: u32,
     },
     /// Returns the parent of a node: `Option<u32>`.
     Parent {
         /// The run's place.
         place: String,
-        /// The node.
+        /// The node's number.
         node: u32,
     },
     /// Returns the next or previous cause of a failure: `Option<NodeRef>`.
@@ -134,7 +134,7 @@ pub enum Request {
     Node {
         /// The run's place.
         place: String,
-        /// The node.
+        /// The node's number.
         node: u32,
     },
     /// Returns a window of the bindings: a `BindingsPage`.
@@ -164,7 +164,7 @@ pub enum Request {
     Resolve {
         /// The run's place.
         place: String,
-        /// The name.
+        /// The name to resolve.
         name: String,
         /// The frame; `None` for the root.
         from: Option<i64>,
@@ -214,7 +214,7 @@ pub enum Request {
     Table {
         /// The run's place.
         place: String,
-        /// The table.
+        /// The table's name.
         table: String,
         /// The index of the first row, from 0.
         from: u64,
@@ -225,7 +225,7 @@ pub enum Request {
     Query {
         /// The run's place.
         place: String,
-        /// The statement.
+        /// The SQL statement.
         sql: String,
         /// The most rows to return.
         limit: u32,
@@ -237,7 +237,7 @@ pub enum Request {
     },
     /// Returns a window of a database's workflows, the newest first: a [`Window`].
     Workflows {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
         /// Only workflows with this status; empty for any.
         status: String,
@@ -250,33 +250,33 @@ pub enum Request {
     },
     /// Returns a workflow: `Option<WorkflowPage>`.
     Workflow {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
         /// The workflow's id.
         id: String,
     },
     /// Returns the number of a workflow's events: [`EventCounts`].
     EventCounts {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
-        /// The workflow.
+        /// The workflow's id.
         id: String,
     },
     /// Searches a workflow for a text for a short time; a repeated request continues: a
     /// [`Found`](prosescope_workflow::search::Found).
     SearchWorkflow {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
-        /// The workflow.
+        /// The workflow's id.
         id: String,
-        /// The text.
+        /// The text to search for.
         text: String,
     },
     /// Returns a window of a workflow's events, in order: a [`Window`].
     Events {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
-        /// The workflow.
+        /// The workflow's id.
         id: String,
         /// Only events of this run; `None` for all.
         run: Option<String>,
@@ -287,9 +287,9 @@ pub enum Request {
     },
     /// Returns one event: `Option<EventShown>`.
     Event {
-        /// The database.
+        /// The place of the database of workflows.
         place: String,
-        /// The workflow.
+        /// The workflow's id.
         id: String,
         /// The event's id.
         event: i64,
@@ -298,7 +298,7 @@ pub enum Request {
     Search {
         /// The run's place.
         place: String,
-        /// The text.
+        /// The text to search for.
         text: String,
     },
     /// Compares two runs of the open source: a `CompareView`.
@@ -384,12 +384,12 @@ pub struct Folds {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Folded {
-    /// None.
+    /// Folds no nodes.
     #[default]
     Nothing,
-    /// Nodes that succeeded ([`pages::went_well`]).
+    /// Folds nodes that succeeded ([`pages::went_well`]).
     Well,
-    /// All.
+    /// Folds all nodes.
     All,
 }
 
@@ -592,9 +592,9 @@ pub struct Window {
 /// A row of such a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Line {
-    /// A workflow.
+    /// A row of a list of workflows.
     Workflow(WorkflowSummary),
-    /// An event.
+    /// A row of a list of events.
     Event(EventLine),
 }
 

@@ -60,7 +60,7 @@ pub(crate) type Code = fn(&str, Range<usize>) -> Result<Option<Range<usize>>, us
 pub(crate) enum How {
     /// A regular expression; its first group, or else its whole match, is the hit.
     Pattern(&'static str),
-    /// A function.
+    /// A function, for secrets that a regular expression cannot describe.
     Code(Code),
 }
 

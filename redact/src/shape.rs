@@ -24,7 +24,7 @@ const CLASSES: [(&str, &str); 11] = [
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
     ),
 ];
-/// Base64.
+/// The characters of base64.
 const BASE64: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/";
 /// Characters that people choose for passwords.
 const PASSWORD: &str = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789!#%*_-";

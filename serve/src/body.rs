@@ -268,9 +268,9 @@ pub(crate) struct EventBody {
 #[derive(Debug, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum EventsBody {
-    /// Several.
+    /// Several events.
     Many(Vec<EventBody>),
-    /// One.
+    /// One event.
     One(EventBody),
 }
 

@@ -41,7 +41,7 @@ pub enum ArchiveError {
     Entry {
         /// The entry's path.
         path: String,
-        /// The reason.
+        /// The reason for the refusal.
         why: String,
     },
     /// The bytes of an entry differ from the zip's directory.
@@ -49,7 +49,7 @@ pub enum ArchiveError {
     Damaged {
         /// The entry's path.
         path: String,
-        /// The difference.
+        /// The difference from the zip's directory.
         why: String,
     },
     /// The zip would unpack to more than is allowed.

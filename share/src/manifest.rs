@@ -27,7 +27,7 @@ const SAID: usize = 20;
 /// short secret could be guessed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// The version of the manifest's format: [`FORMAT`].
     pub format: String,
     /// The program that made the copy, and its version.
     pub made_by: String,
@@ -66,7 +66,7 @@ pub struct Part {
     pub path: String,
     /// The file's size in bytes.
     pub bytes: u64,
-    /// SHA-256, in hex.
+    /// The file's SHA-256 in hexadecimal digits.
     pub sha256: String,
 }
 

@@ -38,7 +38,7 @@ pub enum ShareError {
     Read {
         /// The file.
         path: String,
-        /// The reason.
+        /// The reason for the failure.
         cause: String,
     },
     /// The copy cannot be written.

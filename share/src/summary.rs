@@ -9,9 +9,9 @@ use prosescope_core::source::Source;
 /// A page's title, and the text above its viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The title.
+    /// The title of the page.
     pub title: String,
-    /// The text.
+    /// The text above the viewer.
     pub text: String,
 }
 

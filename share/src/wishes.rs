@@ -35,7 +35,7 @@ pub struct Wishes {
 pub struct Known {
     /// The value's name at its source.
     pub name: String,
-    /// The value.
+    /// The secret or personal value.
     pub value: String,
     /// Whether the value is a secret or personal data.
     pub kind: Kind,

@@ -26,7 +26,7 @@ pub(crate) enum Route {
     Run {
         /// The run's id or place.
         run: String,
-        /// The page.
+        /// The open page.
         page: Page,
         /// The selected item.
         item: Option<String>,
@@ -44,16 +44,16 @@ pub(crate) enum Route {
     },
     /// The workflows of a database.
     Workflows {
-        /// The database.
+        /// The place of the database.
         place: String,
     },
     /// A page of a workflow.
     Workflow {
-        /// The database.
+        /// The place of the database.
         place: String,
-        /// The workflow.
+        /// The workflow's id.
         id: String,
-        /// The page.
+        /// The open page.
         tab: Tab,
         /// The selected item.
         item: Option<String>,
@@ -95,7 +95,7 @@ impl Tab {
 pub(crate) enum InThread {
     /// A run, by its id.
     Run(String),
-    /// An event.
+    /// An event, by its id.
     Event(i64),
     /// All events.
     Events,

@@ -25,11 +25,11 @@ pub(crate) struct Choice {
     pub(crate) words: RwSignal<String>,
     /// The error message of failed runs, ignoring numbers.
     pub(crate) why: RwSignal<String>,
-    /// A status.
+    /// The status of runs to show; empty for any.
     pub(crate) status: RwSignal<String>,
     /// The first day, as `2026-01-25`; empty for any.
     pub(crate) since: RwSignal<String>,
-    /// The last day.
+    /// The last day to show; empty for any.
     pub(crate) until: RwSignal<String>,
     /// The index of the order in [`ORDERS`].
     pub(crate) order: RwSignal<usize>,

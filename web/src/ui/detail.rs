@@ -13,7 +13,7 @@ use crate::route::{Page, Route};
 /// Draws a list, and the open row beside it (over it on screens narrower than 1000 pixels).
 #[component]
 pub(crate) fn Beside(
-    /// The list.
+    /// The list beside the item.
     list: AnyView,
     /// The open item, if any.
     open: Signal<Option<String>>,

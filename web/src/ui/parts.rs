@@ -96,7 +96,7 @@ pub(crate) fn Pill(
 /// Draws a time, or a text for a missing one. The tooltip has the complete time.
 #[component]
 pub(crate) fn When(
-    /// The time.
+    /// The time to show.
     stamp: Option<Stamp>,
     /// Shows the day only in the tooltip.
     #[prop(optional)]
@@ -153,7 +153,7 @@ pub(crate) fn binding_links(bindings: &[BindingRef]) -> AnyView {
 /// Draws a note that there is nothing, and what that means.
 #[component]
 pub(crate) fn Empty(
-    /// The missing things.
+    /// The name of the missing things.
     #[prop(into)]
     what: String,
     /// The explanation, or a place to look.
@@ -168,9 +168,9 @@ pub(crate) fn Empty(
 /// Draws a note that a part of the run has nothing, or that it could not be read completely.
 #[component]
 pub(crate) fn EmptyPart(
-    /// The part.
+    /// The part of the run that is empty.
     part: Part,
-    /// The missing things.
+    /// The name of the missing things.
     #[prop(into)]
     what: String,
     /// The explanation, or a place to look.

@@ -11,7 +11,7 @@ const MOST: usize = 200_000;
 /// Draws a text as Markdown.
 #[component]
 pub(crate) fn Markdown(
-    /// The text.
+    /// The Markdown text.
     text: String,
 ) -> impl IntoView {
     let end = text.floor_char_boundary(MOST);

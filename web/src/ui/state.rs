@@ -200,7 +200,7 @@ type ListKeys = (u32, Rc<dyn Fn(Move)>);
 /// A found text, marked everywhere on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Marked {
-    /// The text.
+    /// The text to mark.
     pub(crate) text: String,
     /// The line of the opened value that contains the match, from 1.
     pub(crate) line: u64,
@@ -209,13 +209,13 @@ pub(crate) struct Marked {
 /// A step in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Move {
-    /// To the next row.
+    /// Moves to the next row.
     Down,
-    /// To the previous row.
+    /// Moves to the previous row.
     Up,
-    /// To the next failure.
+    /// Moves to the next failure.
     NextFailure,
-    /// To the previous failure.
+    /// Moves to the previous failure.
     PreviousFailure,
     /// Folds or unfolds nodes that succeeded.
     FoldWell,

@@ -109,7 +109,7 @@ fn Opened(value: OpenedValue, place: String, of: ValueOf, name: String) -> impl 
 /// Draws a text with tabs for the ways to show it; `children` are drawn beside the tabs.
 #[component]
 pub(crate) fn Looks(
-    /// The text.
+    /// The text to show.
     text: StoredValue<String>,
     /// The text's format.
     format: ValueFormat,
@@ -173,7 +173,7 @@ pub(crate) fn Looks(
 /// Draws a raw text; a long one is drawn as it scrolls into view.
 #[component]
 pub(crate) fn Text(
-    /// The text.
+    /// The text to show.
     text: String,
 ) -> impl IntoView {
     if text.len() <= AT_ONCE {

@@ -35,7 +35,7 @@ pub(crate) const VIEWER: Product<'static> = Product {
     target: WASM,
 };
 
-/// The npm package.
+/// The JavaScript package, as published on npm.
 pub(crate) const NPM: Product<'static> = Product {
     name: "npm package",
     package: "prosescope-pkg",

@@ -23,9 +23,9 @@ pub(crate) struct Keeper {
 
 /// The items to keep in place.
 pub(crate) enum Kept {
-    /// Nodes of the trace.
+    /// Nodes of the trace, by their numbers.
     Nodes(Vec<u32>),
-    /// Bindings.
+    /// Bindings, by their numbers.
     Bindings(Vec<u32>),
 }
 

@@ -44,9 +44,9 @@ pub(crate) enum Key {
     Left,
     /// Unfold, or go to the first child.
     Right,
-    /// To the next failure.
+    /// Go to the next failure.
     NextFailure,
-    /// To the previous failure.
+    /// Go to the previous failure.
     PreviousFailure,
     /// Fold or unfold nodes that succeeded.
     FoldWell,

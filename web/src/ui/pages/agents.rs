@@ -17,7 +17,7 @@ use crate::ui::value::Value;
 /// The invocations shown at first.
 const SHOWN: usize = 50;
 
-/// Draws the page.
+/// Draws the page of agents.
 pub(super) fn draw() -> AnyView {
     let answer = ask_page(pages::Page::Agents);
     let cursor = Cursor::new();

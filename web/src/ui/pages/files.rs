@@ -33,7 +33,7 @@ impl Entry {
     }
 }
 
-/// Draws the page.
+/// Draws the page of files and tables.
 pub(super) fn draw() -> AnyView {
     let answer = ask_page(pages::Page::Files);
     let cursor = Cursor::new();

@@ -14,7 +14,7 @@ use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Copy, Empty, EmptyPart, Go, Pill, When};
 use crate::ui::state::Run;
 
-/// Draws the page.
+/// Draws the page of gates.
 pub(super) fn draw() -> AnyView {
     let answer = ask_page(pages::Page::Gates);
     loaded(answer, move |view: GatesView| {

@@ -11,7 +11,7 @@ use crate::ui::load::{ask_page, loaded};
 use crate::ui::parts::{Empty, EmptyPart, Pill, When, binding_links, link};
 use crate::ui::value::Looks;
 
-/// Draws the page.
+/// Draws the page of imports.
 pub(super) fn draw() -> AnyView {
     let answer = ask_page(pages::Page::Imports);
     loaded(answer, move |view: ImportsView| {

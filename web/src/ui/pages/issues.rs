@@ -14,7 +14,7 @@ use crate::ui::pages::coded;
 use crate::ui::parts::{Empty, Go};
 use crate::ui::state::Run;
 
-/// Draws the page.
+/// Draws the page of issues.
 pub(super) fn draw() -> AnyView {
     let answer = ask_page(pages::Page::Issues);
     let cursor = Cursor::new();

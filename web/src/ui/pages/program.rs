@@ -21,7 +21,7 @@ struct About {
     note: String,
 }
 
-/// Draws the page.
+/// Draws the page of the program.
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
     let about = RwSignal::new(About::default());

@@ -38,7 +38,7 @@ impl Show {
     }
 }
 
-/// Draws the page.
+/// Draws the page of the state file.
 pub(super) fn draw() -> AnyView {
     let run = Run::get();
     let whole = detail::query("whole");

@@ -58,7 +58,7 @@ struct Tree {
     selected: Memo<Option<String>>,
 }
 
-/// Draws the page.
+/// Draws the page of the trace.
 pub(super) fn draw() -> AnyView {
     let (app, run) = (App::get(), Run::get());
     app.trace.begin(&run.place());

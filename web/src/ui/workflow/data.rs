@@ -9,7 +9,7 @@ use crate::route::InThread;
 use crate::ui::parts::{Go, When};
 use crate::ui::workflows::short_id;
 
-/// Draws the page.
+/// Draws the page of the data beside a conversation.
 pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let none = |what: &'static str| view! { <p class="faint">{what}</p> }.into_any();
     let no_steps = page.steps.is_empty() && page.more_steps.is_empty();

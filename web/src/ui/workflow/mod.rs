@@ -26,7 +26,7 @@ use crate::text::words;
 /// The shown workflow.
 #[derive(Clone, Copy)]
 struct Shown {
-    /// The database.
+    /// The place of the database.
     place: StoredValue<String>,
     /// The workflow's id.
     id: StoredValue<String>,
@@ -124,7 +124,7 @@ impl Shown {
 /// Draws a workflow and its pages; created again for another one.
 #[component]
 pub(crate) fn WorkflowShell(
-    /// The database.
+    /// The place of the database.
     place: String,
     /// The workflow's id.
     id: String,

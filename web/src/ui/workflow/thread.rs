@@ -27,7 +27,7 @@ struct Drawn {
     is_timed: bool,
 }
 
-/// Draws the page.
+/// Draws the page of the conversation.
 pub(super) fn draw(page: WorkflowPage) -> AnyView {
     let shown = Shown::get();
     let at_foot = stands_at_foot() || shown.is_first(!page.asks.is_empty());

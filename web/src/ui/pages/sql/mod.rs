@@ -112,7 +112,7 @@ impl Lens {
     }
 }
 
-/// Draws the page.
+/// Draws the page of SQL queries.
 pub(super) fn draw() -> AnyView {
     let lens = Lens::new();
     let known: Answer<QueryTables> = ask(move || Request::QueryTables {
