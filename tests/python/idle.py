@@ -1,4 +1,4 @@
-"""Opens 5,000 connections that say nothing, or half a request, and asks beside them. Arguments: address, token, process."""
+"""Opens 5,000 connections that send nothing or half a request, and sends requests beside them. Arguments: address, token, process."""
 
 import json
 import resource

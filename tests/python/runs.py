@@ -1,6 +1,6 @@
-"""Models of the tables of postgres.md, which read and write a run beside ours. Arguments: the URL, the run's id, prosescope.
+"""Reads and writes a run through models of postgres.md's tables, beside prosescope. Arguments: the URL, the run's id, prosescope.
 
-Prints one line of JSON: what was read. Written from the document alone: no column of ours is named.
+Prints the data that it read, as one line of JSON. Based only on the document: uses none of Prosescope's own columns.
 """
 
 import json
@@ -55,7 +55,7 @@ class Execution(Base):
 class Binding(Base):
     __tablename__ = "bindings"
     __table_args__ = {"schema": "openprose"}
-    # The document's key holds COALESCE(execution_id, -1), which no model can say: rows are told apart by all three.
+    # The document's key contains COALESCE(execution_id, -1), which a model cannot express; the three columns identify a row.
     name: Mapped[str] = mapped_column(Text, primary_key=True)
     run_id: Mapped[str] = mapped_column(ForeignKey("openprose.run.id"), primary_key=True)
     execution_id: Mapped[int | None] = mapped_column(Integer)
@@ -145,7 +145,7 @@ def main():
         )
         session.commit()
         read["execution"] = root.id
-    # Both write the run at once.
+    # Both programs write the run at the same time.
     with ThreadPoolExecutor(8) as pool:
         done = [pool.submit(put, n) for n in range(8) for put in (prose_puts, psycopg_puts)]
         for one in done:

@@ -1,6 +1,6 @@
-"""Async models of the tables of memoria.md, as the document describes them: native enums, JSONB with MutableDict.
+"""Reads and writes workflows through async models of memoria.md's tables: native enums, JSONB with MutableDict.
 
-Arguments: the URL, a step, and what the step takes. Prints one line of JSON. No column of ours is named.
+Arguments: the URL, a step, and the step's arguments. Prints one line of JSON. Uses none of Prosescope's own columns.
 """
 
 import asyncio
