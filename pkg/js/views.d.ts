@@ -921,6 +921,8 @@ export type RuleView = {
   severities: Array<Severity>;
   /** What it means, in one sentence. */
   meaning: string;
+  /** Why that is bad: what may be wrong or missing in what is shown, and which tools fail. */
+  why: string;
   /** What to do. */
   fix: string;
   /** Where it is written. */

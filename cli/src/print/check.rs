@@ -134,6 +134,9 @@ pub(crate) fn explained(rule: &RuleView, width: usize) -> String {
     );
     out.push_str(&wrap(&rule.meaning, width, ""));
     out.push('\n');
+    let why = format!("Why is this bad: {}", rule.why);
+    out.push_str(&wrap(&why, width, ""));
+    out.push('\n');
     out.push_str(&wrap(&format!("What to do: {}", rule.fix), width, ""));
     for part in &rule.example {
         if part.language.is_empty() {
@@ -228,6 +231,9 @@ mod tests {
     fn a_rule_is_explained_with_its_example() {
         let text = plain(&explained(rule("status-disagrees").unwrap(), 80));
         assert!(text.starts_with("status-disagrees  warning · trace · errata T10\n"));
+        for title in ["\n\nWhy is this bad: ", "\n\nWhat to do: "] {
+            assert!(text.contains(title), "{text}");
+        }
         assert!(text.contains("Example, state.md:\n\n    # Execution State\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! The rules that issues go by: what each means, what to do, and an input that yields it.
+//! The rules that issues go by: what each means, why that is bad, what to do, and an input that yields it.
 //!
 //! An [`Issue`](crate::issue::Issue) carries the name of its rule, what was found, and what to do about that one. What the rule
 //! means in general stands once, in the pages of the folder `rules`, one for each area. They are read here for `prosescope check --explain`,
@@ -49,7 +49,8 @@ pub fn rule(name: &str) -> Option<&'static RuleView> {
     rules().iter().find(|rule| rule.name == name)
 }
 
-/// Reads a page of rules. Its title is the area; each rule has a heading, a line of severities and source, the meaning, what to do, and the parts of an example.
+/// Reads a page of rules. Its title is the area; each rule has a heading, a line of severities and source, the meaning, why that is bad,
+/// what to do, and the parts of an example.
 fn read(page: &str) -> Vec<RuleView> {
     let mut rules: Vec<RuleView> = Vec::new();
     let (mut area, mut title) = ("", "");
@@ -79,6 +80,8 @@ fn read(page: &str) -> Vec<RuleView> {
             }
         } else if rule.meaning.is_empty() {
             line.clone_into(&mut rule.meaning);
+        } else if let Some(why) = line.strip_prefix("**Why is this bad:** ") {
+            why.clone_into(&mut rule.why);
         } else if let Some(fix) = line.strip_prefix("**What to do:** ") {
             fix.clone_into(&mut rule.fix);
         } else if let Some(words) = line.strip_prefix("Example: ") {

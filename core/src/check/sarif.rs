@@ -48,7 +48,10 @@ pub fn sarif(report: &CheckReport, version: &str) -> Value {
 
 fn rule(rule: &RuleView) -> Value {
     let usual = rule.severities.first().copied().unwrap_or(Severity::Note);
-    let mut markdown = format!("{}\n\n**What to do:** {}\n", rule.meaning, rule.fix);
+    let mut markdown = format!(
+        "{}\n\n**Why is this bad:** {}\n\n**What to do:** {}\n",
+        rule.meaning, rule.why, rule.fix
+    );
     for part in &rule.example {
         if part.language.is_empty() {
             markdown.push_str(&format!("\nExample: {}\n", part.text));
@@ -64,7 +67,7 @@ fn rule(rule: &RuleView) -> Value {
         "id": rule.name,
         "shortDescription": { "text": rule.meaning },
         "fullDescription": { "text": format!("{} {}", rule.meaning, rule.fix) },
-        "help": { "text": format!("{}\n\nWhat to do: {}", rule.meaning, rule.fix), "markdown": markdown },
+        "help": { "text": format!("{}\n\nWhy is this bad: {}\n\nWhat to do: {}", rule.meaning, rule.why, rule.fix), "markdown": markdown },
         "defaultConfiguration": { "level": usual.word() },
         "properties": { "tags": [rule.area], "source": rule.source },
     })

@@ -74,6 +74,8 @@ pub struct RuleView {
     pub severities: Vec<Severity>,
     /// What it means, in one sentence.
     pub meaning: String,
+    /// Why that is bad: what may be wrong or missing in what is shown, and which tools fail.
+    pub why: String,
     /// What to do.
     pub fix: String,
     /// Where it is written.

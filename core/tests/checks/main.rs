@@ -53,13 +53,17 @@ fn each_example_yields_its_rule() {
 }
 
 #[test]
-fn every_rule_says_what_it_means_and_what_to_do() {
+fn every_rule_says_what_it_means_why_that_is_bad_and_what_to_do() {
     let mut names = std::collections::BTreeSet::new();
     for rule in rules() {
         let name = &*rule.name;
         assert!(names.insert(name), "{name} is registered twice");
         assert!(!rule.severities.is_empty(), "{name} has no severity");
-        for (what, text) in [("meaning", &rule.meaning), ("fix", &rule.fix)] {
+        for (what, text) in [
+            ("meaning", &rule.meaning),
+            ("why", &rule.why),
+            ("fix", &rule.fix),
+        ] {
             assert!(text.ends_with('.'), "the {what} of {name} is no sentence");
         }
         assert!(!rule.source.is_empty(), "{name} does not say its source");

@@ -139,11 +139,12 @@ fn without_targets(line: &str) -> String {
 /// A rule as its page has it.
 fn entry(rule: &RuleView) -> String {
     let mut out = format!(
-        "\n## {}\n\n{} · {}\n\n{}\n\n**What to do:** {}\n",
+        "\n## {}\n\n{} · {}\n\n{}\n\n**Why is this bad:** {}\n\n**What to do:** {}\n",
         rule.name,
         severities(rule),
         rule.source,
         rule.meaning,
+        rule.why,
         rule.fix
     );
     for part in &rule.example {

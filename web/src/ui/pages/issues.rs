@@ -111,6 +111,7 @@ fn open(item: String) -> AnyView {
     let rule = rule.map(|rule| {
         view! {
             <dt>"What it means"</dt><dd>{coded(&rule.meaning)}</dd>
+            <dt>"Why is this bad"</dt><dd>{coded(&rule.why)}</dd>
             <dt>"What to do"</dt><dd>{coded(&rule.fix)}</dd>
         }
     });
