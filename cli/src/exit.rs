@@ -1,4 +1,4 @@
-//! Exit codes, by name. Scripts rely on them; docs/reference/commands.md lists them.
+//! Exit codes, by name. Scripts rely on them; docs/reference/exit-codes.md lists them.
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

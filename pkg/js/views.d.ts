@@ -239,15 +239,15 @@ export type CandidateView = {
   reason: string;
 };
 
-/** A cell: how it is stored, its beginning, and its length. */
+/** A cell: its storage type, its beginning, and its length. */
 export type Cell = {
   /** `null`, `integer`, `real`, `text`, `blob`. */
   type: CellType;
-  /** Its text, cut; bytes of a blob as hex. */
+  /** The cell as text, possibly cut; a blob as hexadecimal digits. */
   text: string;
-  /** Bytes in all. */
+  /** Length of the whole cell in bytes. */
   len: number;
-  /** Whether `text` is not all of it. */
+  /** Whether `text` is only the beginning. */
   cut: boolean;
 };
 
@@ -291,9 +291,9 @@ export type CheckedRun = {
 export type ColumnInfo = {
   /** Its name. */
   name: string;
-  /** The type as declared, may be empty. */
+  /** The declared type; may be empty. */
   declared: string;
-  /** Whether a document defines it. */
+  /** Whether OpenProse defines the column. */
   known: boolean;
 };
 
@@ -353,11 +353,11 @@ export type Failure = {
 
 /** A file of the run folder. */
 export type FileInfo = {
-  /** Path inside the run folder, `/` between its parts. */
+  /** Path inside the run folder, with `/` as separator. */
   path: string;
-  /** Bytes. */
+  /** Size in bytes. */
   len: number;
-  /** What it was read as: `state file`, `binding`, `program`, `attachment`, …; `null` for a file that nothing else here speaks of. */
+  /** What the file was read as: `state file`, `binding`, `program`, `attachment`, …; `null` for a file that no other part of the run refers to. */
   role: string | null;
 };
 
@@ -845,19 +845,19 @@ export type PropertyView = {
 export type QueryColumn = {
   /** Its name. */
   name: string;
-  /** The type that its table declares; `null` for an expression, and where none is declared. */
+  /** The type that its table declares; `null` for an expression or an undeclared type. */
   declared: string | null;
 };
 
-/** A table that can be asked. */
+/** A table that a query may use. */
 export type QueryTable = {
   /** Its name. */
   name: string;
-  /** Whether it is a table of the run's own database. The others show what was understood of the run, whatever its form. */
+  /** Whether the table belongs to the run's own database. The other tables are computed from the run, whatever its form. */
   own: boolean;
-  /** What a row of it is; empty for the run's own tables. */
+  /** What one row of the table describes; empty for the run's own tables. */
   about: string;
-  /** Rows; `null` where they are not counted. */
+  /** Number of rows; `null` if they are not counted. */
   rows: number | null;
   /** Its columns, in order. */
   columns: Array<QueryColumn>;
@@ -871,19 +871,19 @@ export type QueryTables = {
   questions: Array<StoredQuestion>;
 };
 
-/** The answer to a question in SQL. */
+/** The answer to an SQL query. */
 export type QueryView = {
   /** The columns, in the order of the statement. */
   columns: Array<QueryColumn>;
   /** The rows, in the order of the statement. */
   rows: Array<Array<Cell>>;
-  /** How many rows there are here. */
+  /** Number of rows in this answer. */
   returned: number;
-  /** Whether the statement has more rows than these. */
+  /** Whether the statement has more rows than this answer. */
   more: boolean;
-  /** How many cells are cut. */
+  /** Number of cells that were cut. */
   cut: number;
-  /** What to know of the answer, in sentences: rows were left out, values were not read. */
+  /** Remarks on the answer, in sentences: omitted rows, values that were not read. */
   notes: Array<string>;
 };
 
@@ -1145,31 +1145,31 @@ export type StoredQuestion = {
   sql: string;
 };
 
-/** A table of a database, known or not. */
+/** A table of a database, defined by OpenProse or not. */
 export type TableInfo = {
   /** Its name. */
   name: string;
   /** `table`, `view`, `virtual` or `shadow`. */
   kind: "table" | "view" | "virtual" | "shadow" | (string & {});
-  /** Rows; `null` where counting would read a view or run too long. */
+  /** Number of rows; `null` if counting would evaluate a view or take too long. */
   rows: number | null;
-  /** Whether a document defines it; all others are extensions (`x_…`) or foreign. */
+  /** Whether OpenProse defines the table; other tables are extensions (`x_…`) or foreign. */
   known: boolean;
   /** Its columns, in order. */
   columns: Array<ColumnInfo>;
 };
 
-/** A window of a table's rows. */
+/** A page of a table's rows. */
 export type TableRows = {
   /** The table. */
   table: string;
   /** Its columns. */
   columns: Array<string>;
-  /** How many more it has than are given here. */
+  /** Number of further columns that are not included here. */
   more_columns: number;
-  /** The first row's place. */
+  /** Index of the first row. */
   from: number;
-  /** Rows in all, where it was counted. */
+  /** Total number of rows, if counted. */
   total: number | null;
   /** The rows. */
   rows: Array<Array<Cell>>;

@@ -78,10 +78,13 @@ fn each_decision_that_is_cited_is_written_down() {
         }
         for page in ELSEWHERE {
             let whole = |at: usize| {
-                let before = text.get(..at).and_then(|before| before.chars().next_back());
-                !before.is_some_and(|c| {
-                    c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.')
-                })
+                let before = text.get(..at).unwrap_or_default();
+                // A test walks the links of pages; `checks/trace.md` is one of ours.
+                let is_link = before.ends_with("](");
+                !is_link
+                    && !before.chars().next_back().is_some_and(|c| {
+                        c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.')
+                    })
             };
             if text.match_indices(page).any(|(at, _)| whole(at)) {
                 wrong.push(format!("{}: {page}", file.display()));

@@ -38,8 +38,8 @@ const PROJECT: &str = "https://PROJECT-ADDRESS";
 /// The beginnings of the paths of pages that are written from the program itself.
 const GENERATED: &[&str] = &[
     "docs/reference/checks/",
-    "docs/reference/commands.md",
-    "docs/reference/json.md",
+    "docs/reference/commands/",
+    "docs/reference/json/",
 ];
 
 /// How many pages run at once: most of the time they wait.

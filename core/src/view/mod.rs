@@ -26,7 +26,7 @@
 //! [`Unread`] is on every page: what could not be read.
 //!
 //! `write/recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
-//! docs/reference/json.md lists the struct of every command.
+//! docs/reference/json lists the struct of every command.
 //!
 //! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
 

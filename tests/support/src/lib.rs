@@ -10,6 +10,7 @@ pub mod kills;
 pub mod needs;
 pub mod pages;
 pub mod pooler;
+pub mod reference;
 pub mod run;
 pub mod wire;
 pub mod work;

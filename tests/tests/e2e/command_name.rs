@@ -28,11 +28,12 @@ const SKIPPED: &[&str] = &["fixtures", "node_modules", "dist", "target", ".venv"
 
 #[test]
 fn no_text_calls_the_command_by_its_second_name() {
-    let reference = fs::read_to_string(needs::root().join("docs/reference/commands.md")).unwrap();
-    let commands: Vec<&str> = reference
-        .lines()
-        .filter_map(|line| line.strip_prefix("## prosescope "))
+    let pages = fs::read_dir(needs::root().join("docs/reference/commands")).unwrap();
+    let names: Vec<String> = pages
+        .map(|page| page.unwrap().file_name().into_string().unwrap())
         .collect();
+    let names = names.iter().filter_map(|name| name.strip_suffix(".md"));
+    let commands: Vec<&str> = names.filter(|name| *name != "README").collect();
     assert!(commands.len() > 25, "{commands:?}");
     assert_eq!(calls("Call `prose gates` or a\\nprose put x", &commands), 2);
     assert_eq!(

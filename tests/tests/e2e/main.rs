@@ -10,6 +10,7 @@ mod driver;
 mod examples;
 mod injection;
 mod json;
+mod json_pages;
 mod large;
 mod pkg;
 mod purity;

@@ -1,0 +1,39 @@
+//! How the pages of docs/reference/commands and docs/reference/json are arranged: by the groups of the program's own help.
+
+/// A group of commands, with its heading in the help.
+pub struct Group {
+    pub heading: String,
+    /// Each command with its summary.
+    pub commands: Vec<(String, String)>,
+}
+
+/// Returns the groups of the program's help: headings that end with a colon, above commands that are indented by two blanks.
+#[must_use]
+pub fn groups(help: &str) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let listed = help.split("\nOptions:").next().unwrap_or_default();
+    for line in listed.lines() {
+        if let Some(heading) = line.strip_suffix(':') {
+            groups.push(Group {
+                heading: heading.to_owned(),
+                commands: Vec::new(),
+            });
+        }
+        let command = line.strip_prefix("  ").and_then(|l| l.split_once(' '));
+        if let (Some((name, about)), Some(group)) = (command, groups.last_mut()) {
+            let command = (name.to_owned(), about.trim().to_owned());
+            group.commands.push(command);
+        }
+    }
+    groups
+}
+
+/// Returns the name by which a heading is linked.
+#[must_use]
+pub fn anchor(heading: &str) -> String {
+    let lower = heading.to_lowercase();
+    let kept = lower
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
