@@ -1,8 +1,8 @@
-//! Which host an HTTP request names: the same answer for the server of workflows and for that of the viewer.
+//! Finds the host that an HTTP request names. The workflow server and the viewer's server both use this.
 
-/// Returns the host of a request, with its port, from the values of its `Host` headers (`None`: one that is not text) and
-/// the authority of an absolute address. Returns `None` if the request names no host, or more than one: programs differ in
-/// which of several they take, so the host that is checked could differ from the one that is meant.
+/// Returns the host of a request, with its port, from the values of its `Host` headers (`None` for a value that is not
+/// text) and the authority of an absolute address. Returns `None` if the request names no host or more than one:
+/// programs differ in which of several hosts they use, so checking one of them would prove nothing.
 pub fn named_host<'a>(
     hosts: impl IntoIterator<Item = Option<&'a str>>,
     authority: Option<&str>,

@@ -1,4 +1,5 @@
-//! What was odd in an input: reading returns a value and issues, never an error for a part of it.
+//! Issues: what readers report about odd input. A reader returns a value and a list of issues; a damaged part never
+//! makes the whole read fail.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,16 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is lost (times not recorded, an extra column).
+    /// Worth knowing; no data is missing (for example: times not recorded, an extra column).
     Note,
-    /// A deviation that was read around; what is shown may be incomplete.
+    /// A deviation that the reader could skip; the result may be incomplete.
     Warning,
-    /// Something could not be read, or contradicts itself so that a fact shown may be wrong.
+    /// Unreadable or contradictory input; a displayed fact may be wrong.
     Error,
 }
 
 impl Severity {
-    /// The word for people: `error`, `warning`, `note`.
+    /// Returns the severity as people read it: `error`, `warning`, `note`.
     pub fn word(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -28,7 +29,7 @@ impl Severity {
     }
 }
 
-/// Where in the run an issue was found. Every shell links it.
+/// The place in the run where an issue was found. Every shell links to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +51,7 @@ pub struct Location {
     pub line: Option<u32>,
 }
 
-/// Something odd, with its place and what to do about it.
+/// An odd finding in an input, with its place and advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Issue {
@@ -62,12 +63,12 @@ pub struct Issue {
     pub location: Location,
     /// What was found, in one sentence.
     pub message: String,
-    /// What it means or what to do, in one sentence; may be empty.
+    /// What the finding means or what to do, in one sentence; may be empty.
     pub hint: String,
 }
 
 impl Issue {
-    /// A new issue without a place or a hint.
+    /// Returns an issue without a place and without a hint.
     pub fn new(severity: Severity, rule: &str, message: impl Into<String>) -> Issue {
         Issue {
             rule: rule.to_owned(),
@@ -78,29 +79,29 @@ impl Issue {
         }
     }
 
-    /// A new [`Severity::Error`].
+    /// Returns an issue with [`Severity::Error`].
     pub fn error(rule: &str, message: impl Into<String>) -> Issue {
         Issue::new(Severity::Error, rule, message)
     }
 
-    /// A new [`Severity::Warning`].
+    /// Returns an issue with [`Severity::Warning`].
     pub fn warning(rule: &str, message: impl Into<String>) -> Issue {
         Issue::new(Severity::Warning, rule, message)
     }
 
-    /// A new [`Severity::Note`].
+    /// Returns an issue with [`Severity::Note`].
     pub fn noted(rule: &str, message: impl Into<String>) -> Issue {
         Issue::new(Severity::Note, rule, message)
     }
 
-    /// Adds what it means or what to do.
+    /// Sets the hint: what the issue means or what to do.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Issue {
         self.hint = hint.into();
         self
     }
 
-    /// Locates it at a row of `execution`, where that has an id.
+    /// Sets the place to the row of an execution, if the execution has an id.
     #[must_use]
     pub fn at_execution(self, id: Option<i64>) -> Issue {
         match id {
@@ -109,7 +110,7 @@ impl Issue {
         }
     }
 
-    /// Places it in a row of a table.
+    /// Sets the place to a row of a table.
     #[must_use]
     pub fn at_row(mut self, table: &str, row: i64) -> Issue {
         self.location.table = Some(table.to_owned());
@@ -117,28 +118,28 @@ impl Issue {
         self
     }
 
-    /// Places it in a table.
+    /// Sets the place to a table.
     #[must_use]
     pub fn at_table(mut self, table: &str) -> Issue {
         self.location.table = Some(table.to_owned());
         self
     }
 
-    /// Places it in a column of where it already is.
+    /// Adds a column to the place.
     #[must_use]
     pub fn at_column(mut self, column: &str) -> Issue {
         self.location.column = Some(column.to_owned());
         self
     }
 
-    /// Places it in a file.
+    /// Sets the place to a file.
     #[must_use]
     pub fn at_file(mut self, file: impl Into<String>) -> Issue {
         self.location.file = Some(file.into());
         self
     }
 
-    /// Places it at a line of where it already is.
+    /// Adds a line number to the place.
     #[must_use]
     pub fn at_line(mut self, line: u32) -> Issue {
         self.location.line = Some(line);
@@ -146,11 +147,11 @@ impl Issue {
     }
 }
 
-/// Issues as they are found. Of one kind (a rule, in one column of a table) a few are listed, and the others are counted:
-/// a hundred thousand rows with one fault are one fault.
+/// A list of issues that stays short. Of each kind (one rule in one column of one table), the list keeps the first few
+/// issues and counts the rest, because a hundred thousand rows with the same fault are one finding.
 #[derive(Debug)]
 pub struct Issues {
-    /// How many of one kind are listed.
+    /// The number of issues listed for each kind.
     most: usize,
     list: Vec<Issue>,
     kinds: BTreeMap<Kind, (Severity, Option<String>, usize)>,
@@ -166,7 +167,7 @@ impl Default for Issues {
 }
 
 impl Issues {
-    /// Lists so many of each kind.
+    /// Returns an empty list that keeps at most `most` issues of each kind.
     pub(crate) fn listing(most: usize) -> Issues {
         Issues {
             most,
@@ -195,7 +196,7 @@ impl Issues {
         }
     }
 
-    /// All of them, with a line for each kind that has more than are listed.
+    /// Returns all issues, with one summary line for each kind that has more issues than are listed.
     pub fn finish(mut self) -> Vec<Issue> {
         for ((rule, table, column), (severity, file, count)) in self.kinds {
             if let Some(more @ 1..) = count.checked_sub(self.most) {

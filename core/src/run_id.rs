@@ -1,7 +1,7 @@
 //! Names of runs: `{YYYYMMDD}-{HHMMSS}-{random6}` in UTC (filesystem.md, "Run ID Format"; errata F6).
 //!
-//! Real folders also carry another word for the random part, an empty one, no time, or no id at all. Any name is
-//! an id; what can be read of its time orders it.
+//! Real folders also have names with another word for the random part, an empty random part, no time, or no id at all.
+//! Any name is accepted as an id; if it contains a time, runs are ordered by that time.
 //!
 //! | id | time | well-formed |
 //! |---|---|---|
@@ -17,33 +17,33 @@ use thiserror::Error;
 
 use crate::timeout::END_OF_TIME_MS;
 
-/// The name of a run.
+/// The id of a run: the name of its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunId {
     text: String,
     millis: Option<i64>,
-    /// It has a time of the day, and not the date alone.
+    /// Whether the id contains a time of day as well as a date.
     timed: bool,
     well_formed: bool,
 }
 
-/// Why an id cannot be made.
+/// The reason why an id cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RunIdError {
     /// The random part is not six letters or digits.
     #[error("`{0}` cannot end a run id: expected six of a-z and 0-9")]
     Random(String),
-    /// The time has no year of four digits.
+    /// The time is outside the years 0 to 9999.
     #[error("{0} ms since 1970 is no time that a run id can carry: expected the years 0 to 9999")]
     Time(i64),
 }
 
 impl RunId {
-    /// The id of a run that starts at `now_ms` (milliseconds since 1970 UTC). `random6` is six of a–z and 0–9 that
-    /// the caller draws: the core has no randomness.
+    /// Returns the id of a run that starts at `now_ms` (milliseconds since 1970 UTC). `random6` is six of a–z and 0–9;
+    /// the caller draws them, because the core has no source of randomness.
     ///
     /// # Errors
-    /// [`RunIdError`] when one of the two does not fit the form.
+    /// [`RunIdError`] if the time or the random part does not fit the form.
     pub fn new(now_ms: i64, random6: &str) -> Result<RunId, RunIdError> {
         if !is_random6(random6) {
             return Err(RunIdError::Random(random6.to_owned()));
@@ -54,9 +54,9 @@ impl RunId {
             .ok_or(RunIdError::Time(now_ms))
     }
 
-    /// Reads any name.
+    /// Parses any name; never fails.
     pub fn parse(text: &str) -> RunId {
-        // The prefix that the document calls needless.
+        // filesystem.md calls this prefix redundant.
         let id = text.strip_prefix("run-").unwrap_or(text);
         let mut parts = id.splitn(3, ['-', '_', 'T']);
         let date = parts.next().and_then(date);
@@ -76,22 +76,23 @@ impl RunId {
         }
     }
 
-    /// The name as it is.
+    /// Returns the name as given.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The time in it, in milliseconds since 1970 UTC; with only a date, the midnight that the day begins with.
+    /// Returns the time in the id, in milliseconds since 1970 UTC; for an id with only a date, the midnight at its
+    /// beginning.
     pub fn millis(&self) -> Option<i64> {
         self.millis
     }
 
-    /// The time in it where that has a time of the day: when the run started.
+    /// Returns the start of the run, if the id contains a time of day.
     pub fn started(&self) -> Option<i64> {
         self.millis.filter(|_| self.timed)
     }
 
-    /// Whether it has the document's form.
+    /// Returns whether the id has OpenProse's form.
     pub fn is_well_formed(&self) -> bool {
         self.well_formed
     }

@@ -1,12 +1,12 @@
-//! Commands that are made to be pasted into a shell. Names of runs, gates and values are untrusted.
+//! Builds commands that people paste into a shell. Names of runs, gates and values are untrusted and therefore quoted.
 
 use std::fmt::Write as _;
 
 use crate::text::is_hazard;
 
-/// Returns a word for a shell: as it is where nothing in it could mean something else, else quoted. What a reader could be
-/// misled by (control, direction and invisible characters) is escaped as the octal bytes of `$'…'`, which bash, zsh, ksh and
-/// POSIX since 2024 read back as the same word.
+/// Returns a word for a shell: unchanged if every character is harmless, else quoted. Control, direction and invisible
+/// characters, which could mislead a reader, are escaped as the octal bytes of `$'…'`; bash, zsh, ksh and POSIX since
+/// 2024 read them back as the same word.
 ///
 /// ```
 /// use prosescope_core::shell::word;
@@ -27,7 +27,7 @@ pub fn word(word: &str) -> String {
     for c in word.chars() {
         match c {
             '\'' | '\\' => out.extend(['\\', c]),
-            // No argument of a program holds it.
+            // An argument of a program cannot contain a NUL.
             '\0' => out.push('\u{fffd}'),
             c if is_hazard(c) => {
                 for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -41,7 +41,8 @@ pub fn word(word: &str) -> String {
     out
 }
 
-/// Returns an option with its value, so that a value which begins with a dash is not taken for another option.
+/// Returns an option with its value. A value that begins with a dash is joined by `=`, so that a shell does not read it
+/// as another option.
 ///
 /// ```
 /// use prosescope_core::shell::option;
@@ -53,8 +54,8 @@ pub fn option(name: &str, value: &str) -> String {
     format!("{name}{between}{}", word(value))
 }
 
-/// Returns a command with its operands and then its options; where an operand begins with a dash, the options come first, and
-/// `--` ends them.
+/// Returns a command with its operands and then its options. If an operand begins with a dash, the options come first,
+/// followed by `--`.
 ///
 /// ```
 /// use prosescope_core::shell::command;

@@ -1,61 +1,60 @@
-//! Where bytes come from: the one door between the core and a shell.
+//! Sources: the interface through which the core reads files and databases that a shell offers.
 //!
-//! A shell implements [`Source`] over whatever it has: a folder on disk, files dropped into a browser, a local
-//! server. The core decides what the files are and which to read; it never writes, and it asks for parts, never
-//! for a whole large file.
+//! A shell implements [`Source`] over a folder on disk, files dropped into a browser, or a local server. The core
+//! decides what each file is and which ones to read. It never writes, and it reads large files in parts.
 
 use crate::database::{Database, DecodeError, Limits};
 use crate::issue::Issue;
 use crate::time::Stamp;
 
-/// What a removed folder is called until it is gone.
+/// Prefix of a folder's name while the folder is being removed.
 pub const TRASH: &str = ".trash-";
 
 /// A file that a source offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
-    /// Path relative to the source, `/` between its parts, no `.` or `..`.
+    /// Path relative to the source, with `/` between its parts and without `.` or `..`.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub len: u64,
-    /// When it was last changed, where the source knows.
+    /// Time of the last change, if the source knows it.
     pub modified: Option<Stamp>,
 }
 
-/// Why a source could not give what was asked for.
+/// The reason why a source could not return a file or database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no file {0}")]
     NotFound(String),
     /// The file changed since it was listed.
     #[error("{0} changed since it was opened; open it again")]
     Changed(String),
-    /// The file is there but cannot be read.
+    /// The file exists but cannot be read.
     #[error("{path} cannot be read: {cause}")]
     Unreadable {
         /// The file.
         path: String,
-        /// What went wrong.
+        /// The cause of the failure.
         cause: String,
     },
-    /// A database was refused; the message says what was found, why, and what to do next.
+    /// A database was refused; the message names the finding, the reason and the next step.
     #[error("{path}: {cause}")]
     Database {
         /// The file.
         path: String,
-        /// What was found and why it cannot be opened.
+        /// The finding, and why the database cannot be opened.
         cause: String,
         /// What to do next.
         next: String,
-        /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is
-        /// there cannot be understood.
+        /// True if reading failed (permission, lock, I/O error), so that another try may succeed; false if the content
+        /// cannot be understood.
         failed: bool,
     },
 }
 
 impl SourceError {
-    /// Why a database is not read.
+    /// Returns the error for a database that could not be decoded.
     pub fn of_database(path: &str, error: &DecodeError) -> SourceError {
         SourceError::Database {
             path: path.to_owned(),
@@ -66,30 +65,30 @@ impl SourceError {
     }
 }
 
-/// A set of files that can be read in parts, and databases among them that can be opened.
+/// A set of files that can be read in parts, with databases among them that can be opened.
 pub trait Source {
-    /// What to call it to a person: a path, a dropped folder's name.
+    /// Returns the name of the source for people: a path, or a dropped folder's name.
     fn label(&self) -> String;
 
-    /// The name of the folder that it lies in: its own, or that of the folder around a single file; empty where that is not
-    /// known. A run's folder is named as the run.
+    /// Returns the name of the source's own folder, or of the folder around a single file; empty if that is unknown. A
+    /// run's folder has the name of the run.
     fn folder(&self) -> String {
         let label = self.label();
         let path = label.trim_end_matches(['/', '\\']);
         path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
     }
 
-    /// All files, in order of path.
+    /// Returns all files, in order of path.
     fn files(&self) -> &[FileEntry];
 
-    /// The file at a path.
+    /// Returns the file at a path.
     fn file(&self, path: &str) -> Option<&FileEntry> {
         let files = self.files();
         let at = files.binary_search_by(|f| f.path.as_str().cmp(path)).ok()?;
         files.get(at)
     }
 
-    /// The files whose path begins with `prefix` (a folder's path ending in `/`), in order of path.
+    /// Returns the files whose path begins with `prefix` (a folder's path ending in `/`), in order of path.
     fn below(&self, prefix: &str) -> &[FileEntry] {
         let files = self.files();
         let start = files.partition_point(|f| f.path.as_str() < prefix);
@@ -98,22 +97,23 @@ pub trait Source {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// Up to `len` bytes of a file from `offset`; fewer at its end.
+    /// Reads up to `len` bytes of a file from `offset`; returns fewer at its end.
     ///
     /// # Errors
-    /// When the file is not there, changed, or cannot be read.
+    /// If the file does not exist, changed, or cannot be read.
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError>;
 
-    /// Opens a database read-only, bounded by `limits`, and without a trace: the file and its folder stay as they are, byte
-    /// for byte. Of a SQLite file, the shell opens a connection and gives [`crate::sqlite::Sqlite::of_source`]. A store that
-    /// keeps many runs gives a reader that sees the rows of the run at this path alone.
+    /// Opens a database read-only, bounded by `limits`. The file and its folder stay unchanged, byte for byte. For a
+    /// SQLite file, the shell opens a connection and passes it to [`crate::sqlite::Sqlite::of_source`]. A store of many
+    /// runs returns a reader that sees only the rows of the run at this path.
     ///
     /// # Errors
-    /// When it cannot be opened without writing, with what to do next.
+    /// If the database cannot be opened without writing; the error contains the next step.
     fn database(&self, path: &str, limits: &Limits) -> Result<Box<dyn Database>, SourceError>;
 
-    /// Opens a reader of the rows of all runs, where one store keeps them, each at the place `runs/{id}`: a list then asks
-    /// this reader once, and only runs that did not end by themselves. `None`: each run lies in a place of its own.
+    /// Opens a reader of the rows of all runs, if one store keeps them. Each run is at the place `runs/{id}`. A list of
+    /// runs then needs only this reader, plus one read of each run that did not end by itself. Returns `None` if each
+    /// run has a place of its own.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -121,7 +121,7 @@ pub trait Source {
         Ok(None)
     }
 
-    /// The same for the rows of these runs, by their ids.
+    /// Opens the same reader for the runs with these ids only.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -133,23 +133,23 @@ pub trait Source {
         Ok(None)
     }
 
-    /// How many runs there are besides those that are listed, where only some of a store of many are.
+    /// Returns how many runs exist besides the listed ones, if the list of a large store is cut.
     fn more_runs(&self) -> u32 {
         0
     }
 
-    /// Hears which places will be read, the next one first: folders' paths, or files'. Where each read takes long, those of
-    /// some may be made together.
+    /// Announces the places (paths of folders or files) that will be read next, in order. A source whose reads are slow
+    /// may fetch several of them together.
     fn expect(&self, _places: &mut dyn Iterator<Item = &str>) {}
 
-    /// What the shell had to do to open the database, when a person should know (an empty `-wal` was assumed,
-    /// a hot journal was rolled back in a copy). Asked after [`Source::database`].
+    /// Returns notes on how the shell opened the database, if a person should know (an empty `-wal` was assumed, a hot
+    /// journal was rolled back in a copy). Called after [`Source::database`].
     fn notes(&self, _path: &str) -> Vec<Issue> {
         Vec::new()
     }
 
-    /// When the run at a place (a folder's path, or a file's) was made, as finely as the source knows; nanoseconds since
-    /// 1970 UTC. Asked only to order runs whose ids name the same second.
+    /// Returns the time when the run at a place (path of a folder or file) was made, in nanoseconds since 1970 UTC, as
+    /// finely as the source knows it. Used only to order runs whose ids name the same second.
     fn made(&self, place: &str) -> Option<i128> {
         let program = format!("{place}/program.prose");
         let file = self
@@ -159,27 +159,27 @@ pub trait Source {
         Some(i128::from(millis) * 1_000_000)
     }
 
-    /// Whether single files were given without the folder that they lie in: what they name beside them was then not given,
-    /// rather than lost.
+    /// Returns whether single files were given without their folder. Files that they refer to are then not reported as
+    /// lost.
     fn is_loose(&self) -> bool {
         false
     }
 
-    /// Whether several machines share the store: a file that its rows name may then lie on another one.
+    /// Returns whether several machines share the store, so that a file named in a row may be on another machine.
     fn is_shared(&self) -> bool {
         false
     }
 
-    /// What a person should know of the listing: folders that were left out, or that cannot be listed.
+    /// Returns issues of the listing itself: folders that were left out or cannot be listed.
     fn listed(&self) -> Vec<Issue> {
         Vec::new()
     }
 }
 
-/// Folders that hold no runs and very many files.
+/// Folders that contain very many files but not runs; a listing leaves them out.
 const LEFT_OUT: [&str; 3] = [".git", "node_modules", "target"];
 
-/// Parts of a run, and what runs lie in: folders of any name may be in there.
+/// Folders of a run, and the folders around runs. Their subfolders may have any name, including one of [`LEFT_OUT`].
 const RUN_PARTS: [&str; 8] = [
     ".prose",
     "runs",
@@ -191,9 +191,9 @@ const RUN_PARTS: [&str; 8] = [
     "workspace",
 ];
 
-/// Whether a folder below the one that was named is listed: its path, `/` between its parts.
+/// Returns whether a listing includes this folder below the named one; `/` separates the parts of its path.
 ///
-/// Shells that leave a folder out say so: [`left_out`].
+/// A shell that leaves a folder out reports it with [`left_out`].
 pub fn is_listed(folder: &str) -> bool {
     if is_trash(folder) {
         return false;
@@ -203,13 +203,14 @@ pub fn is_listed(folder: &str) -> bool {
     !LEFT_OUT.contains(&name) || (name != ".git" && parts.any(|part| RUN_PARTS.contains(&part)))
 }
 
-/// Whether a folder is a run that is being removed ([`crate::upkeep::clean`]): never a run again, nor half of one.
+/// Returns whether a folder belongs to a run that is being removed ([`crate::upkeep::clean`]). Such a folder is not
+/// listed.
 fn is_trash(folder: &str) -> bool {
     let name = folder.trim_end_matches('/').rsplit('/').next();
     name.is_some_and(|name| name.starts_with(TRASH))
 }
 
-/// Says which folders were left out of a listing.
+/// Returns a note that names the folders that a listing left out.
 pub fn left_out(folders: &[String]) -> Option<Issue> {
     let folders: Vec<&str> = folders
         .iter()
@@ -251,14 +252,14 @@ const FILES: [&str; 6] = [
     "x_events.jsonl",
 ];
 
-/// The name of what lies at a path, and of the folder it lies in.
+/// Splits a path into its last part and the name of the folder around it.
 fn name_and_above(path: &str) -> (&str, &str) {
     let mut parts = path.rsplit('/');
     let name = parts.next().unwrap_or(path);
     (name, parts.next().unwrap_or_default())
 }
 
-/// Whether a file of this name belongs into one of a run's folders.
+/// Returns whether a file of this name belongs in one of a run's folders.
 fn is_file_of(name: &str, above: &str) -> bool {
     match above {
         "gates" => name.ends_with(".json"),
@@ -267,7 +268,7 @@ fn is_file_of(name: &str, above: &str) -> bool {
     }
 }
 
-/// Whether a folder of this name belongs into one of a run's folders.
+/// Returns whether a folder of this name belongs in one of a run's folders.
 fn is_folder_of(name: &str, above: &str) -> bool {
     match above {
         "agents" => !name.contains('.'),
@@ -276,7 +277,8 @@ fn is_folder_of(name: &str, above: &str) -> bool {
     }
 }
 
-/// Says that a link stands where a part of a run would: what it leads to may lie outside of the run, and is not read.
+/// Returns an issue for a link at the place of a part of a run. Links are not followed, because the target may be
+/// outside the run.
 pub fn link(path: &str) -> Option<Issue> {
     let (name, above) = name_and_above(path);
     let holds = FOLDERS.contains(&name) || FILES.contains(&name) || is_file_of(name, above);
@@ -292,7 +294,7 @@ pub fn link(path: &str) -> Option<Issue> {
     })
 }
 
-/// What stands at a place that holds a plain file or a folder, and is neither, or the other.
+/// The kind of entry found where a part of a run was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odd {
     /// A pipe, a socket or a device.
@@ -303,7 +305,8 @@ pub enum Odd {
     File,
 }
 
-/// Says that something else stands where a part of a run would: what that part says is not known, and is not "nothing".
+/// Returns an issue for an entry of the wrong kind at the place of a part of a run. Without the issue, that part would
+/// look empty.
 pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
     const ENDS: [&str; 5] = [".md", ".json", ".jsonl", ".db", ".prose"];
     let (name, above) = name_and_above(path);
@@ -329,10 +332,10 @@ pub fn misplaced(path: &str, found: Odd) -> Option<Issue> {
     })
 }
 
-/// Says that a browser may have kept files of this folder back without a word.
+/// Returns a warning that the browser may have withheld files of this folder.
 ///
-/// Chromium gives a page that was opened from disk only files with names that are harmless on every system, and tells it
-/// nothing of the others.
+/// Chromium gives a page that was opened from disk only files whose names are harmless on every system, and does not
+/// report the others.
 pub fn names_hidden(folder: &str) -> Issue {
     let message = format!(
         "Some files of {folder} may be missing: a page opened from disk does not receive dropped files with < > : \" | ? * in their names, or with a dot, a blank or .lnk at the end"
@@ -341,10 +344,10 @@ pub fn names_hidden(folder: &str) -> Issue {
         .hint("Use \u{201c}Open folder\u{2026}\u{201d}, or `prosescope view`.")
 }
 
-/// The rule of [`names_hidden`].
+/// The rule name of [`names_hidden`].
 pub const NAMES_HIDDEN: &str = "names-hidden";
 
-/// Whether a browser may keep a dropped file of this path back.
+/// Returns whether a browser may withhold a dropped file with this path.
 pub fn is_hidden_name(path: &str) -> bool {
     let is_odd = |part: &str| {
         part.contains(['<', '>', ':', '"', '|', '?', '*'])
@@ -354,7 +357,7 @@ pub fn is_hidden_name(path: &str) -> bool {
     path.split('/').any(|part| !part.is_empty() && is_odd(part))
 }
 
-/// Says which files a browser named but did not give.
+/// Returns an issue that names the files which a browser listed but did not provide.
 pub fn not_given(files: &[String]) -> Option<Issue> {
     let first = files.first()?;
     let message = match files.len() - 1 {

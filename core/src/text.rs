@@ -1,14 +1,14 @@
-//! Texts: how they are held, and made safe for a terminal.
+//! Shared texts, and functions that make text safe and short for display.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// A text that many rows share: a statement, a status, an error. Cloning it is free.
+/// A text shared by many rows: a statement, a status, an error. Cloning it is cheap.
 pub type Text = Arc<str>;
 
-/// Escapes what a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format and invisible
-/// characters (errata R6). Line breaks and tabs stay when `lines` is set; a carriage return
-/// never does.
+/// Escapes the characters that a terminal would act on or hide: C0, C1 and DEL, bidirectional controls, other format
+/// and invisible characters (errata R6). Keeps line breaks and tabs if `lines` is set; a carriage return is always
+/// escaped.
 ///
 /// ```
 /// use prosescope_core::text::escape;
@@ -31,9 +31,10 @@ pub fn escape(text: &str, lines: bool) -> String {
     out
 }
 
-/// Escapes in a JSON document what [`escape`] escapes in text: its writer left DEL, C1 and format characters as they are.
+/// Escapes in a JSON document the characters that [`escape`] escapes in text, because JSON writers leave DEL, C1 and
+/// format characters unescaped.
 ///
-/// They stand in strings only, where the escape means the same character; the line breaks between the values stay.
+/// These characters occur only in strings, where the escape means the same character; line breaks between values stay.
 ///
 /// ```
 /// use prosescope_core::render::text::escape_json;
@@ -53,9 +54,9 @@ pub fn escape_json(document: &str) -> String {
     out
 }
 
-/// Whether a terminal or a reader could be misled by it: control and format characters (Cc, Cf), separators of lines,
-/// and whatever is drawn as nothing (Unicode's Default_Ignorable_Code_Point) but the two selectors that emoji are
-/// written with.
+/// Returns whether a character could mislead a terminal or a reader: control and format characters (Cc, Cf), line
+/// separators, and characters that are drawn as nothing (Unicode's Default_Ignorable_Code_Point), except the two
+/// selectors used in emoji.
 pub fn is_hazard(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -67,7 +68,7 @@ pub fn is_hazard(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text on one line, cut at `most` characters.
+/// Returns a text on one line, cut at `most` characters.
 pub(crate) fn short(text: &str, most: usize) -> String {
     let mut out = String::new();
     for (n, c) in text.trim().chars().enumerate() {
@@ -80,7 +81,7 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns the first lines of a text: so many, or all that it has.
+/// Returns the first `most` lines of a text.
 pub(crate) fn first_lines(text: &str, most: usize) -> &str {
     let mut ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     let Some(last) = most.checked_sub(1) else {
@@ -90,7 +91,7 @@ pub(crate) fn first_lines(text: &str, most: usize) -> &str {
     end.and_then(|(at, _)| text.get(..=at)).unwrap_or(text)
 }
 
-/// A text, cut at `most` characters.
+/// Returns a text cut at `most` characters.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or(text)),
@@ -116,7 +117,7 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A number of bytes in words: `812 B`, `4.1 KB`, `1.9 MB`.
+/// Returns a number of bytes with a unit: `812 B`, `4.1 KB`, `1.9 MB`.
 pub fn bytes(n: u64) -> String {
     match n {
         0..1000 => format!("{n} B"),
@@ -126,13 +127,13 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a path is plain: `/` between its parts, no part empty, `.` or `..`, no root, no drive, no NUL.
-/// Only such paths are read (errata R4, R5).
+/// Returns whether a path is plain: `/` between its parts; no part empty, `.` or `..`; no root, drive or NUL. Only
+/// plain paths are read (errata R4, R5).
 pub fn is_plain_path(path: &str) -> bool {
     !path.is_empty()
         && !path.contains('\0')

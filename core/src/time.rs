@@ -1,8 +1,8 @@
-//! Instants as runs record them, and how shells show them.
+//! Times as runs record them, and how shells display them.
 //!
 //! Runs mix `YYYY-MM-DD HH:MM:SS` (SQLite's `datetime('now')`, UTC), `…T…Z` and offsets in one column
-//! (docs/reference/formats.md). All are read to milliseconds since 1970 UTC; what cannot be read is kept as written and
-//! shown as it is. Missing times are shown as missing.
+//! (docs/reference/formats.md). All become milliseconds since 1970 UTC; an unreadable time is kept and shown as
+//! written. Missing times are shown as missing.
 //!
 //! ```
 //! use prosescope_core::time::Stamp;
@@ -23,21 +23,21 @@ use crate::text::Text;
 /// A day in milliseconds.
 pub const DAY: i64 = 86_400_000;
 
-/// A time as recorded: an instant when it can be read, else the text. As JSON RFC 3339 in UTC, or that text.
+/// A recorded time: an instant if readable, else the recorded text. In JSON: RFC 3339 in UTC, or that text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "string"))]
 pub enum Stamp {
     /// Milliseconds since 1970-01-01 UTC.
     At(i64),
-    /// A time of day that names no zone (`2026-02-10T23:32:23`): milliseconds since 1970-01-01 as if that were UTC.
+    /// A time of day without a zone (`2026-02-10T23:32:23`), in milliseconds since 1970-01-01 as if it were UTC.
     Zoneless(i64),
-    /// What could not be read as a time, as written.
+    /// A text that is not a readable time, as written.
     Odd(Text),
 }
 
 impl Stamp {
-    /// Reads a time. A blank before the time of day makes it UTC, as SQLite's `datetime('now')` writes it; a `T` does so
-    /// with an offset or a `Z` alone.
+    /// Parses a time. A time without an offset counts as UTC if a blank separates date and time (SQLite's
+    /// `datetime('now')` writes that form); with a `T`, an offset or a `Z` is needed for that.
     pub fn parse(text: &str) -> Stamp {
         let trimmed = text.trim();
         match parse_millis(trimmed) {
@@ -47,7 +47,7 @@ impl Stamp {
         }
     }
 
-    /// Milliseconds since 1970 UTC, when it could be read.
+    /// Returns milliseconds since 1970 UTC, if the time is readable.
     pub fn millis(&self) -> Option<i64> {
         match self {
             Stamp::At(ms) | Stamp::Zoneless(ms) => Some(*ms),
@@ -57,7 +57,7 @@ impl Stamp {
 }
 
 impl Stamp {
-    /// To the minute, in UTC, as a list or a sentence shows it: `2026-01-25 12:55`; what is no time stays as written.
+    /// Returns the time to the minute, in UTC, for lists: `2026-01-25 12:55`; an unreadable time stays as written.
     pub fn minute(&self) -> String {
         let text = self.to_string();
         match (self.millis(), text.get(..16)) {
@@ -66,8 +66,8 @@ impl Stamp {
         }
     }
 
-    /// In a sentence, to the minute: `25 Jan 2026, 12:55 UTC`. A time that names no zone gets none; what is no time stays as
-    /// written.
+    /// Returns the time to the minute, for sentences: `25 Jan 2026, 12:55 UTC`. A time without a zone gets no `UTC`; an
+    /// unreadable time stays as written.
     pub fn spoken(&self) -> String {
         let zone = match self {
             Stamp::At(_) => " UTC",
@@ -95,7 +95,7 @@ impl fmt::Display for Stamp {
     }
 }
 
-/// A text: RFC 3339 in UTC, or as recorded.
+/// The schema of a text: RFC 3339 in UTC, or as recorded.
 #[cfg(feature = "openapi")]
 impl utoipa::PartialSchema for Stamp {
     fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for Stamp {
     }
 }
 
-/// Whether a time has a `T` before its time of day, and nothing behind it.
+/// Returns whether a time has a `T` before its time of day and neither an offset nor a `Z` after it.
 fn names_no_zone(text: &str) -> bool {
     let of_day = text.split_once('T').map(|(_, of_day)| of_day);
     of_day.is_some_and(|of_day| {
@@ -164,8 +164,8 @@ fn parse_millis(text: &str) -> Option<i64> {
         .map(|at| at.and_utc().timestamp_millis())
 }
 
-/// The two forms that nearly every row has, `YYYY-MM-DD HH:MM:SS` and `YYYY-MM-DDTHH:MM:SSZ`, without trying the
-/// others first: a run may have a hundred thousand rows.
+/// Parses the two forms of nearly every row, `YYYY-MM-DD HH:MM:SS` and `YYYY-MM-DDTHH:MM:SSZ`. Trying the other forms
+/// first would be slow for a run of a hundred thousand rows.
 fn plain_millis(text: &[u8]) -> Option<i64> {
     let text = text.strip_suffix(b"Z").unwrap_or(text);
     let at: &[u8; 19] = text.try_into().ok()?;
@@ -185,7 +185,7 @@ fn plain_millis(text: &[u8]) -> Option<i64> {
         .map(|at| at.and_utc().timestamp_millis())
 }
 
-/// A duration in the words of the viewer: `41s`, `2m 40s`, `3h 12m`, `3d 4h`; milliseconds below a second.
+/// Returns a duration as the viewer shows it: `41s`, `2m 40s`, `3h 12m`, `3d 4h`; below a second in milliseconds.
 pub fn human_duration(ms: i64) -> String {
     let ms = ms.max(0);
     let (s, m, h, d) = (ms / 1000, ms / 60_000, ms / 3_600_000, ms / 86_400_000);
@@ -202,7 +202,7 @@ pub fn human_duration(ms: i64) -> String {
     }
 }
 
-/// A duration in its largest unit, for columns: `322d`, `5h`, `12m`, `40s`.
+/// Returns a duration in its largest unit, for columns: `322d`, `5h`, `12m`, `40s`.
 pub fn rough_duration(ms: i64) -> String {
     let words = human_duration(ms.max(0) / 1000 * 1000);
     match words.split(' ').next() {

@@ -1,7 +1,7 @@
-//! How long a gate waits: the duration of a program, its deadline, and how both are shown.
+//! Timeouts of gates: parses a program's duration, computes the deadline, and formats both.
 //!
-//! The grammar is that of errata F5: units d, h, m, s, each at most once, the largest first, a whole
-//! number before each, blanks only around it.
+//! The grammar (errata F5): units d, h, m, s, each at most once, the largest first, each after a whole number; blanks
+//! are allowed only around the whole duration.
 //!
 //! | text | seconds | SQLite modifiers |
 //! |---|---|---|
@@ -29,7 +29,7 @@ use thiserror::Error;
 
 use crate::time::human_duration;
 
-/// Milliseconds of 10000-01-01 UTC: from there on SQLite's `datetime` is NULL, and a gate would never expire.
+/// Milliseconds of 10000-01-01 UTC. From this time on, SQLite's `datetime` returns NULL, so a gate would never expire.
 pub const END_OF_TIME_MS: i64 = 253_402_300_800_000;
 
 /// The units, largest first: letter, seconds, SQLite's word.
@@ -49,31 +49,31 @@ pub struct Timeout {
     seconds: u64,
 }
 
-/// What is wrong with a duration. Characters are counted from 1, blanks around it included.
+/// The fault of a duration. Characters are counted from 1, including blanks at the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TimeoutError {
-    /// Nothing but blanks.
+    /// The text is empty or blank.
     #[error("the timeout is empty: write a number and a unit, such as `30s`, `4h`, or `2h30m`")]
     Empty,
-    /// Something else where a number must be.
+    /// A number was expected.
     #[error("{found} at character {at}: expected a whole number{}", hint(.found))]
     ExpectedNumber {
         /// Position of the character.
         at: usize,
-        /// What stands there.
+        /// The character found instead.
         found: Found,
     },
-    /// Something else where a unit must be.
+    /// A unit was expected.
     #[error("{found} at character {at}: expected a unit after `{number}`: d, h, m or s{}", hint(.found))]
     ExpectedUnit {
         /// Position of the character, or of the end.
         at: usize,
-        /// What stands there.
+        /// The character found instead.
         found: Found,
-        /// The number before it.
+        /// The number before the missing unit.
         number: String,
     },
-    /// A unit twice.
+    /// A unit occurs twice.
     #[error("`{unit}` at character {at} is there for the second time: give each unit once")]
     Repeated {
         /// Position of the unit.
@@ -92,12 +92,12 @@ pub enum TimeoutError {
         unit: char,
     },
     /// All numbers are zero.
-    #[error("`{text}` is no time at all: the sum must be above zero")]
+    #[error("`{text}` is not a duration: the sum must be above zero")]
     Zero {
         /// The duration.
         text: String,
     },
-    /// Too large to count.
+    /// A number is too large to count.
     #[error(
         "the number at character {at} is too large: the deadline must be before the year 10000"
     )]
@@ -115,7 +115,7 @@ pub enum TimeoutError {
     },
 }
 
-/// What stands at a place.
+/// The character or the end, at the place of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     /// The end of the text.
@@ -146,10 +146,10 @@ fn hint(found: &Found) -> &'static str {
 }
 
 impl Timeout {
-    /// Reads a duration (errata F5).
+    /// Parses a duration (errata F5).
     ///
     /// # Errors
-    /// What is wrong, where, and what was expected there.
+    /// [`TimeoutError`] names the fault, its position, and the expected text.
     pub fn parse(text: &str) -> Result<Timeout, TimeoutError> {
         let trimmed = text.trim();
         if trimmed.is_empty() {
@@ -196,7 +196,7 @@ impl Timeout {
                 *slot = Some(count);
                 seconds.checked_add(count.checked_mul(length)?)
             });
-            // No deadline before the year 10000 is further from any other time than all years.
+            // Caps the sum: no deadline before the year 10000 can be further away than all those years.
             seconds = sum
                 .filter(|sum| i64::try_from(*sum).is_ok_and(|sum| sum < END_OF_TIME_MS / 1000))
                 .ok_or(too_large)?;
@@ -213,18 +213,18 @@ impl Timeout {
         })
     }
 
-    /// The text as it was written, for display.
+    /// Returns the text as written, for display.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Its length in seconds.
+    /// Returns the length in seconds.
     pub fn seconds(&self) -> u64 {
         self.seconds
     }
 
-    /// What SQLite's `datetime('now', …)` takes, one modifier a unit: `'+2 hours +30 minutes'` in one gives NULL
-    /// (errata G12).
+    /// Returns the modifiers for SQLite's `datetime('now', …)`, one for each unit, because SQLite returns NULL for `'+2
+    /// hours +30 minutes'` in one modifier (errata G12).
     pub fn sqlite_modifiers(&self) -> Vec<String> {
         self.counts
             .iter()
@@ -237,10 +237,10 @@ impl Timeout {
             .collect()
     }
 
-    /// The deadline of a gate created at `from_ms`, both in milliseconds since 1970 UTC.
+    /// Returns the deadline of a gate created at `from_ms`; both are milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// [`TimeoutError::DeadlineTooFar`] when it is not before the year 10000.
+    /// [`TimeoutError::DeadlineTooFar`] if the deadline is not before the year 10000.
     pub fn deadline(&self, from_ms: i64) -> Result<i64, TimeoutError> {
         i64::try_from(self.seconds)
             .ok()
@@ -261,7 +261,8 @@ impl FromStr for Timeout {
     }
 }
 
-/// How far a deadline is: `expires in 3h 12m`, `expired 5m ago`. At the deadline itself it is not past yet.
+/// Returns how far away a deadline is: `expires in 3h 12m`, `expired 5m ago`. A gate is not expired at the deadline
+/// itself.
 pub fn expires_in(deadline_ms: i64, now_ms: i64) -> String {
     let left = deadline_ms.saturating_sub(now_ms);
     if left < 0 {

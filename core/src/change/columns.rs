@@ -1,31 +1,31 @@
-//! The columns that a change writes: the one list that tables, lines of logs and files of gates go by.
+//! The columns that each change writes. Tables, log lines and gate files all use this one list.
 
 use serde_json::{Map, Value};
 
 use super::{AuditRow, Change, ExecutionRow, GateResolution, GateRow, ImportRow};
 use crate::schema;
 
-/// Columns by the documents' names, and what they are to hold; NULL where nothing is known.
+/// Columns by OpenProse's names, with the new values; an unknown value is NULL.
 pub type Columns = Vec<(&'static str, Value)>;
 
-/// A row as a change leaves it.
+/// A row after a change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// The table.
     pub table: &'static str,
-    /// Which row it is.
+    /// The columns that identify the row.
     pub key: Columns,
-    /// What it holds besides, whether it was there before or not.
+    /// The other columns, set in a new row and in an existing one.
     pub columns: Columns,
-    /// What else a new one is given.
+    /// Further columns, set in a new row only.
     pub first: Columns,
 }
 
 impl Change {
-    /// What a change makes of a row of `run`; `None` for what is a file.
+    /// Returns the row that a change writes in a run; `None` for a change of a file.
     pub fn stored(&self, run: &str) -> Option<Stored> {
         let mut first = Vec::new();
-        // The table, how many of the columns are the key, and all of them.
+        // Each tuple: the table, the number of leading columns that form the key, and all columns.
         let (table, key, mut columns) = match self {
             Change::Attachment(_) => return None,
             Change::Run(row) => {
@@ -92,13 +92,14 @@ impl Change {
                 ("agent_segments", 2, columns)
             }
             Change::Import(row) => ("imports", 1, row.columns()),
-            // What a decision writes is written here, too: a DEFAULT of the table decides nothing.
+            // Also sets the columns of a decision, so that a DEFAULT in the table cannot decide a gate.
             Change::Gate(row) => {
                 let open = ["resolved_at", "resolved_by", "resolution_comment"];
                 let open = open.map(|column| (column, Value::Null));
                 ("gates", 2, [row.columns(), open.to_vec()].concat())
             }
-            // Whose run it is may be NULL (errata G11): the time tells it from one of the same name.
+            // `run_id` may be NULL (errata G11), so the time is part of the key: it distinguishes gates of the same
+            // name.
             Change::ResolveGate(row) => ("gates", 3, row.columns()),
             Change::Audit(row) => ("gate_audit_log", 1, row.columns()),
         };
@@ -113,7 +114,7 @@ impl Change {
 }
 
 impl ExecutionRow {
-    /// A row of `execution`.
+    /// Returns the columns of a row of `execution`.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.into()),
@@ -130,7 +131,7 @@ impl ExecutionRow {
 }
 
 impl ImportRow {
-    /// A row of `imports`.
+    /// Returns the columns of a row of `imports`.
     pub fn columns(&self) -> Columns {
         vec![
             ("alias", self.alias.as_str().into()),
@@ -143,7 +144,7 @@ impl ImportRow {
 }
 
 impl GateRow {
-    /// A row of `gates`.
+    /// Returns the columns of a row of `gates`.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.as_str().into()),
@@ -162,7 +163,7 @@ impl GateRow {
 }
 
 impl GateResolution {
-    /// What is written into a row of `gates`, but for its metadata, which keeps other keys.
+    /// Returns the columns of a decision in `gates`, without the metadata, whose other keys must stay.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.as_str().into()),
@@ -175,7 +176,7 @@ impl GateResolution {
 }
 
 impl AuditRow {
-    /// A row of `gate_audit_log`.
+    /// Returns the columns of a row of `gate_audit_log`.
     pub fn columns(&self) -> Columns {
         vec![
             ("id", self.id.into()),
@@ -185,18 +186,18 @@ impl AuditRow {
             ("principal", filled(&self.principal)),
             ("comment", self.comment.clone().into()),
             ("timestamp", filled(&self.at)),
-            // A text in every form: what the chain's hash was taken over stays as it is, letter by letter.
+            // Stored as text in every store: the chain's hash covers this text byte for byte.
             ("metadata", filled(&self.metadata)),
         ]
     }
 }
 
-/// A text that is NULL where nothing is known.
+/// Returns the text, or NULL if it is empty.
 fn filled(text: &str) -> Value {
     Some(text).filter(|text| !text.is_empty()).into()
 }
 
-/// Metadata, which is NULL where there is none.
+/// Returns the metadata, or NULL if it is empty.
 fn object(metadata: &Map<String, Value>) -> Value {
     match metadata.is_empty() {
         true => Value::Null,

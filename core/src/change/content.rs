@@ -1,25 +1,25 @@
-//! What a value is made of on its way in.
+//! The content of values and attachments that a change writes.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The bytes of a value, or of a file beside the rows.
+/// The bytes of a value or of an attachment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// Held in memory.
     Held(Arc<Vec<u8>>),
-    /// Too long to be held: whoever gives the command handed the bytes to the store, which copies them in order.
+    /// Too long for memory: the shell passed the bytes to the store, which copies them in the order of the changes.
     Staged(Staged),
 }
 
-/// What is known of bytes that are not held.
+/// The known facts about bytes that are not in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Staged {
-    /// How many bytes they are: more than [`crate::write::LARGE`], or they would be held.
+    /// Number of bytes; more than [`crate::write::LARGE`], since shorter content is held in memory.
     pub len: u64,
     /// Whether all of them are UTF-8 text.
     pub is_text: bool,
-    /// How they begin, for a summary.
+    /// The first bytes, for a summary.
     pub beginning: Vec<u8>,
 }
 
@@ -36,7 +36,7 @@ impl From<Vec<u8>> for Content {
 }
 
 impl Content {
-    /// How many bytes it is.
+    /// Returns the number of bytes.
     #[must_use]
     pub fn len(&self) -> u64 {
         match self {
@@ -45,13 +45,13 @@ impl Content {
         }
     }
 
-    /// Whether it has no bytes.
+    /// Returns whether the content is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The text that it is, where it is text and held.
+    /// Returns the whole text, if the content is text and in memory.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Content::Held(bytes) => std::str::from_utf8(bytes).ok(),
@@ -59,7 +59,7 @@ impl Content {
         }
     }
 
-    /// How its text begins; `None` when it is no text.
+    /// Returns the beginning of the text; `None` if the content is not text.
     pub(crate) fn beginning(&self) -> Option<Cow<'_, str>> {
         match self {
             Content::Held(_) => self.text().map(Cow::Borrowed),

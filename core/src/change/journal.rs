@@ -2,42 +2,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::is_plain_path;
 
-/// The journal of a run folder: a JSON array of the [`FileChange`]s that one command makes, as long as they are made.
-/// It is on disk before the first of them; whoever writes next does what is left of it, and whoever reads takes it as
-/// done ([`crate::decode::folder::as_written`]).
+/// The journal of a run folder: a JSON array of the [`FileChange`]s of one command, which exists while they are being
+/// made. The journal is written before the first change. After a crash, the next writer completes the changes, and
+/// readers treat them as done ([`crate::decode::folder::as_written`]).
 pub const JOURNAL: &str = "x_journal.json";
 
-/// One thing that is done to a file; its path is inside the run's folder.
+/// A change to one file; its path is inside the run's folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FileChange {
-    /// Lines at the end of a log that is `at` bytes long.
+    /// Appends lines to a log that is `at` bytes long.
     Append {
         /// The log.
         path: String,
-        /// Its length.
+        /// The log's length in bytes before the change.
         at: u64,
         /// The lines.
         text: String,
     },
-    /// A whole file.
+    /// Writes a whole file.
     Write {
         /// The file.
         path: String,
         /// Its text.
         text: String,
-        /// Where the file that was there is kept.
+        /// The path to which an earlier file is moved, so that it is not lost.
         keep: Option<String>,
     },
 }
 
 impl FileChange {
-    /// The file.
+    /// Returns the path of the changed file.
     pub fn path(&self) -> &str {
         let (FileChange::Append { path, .. } | FileChange::Write { path, .. }) = self;
         path
     }
 
-    /// Whether it stays inside the run, and in files that this writer writes: a run may come from anywhere.
+    /// Returns whether the path is one that this writer uses, inside the run. A run may come from an untrusted place,
+    /// so its journal is checked before it is applied.
     pub fn is_ours(&self) -> bool {
         let ours = |path: &str| {
             is_plain_path(path)

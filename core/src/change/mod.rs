@@ -1,5 +1,5 @@
-//! What a command changes, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, rendered into
-//! files.
+//! The changes of a command, as data: computed by [`crate::write`], applied by a store, kept in a folder's journal, or
+//! written into files.
 
 mod columns;
 mod content;
@@ -11,37 +11,38 @@ pub use columns::{Columns, Stored};
 pub use content::{Content, Staged};
 pub use journal::{FileChange, JOURNAL};
 
-/// One thing to write. Rows carry their ids: a plan allocates them inside of the transaction. Times are texts as the
-/// store's [`crate::write::Style`] writes them; what is `None` is NULL, or left out of a file.
+/// One change to write. Rows contain their ids, because a plan allocates them inside the transaction. Times are texts
+/// in the format of the store's [`crate::write::Style`]; `None` becomes NULL, or is left out of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// The run's own row, or the head of its state file.
     Run(RunChange),
     /// A new execution row, or line of `x_events.jsonl`.
     Execution(ExecutionRow),
-    /// An execution row is updated, in the in-place style.
+    /// Updates an execution row, in the in-place style.
     UpdateExecution(ExecutionUpdate),
-    /// A file beside the state; it stands before the row that names it, and never replaces another.
+    /// A file in `attachments/`. It is written before the row that names it, and never replaces another file.
     Attachment(AttachmentFile),
-    /// A binding is written; an earlier value of the same name and frame is kept as history (errata B6).
+    /// Writes a binding; an earlier value of the same name and frame is kept as history (errata B6).
     Binding(BindingRow),
-    /// An agent that comes from another store is registered, before its memories and segments; a folder has no place for it.
+    /// Registers an agent copied from another store, before its memories and segments; a folder has no place for this
+    /// row.
     Agent(AgentRow),
-    /// An agent's memory is written; the earlier one is kept as history (errata A1).
+    /// Writes an agent's memory; the earlier memory is kept as history (errata A1).
     Memory(MemoryRow),
-    /// An agent's segment; the agent is registered with its first (errata A1).
+    /// An agent's segment; the first segment also registers the agent (errata A1).
     Segment(SegmentRow),
-    /// An import is registered, or registered anew.
+    /// Registers an import, or updates its registration.
     Import(ImportRow),
     /// A new gate.
     Gate(GateRow),
-    /// A pending gate is decided.
+    /// Decides a pending gate.
     ResolveGate(GateResolution),
-    /// A row of the audit log; it stands before the change that it speaks of (errata G7).
+    /// A row of the audit log; it is written before the change that it records (errata G7).
     Audit(AuditRow),
 }
 
-/// What changes about the run itself; its `updated_at` always does (errata X15).
+/// A change of the run itself; always sets `updated_at` (errata X15).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunChange {
     /// The new status word; `None` leaves it.
@@ -73,7 +74,7 @@ pub struct ExecutionRow {
     pub metadata: Map<String, Value>,
 }
 
-/// What is updated of an execution row (sqlite-earlier.md).
+/// An update of an execution row (sqlite-earlier.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExecutionUpdate {
     /// The row.
@@ -104,8 +105,8 @@ pub struct BindingRow {
     pub name: String,
     /// Its frame, `None` for the root.
     pub execution_id: Option<i64>,
-    /// The frame around its frame: a folder's header says so (errata F2), and a database's row where no row of
-    /// `execution` does.
+    /// The frame around its frame. In a folder, the header of the binding records it (errata F2); in a database, its
+    /// row does if no row of `execution` does.
     pub parent_execution_id: Option<i64>,
     /// Its kind, in a word.
     pub kind: String,
@@ -115,9 +116,9 @@ pub struct BindingRow {
     pub source: Option<String>,
     /// The attachment that holds the value.
     pub attachment: Option<String>,
-    /// When; empty where that is not known.
+    /// Time of writing; empty if unknown.
     pub at: String,
-    /// When it was first written, where that may be another time and no earlier value is kept: empty where that is not known.
+    /// Time of the first writing, if it may differ from `at` and no earlier value is kept; empty if unknown.
     pub created: Option<String>,
 }
 
@@ -128,9 +129,9 @@ pub struct AgentRow {
     pub agent: String,
     /// Its scope, in a word.
     pub scope: String,
-    /// When it was registered; empty where that is not known.
+    /// Time of registration; empty if unknown.
     pub created: String,
-    /// When its memory was last written; empty where that is not known.
+    /// Time of the last change of the memory; empty if unknown.
     pub updated: String,
 }
 
@@ -143,7 +144,7 @@ pub struct MemoryRow {
     pub scope: String,
     /// The memory.
     pub memory: String,
-    /// When.
+    /// Time of writing.
     pub at: String,
 }
 
@@ -156,20 +157,20 @@ pub struct SegmentRow {
     pub scope: String,
     /// Its number, from 1.
     pub number: i64,
-    /// When.
+    /// Time of recording.
     pub at: String,
-    /// What the agent was asked.
+    /// The prompt.
     pub prompt: String,
-    /// What it did.
+    /// A summary of the agent's work.
     pub summary: String,
 }
 
-/// A row of `imports`; in a folder the nested run says it.
+/// A row of `imports`; a folder records an import by its nested run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportRow {
     /// The handle.
     pub alias: String,
-    /// Where it came from.
+    /// The address of the imported program.
     pub source_url: String,
     /// When it was fetched.
     pub fetched: String,
@@ -177,11 +178,11 @@ pub struct ImportRow {
     pub inputs_schema: Option<String>,
     /// JSON.
     pub outputs_schema: Option<String>,
-    /// The run that is made with it, unless it is there: in a folder.
+    /// The nested run to create with the import; only in a folder, and only if the run does not exist yet.
     pub nested: Option<NestedRun>,
 }
 
-/// The run of an import, with nothing recorded yet.
+/// The run of an import, before anything is recorded in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NestedRun {
     /// Its folder inside the run's, `imports/{handle}--{slug}`.
@@ -195,13 +196,13 @@ pub struct NestedRun {
 /// A row of `gates`, or `gates/{id}.pending.json`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateRow {
-    /// Its id, `id#2` when it is met again (errata G1).
+    /// Its id; `id#2` if the program reaches the same gate a second time (errata G1).
     pub id: String,
     /// The run.
     pub run_id: String,
-    /// The execution row that waits at it; it stands before the gate (errata G2).
+    /// The execution row that waits at the gate; it is written before the gate (errata G2).
     pub execution_id: Option<i64>,
-    /// What the approver is asked.
+    /// The question to the approver.
     pub prompt: Option<String>,
     /// A JSON list of principals.
     pub allow: String,
@@ -209,15 +210,15 @@ pub struct GateRow {
     pub timeout: Option<String>,
     /// The deadline (errata G5).
     pub timeout_at: Option<String>,
-    /// What the program does on a rejection.
+    /// The program's action on a rejection.
     pub on_reject: Option<String>,
-    /// When.
+    /// Time of creation.
     pub created: String,
-    /// More; empty is NULL.
+    /// Further keys; empty becomes NULL.
     pub metadata: Map<String, Value>,
 }
 
-/// How a gate was decided.
+/// The decision of a gate.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GateResolution {
     /// The gate.
@@ -226,11 +227,11 @@ pub struct GateResolution {
     pub run_id: String,
     /// `approved`, `rejected` or `timeout`.
     pub status: String,
-    /// When.
+    /// Time of the decision.
     pub at: String,
-    /// Who, as claimed.
+    /// The principal, as claimed by the caller.
     pub by: String,
-    /// Why.
+    /// The reason given.
     pub comment: Option<String>,
     /// Keys of `metadata` to set.
     pub metadata: Map<String, Value>,
@@ -247,12 +248,12 @@ pub struct AuditRow {
     pub run_id: String,
     /// The event.
     pub event: String,
-    /// Who, as claimed.
+    /// The principal, as claimed by the caller.
     pub principal: String,
-    /// Why.
+    /// The reason given.
     pub comment: Option<String>,
-    /// When.
+    /// Time of the event.
     pub at: String,
-    /// The metadata with the chain in it, canonical JSON.
+    /// The metadata with the hash chain in it, as canonical JSON.
     pub metadata: String,
 }

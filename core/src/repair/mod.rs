@@ -1,20 +1,21 @@
-//! What `prosescope check --fix` changes of a damaged run, decided without I/O.
+//! Decides the changes that `prosescope check --fix` makes to a damaged run, without I/O.
 //!
-//! [`crate::sqlite::copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] what the row is to be, and writes that
-//! into a new database of the corrected schema, which the store opened; nothing is ever changed in place. What is replaced stays in `x_repaired`, and a
-//! row that no table takes in `x_unplaced`: nothing is thrown away.
+//! [`crate::sqlite::copy_repaired`] reads the damaged database row by row, asks [`Repair::row`] for the repaired row,
+//! and writes it into a new database of the corrected schema, which the store opened. The damaged file is never
+//! changed. Replaced values are kept in `x_repaired`, and rows that do not fit into any table in `x_unplaced`, so no
+//! data is lost.
 //!
-//! | damage | what becomes of it |
+//! | damage | repair |
 //! |---|---|
-//! | missing tables and columns, keys that are none | the schema is made anew, as the errata correct it |
+//! | missing tables and columns, wrong keys | the schema is created again, as the errata correct it |
 //! | two rows for one name in one frame (errata S2) | the newest stays, the others become history |
-//! | parents that are orphans, themselves, circles, or contradicted (errata X2) | where the trace shows the row |
-//! | malformed JSON (errata X13) | an object that holds the text; a list of approvers that admits nobody (errata G4) |
-//! | a status that newer evidence contradicts | what is believed, with the run's row |
-//! | a state.md beside it that its rows contradict | rendered from the rows; the old one goes to `x_history/` |
-//! | a state.md that the files of its folder contradict | rendered from what is believed; the old one goes to `x_history/` |
-//! | two files for one name in one frame | the one that counts stays, the others go to `x_history/` |
-//! | no run row, gates without a run, ids that are none | filled in |
+//! | a parent that does not exist, is the row itself, is in a cycle, or is contradicted (errata X2) | the parent in the trace |
+//! | malformed JSON (errata X13) | an object that contains the text; for approvers, a list that admits no principal (errata G4) |
+//! | a status that newer evidence contradicts | the status supported by the evidence, also in the run's row |
+//! | a state.md in the folder that contradicts the rows | rendered from the rows; the old file moves to `x_history/` |
+//! | a state.md that contradicts the files of its folder | rendered from the evidence; the old file moves to `x_history/` |
+//! | two files for one name in one frame | the current one stays, the others move to `x_history/` |
+//! | a missing run row, gates without a run, invalid ids | filled in |
 
 mod plan;
 mod row;
@@ -27,15 +28,15 @@ pub use crate::view::Done;
 pub use plan::{Repair, StaleState, plan, stale_state_file, superseded_files};
 pub use row::{Placed, Row, as_json};
 
-/// The table in which what was replaced is kept.
+/// The table that keeps replaced values.
 pub const REPAIRED: &str = "x_repaired";
-/// The table in which rows are kept that no table takes.
+/// The table that keeps rows which do not fit into any other table.
 pub const UNPLACED: &str = "x_unplaced";
 
-/// Something that was repaired.
+/// A record of one repair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Note {
-    /// The rule of `prosescope check` that it was found by.
+    /// The rule of `prosescope check` that found the damage.
     pub rule: &'static str,
     /// The table.
     pub table: String,
@@ -43,12 +44,12 @@ pub struct Note {
     pub row: i64,
     /// The column; empty for a whole row.
     pub column: String,
-    /// What was done, in a few words.
+    /// The repair, in a few words.
     pub did: &'static str,
-    /// What stood there.
+    /// The value before the repair.
     #[serde(skip)]
     pub before: Value<'static>,
-    /// What stands there now.
+    /// The value after the repair.
     #[serde(skip)]
     pub after: Value<'static>,
 }

@@ -4,28 +4,28 @@ use crate::model::{FolderForm, Form, Run, RunStatus, ValueAt};
 use crate::session::{Session, pages};
 use crate::trace::{NodeId, Trace};
 
-/// What is known of a damaged database before its rows are read again.
+/// The facts about a damaged database that are gathered before its rows are copied.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repair {
-    /// The run's id, also where its row is missing.
+    /// The run's id, even if the run's row is missing.
     pub(super) run: String,
-    /// The status that its row should have, where that differs.
+    /// The corrected status of the run's row, if it differs.
     pub(super) status: Option<String>,
-    /// Parents that have to change: an execution, and where it belongs.
+    /// Wrong parents: the execution, its correct parent, and the rule.
     pub(super) parents: BTreeMap<i64, (Option<i64>, &'static str)>,
-    /// Rows of `bindings` that a later one took the place of.
+    /// Rows of `bindings` that a later row replaced.
     pub(super) superseded: BTreeSet<i64>,
-    /// When, as rows write it.
+    /// The current time, in the format of the rows.
     pub(super) at: String,
-    /// What the run's row says where there is none: program path, source, status.
+    /// Program path, source and status for the run's row, if that row is missing.
     pub(super) missing_run: (Option<String>, Option<String>, String),
 }
 
-/// Looks at a decoded run and its trace; `at` is now, as the rows write times.
+/// Plans the repair of a decoded run and its trace; `at` is the current time in the format of the rows.
 pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     let believed = &trace.verdict.status;
     let recorded = run.status.as_ref().map(RunStatus::word);
-    // Waiting is a way of running, and what is only silent is not over.
+    // Waiting counts as running, and a silent run has not ended: neither gets an end.
     let ends = matches!(believed.as_str(), "completed" | "failed" | "interrupted");
     let stale = recorded.is_some_and(|word| word != believed) && ends;
     let superseded = run.bindings.iter().filter(|b| b.superseded);
@@ -52,7 +52,7 @@ pub fn plan(run: &Run, trace: &Trace, at: &str) -> Repair {
     }
 }
 
-/// What a state file is rendered anew for: the rows, or the files on disk, say something else.
+/// Rules by which a state file contradicts the rows or the files; such a file is rendered again.
 const STALE: [&str; 7] = [
     "binding-not-indexed",
     "index-disagrees",
@@ -63,19 +63,19 @@ const STALE: [&str; 7] = [
     "status-disagrees",
 ];
 
-/// A state file that is no longer true.
+/// A state file that is out of date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaleState {
     /// Its path below the run.
     pub path: String,
-    /// What it should say.
+    /// Its corrected text.
     pub text: String,
-    /// The rules by which it is not true, in order of name.
+    /// The rules that it breaks, in order of name.
     pub rules: Vec<String>,
 }
 
-/// The state file that its rows, or the files on disk, contradict. Only files of the documents' own form are written:
-/// a log is no table of contents, and where there is no state file none is made up.
+/// Returns the state file that contradicts its rows or the files on disk. Only a state file of OpenProse's own form is
+/// rewritten: a log is not a summary, and a missing state file is not invented.
 pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     let run = session.run();
     let file = run
@@ -99,7 +99,7 @@ pub fn stale_state_file(session: &Session) -> Option<StaleState> {
     })
 }
 
-/// Files of bindings that another file took the place of, by their path below the run.
+/// Returns the binding files that another file replaced, by their path below the run.
 pub fn superseded_files(run: &Run) -> Vec<String> {
     let files = run.bindings.iter().filter(|binding| binding.superseded);
     let files = files.filter_map(|binding| match &binding.value {
@@ -109,7 +109,8 @@ pub fn superseded_files(run: &Run) -> Vec<String> {
     files.collect()
 }
 
-/// Parents that no row has, that lead in a circle, or that the trace overruled: each with where the trace shows the row.
+/// Returns the executions whose parent does not exist, is in a cycle, or was overruled by the trace, each with its
+/// parent in the trace.
 fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str)> {
     let named: BTreeMap<i64, Option<i64>> = run
         .executions
@@ -137,13 +138,15 @@ fn parents(run: &Run, trace: &Trace) -> BTreeMap<i64, (Option<i64>, &'static str
     wrong
 }
 
-/// The row of the innermost node around a node that has one; a later row of the node itself would be its own parent.
+/// Returns the row of the nearest enclosing node that has a row. A later row of the same node is skipped: it would be
+/// its own parent.
 fn around(trace: &Trace, at: NodeId, id: i64) -> Option<i64> {
     let mut around = trace.upward(Some(at)).skip(1);
     around.find_map(|at| trace.node(at)?.id.filter(|row| *row != id))
 }
 
-/// Whether a node lies in another one: parents need not be the nearest, as a branch may be written beside its parallel.
+/// Returns whether a node is inside another, at any depth: a parent may be farther than the nearest node, because a
+/// branch may be written beside its parallel block.
 fn lies_in(trace: &Trace, inner: Option<NodeId>, outer: Option<NodeId>) -> bool {
     trace.upward(inner).skip(1).any(|up| Some(up) == outer)
 }

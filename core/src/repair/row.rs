@@ -21,7 +21,7 @@ impl Row {
             .position(|(name, _)| name.eq_ignore_ascii_case(column))
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     pub fn get(&self, column: &str) -> Option<&Value<'static>> {
         self.cells.get(self.at(column)?).map(|(_, cell)| cell)
     }
@@ -36,7 +36,7 @@ impl Row {
         }
     }
 
-    /// Changes a column, and notes that.
+    /// Changes a column and records the change.
     fn fix(
         &mut self,
         rule: &'static str,
@@ -57,19 +57,19 @@ impl Row {
     }
 }
 
-/// Where a row goes, and what was done to it.
+/// The place of a repaired row, and the repairs made to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placed {
     /// The table.
     pub table: String,
     /// The row.
     pub row: Row,
-    /// What was done.
+    /// The repairs.
     pub notes: Vec<Note>,
 }
 
 impl Repair {
-    /// The run's row, for a database that has none.
+    /// Returns a run row for a database without one.
     pub fn missing_run(&self) -> Placed {
         let (path, source, status) = &self.missing_run;
         let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::text);
@@ -80,7 +80,7 @@ impl Repair {
         row.set("id", Value::text(&self.run));
         row.set("program_path", text(path));
         row.set("program_source", text(source));
-        // When it began is not known: a default would claim that it was now.
+        // The start is unknown; the column's default would claim that the run starts now.
         row.set("started_at", Value::Null);
         row.set("updated_at", Value::text(&self.at));
         row.set("status", Value::text(status));
@@ -100,7 +100,7 @@ impl Repair {
         }
     }
 
-    /// What a row of a table is to be.
+    /// Returns the repaired form of a row and its table.
     pub fn row(&self, table: &str, mut row: Row) -> Placed {
         let mut to = table.to_owned();
         let notes = match table.to_ascii_lowercase().as_str() {
@@ -161,7 +161,7 @@ impl Repair {
         notes
     }
 
-    /// A binding that a later row took the place of.
+    /// Turns a binding that a later row replaced into a row of the history.
     fn history(&self, row: &mut Row) -> Note {
         row.set("replaced_at", Value::text(&self.at));
         let known = [
@@ -175,7 +175,7 @@ impl Repair {
             "attachment_path",
             "value",
         ];
-        // What the history has no column for is kept with the note.
+        // The note keeps the values for which the history has no column.
         let rest = row
             .cells
             .iter()
@@ -211,7 +211,7 @@ impl Repair {
             let (at, after) = ((GATES, "run_id"), Value::text(&self.run));
             notes.push(row.fix("gate-of-unknown-run", at, after, did));
         }
-        // G4: what cannot be read admits nobody, before and after.
+        // G4: an unreadable list admits no principal, before the repair and after.
         let unreadable = match row.get("allow") {
             None | Some(Value::Null) => false,
             Some(cell) => cell
@@ -232,7 +232,7 @@ impl Repair {
     }
 }
 
-/// Puts a text that is no JSON into an object (errata X13); the text itself stays in it.
+/// Wraps a text that is not valid JSON in an object (errata X13), which contains the text.
 fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Option<Note> {
     let cell = row.get(column)?;
     let text = cell.lossy()?.into_owned();
@@ -253,7 +253,7 @@ fn wrapped(table: &'static str, row: &mut Row, column: &str, object: bool) -> Op
     Some(row.fix("malformed-json", (table, column), after, did))
 }
 
-/// A value as JSON shows it.
+/// Returns a value as JSON.
 fn shown(cell: &Value<'_>) -> Json {
     match cell {
         Value::Null => Json::Null,
@@ -265,7 +265,7 @@ fn shown(cell: &Value<'_>) -> Json {
     }
 }
 
-/// A whole row as JSON: what is kept of one that no table takes.
+/// Returns a whole row as JSON, to keep a row that does not fit into any table.
 pub fn as_json(row: &Row) -> String {
     let object: Map<String, Json> = row
         .cells

@@ -1,5 +1,5 @@
-//! The statements ahead of every position: the rest of its body, then of what that lies in, frame by frame out to the
-//! program's end.
+//! Lists the statements ahead of every position: the rest of its body, then of the enclosing statement, frame by frame
+//! out to the program's end.
 
 use super::walk::Walk;
 use super::{Facts, Plan, Scopes};
@@ -7,25 +7,26 @@ use crate::model::RunStatus;
 use crate::trace::{Node, NodeId, NodeKind};
 use crate::view::{How, Stop};
 
-/// Statements that are looked ahead.
+/// Limit for the number of statements ahead.
 pub(super) const MOST: usize = 4_000;
-/// Frames on the way out of a position that are looked at from the inside, and as many from the outside.
+/// Number of frames around a position that are searched from the inside outward, and again from the outside inward;
+/// frames between are skipped.
 pub(super) const FRAMES: usize = 64;
 
-/// Where a run stands, or can begin again.
+/// A position: a place where a run waits or runs, or where a failed run can begin again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stand {
-    /// The node; `None` where nothing is open and the place follows from what ended last.
+    /// The node; `None` if nothing is open and the place follows from the statement that ended last.
     pub node: Option<NodeId>,
-    /// Why it stands there.
+    /// Why the run is at this place.
     pub stop: Stop,
-    /// The node of the frame that it lies in.
+    /// The node of the frame around it.
     pub frame: Option<NodeId>,
-    /// The execution that names are resolved from; `None` is the root.
+    /// The execution from which names are resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// The statement that it is tied to.
+    /// The statement of the program at this place.
     pub statement: Option<u32>,
-    /// Index into [`Plan::ahead`] of what comes first when the run goes on here.
+    /// Index into [`Plan::ahead`] of the first statement when the run continues here.
     pub next: Option<usize>,
 }
 
@@ -34,18 +35,18 @@ pub struct Stand {
 pub struct Ahead {
     /// Index into [`crate::program::Listing::statements`].
     pub statement: u32,
-    /// How it comes to run.
+    /// Why the statement is ahead: surely next, or only under a condition.
     pub how: How,
-    /// The execution that its names are resolved from; `None` is the root.
+    /// The execution from which its names are resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// The block that is called on the way, where it lies in one: the frame has no id yet.
+    /// The block around it, if that block has yet to be called and therefore has no frame id.
     pub called: Option<u32>,
-    /// Which of [`Plan::stands`] it follows.
+    /// Index of the position that it follows, in [`Plan::stands`].
     pub stand: usize,
 }
 
-/// What failed last in something that is open (`None`: in the program), where nothing handled that: the run stands there. Only
-/// rows record the order that this asks for.
+/// Returns the last unhandled failure inside an open node (`None`: in the program); the run is at that place. Only rows
+/// record the order that this needs.
 fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
     if !facts.run.told_by_rows() {
         return None;
@@ -65,14 +66,14 @@ fn failed_last(facts: Facts<'_>, mut within: Option<NodeId>) -> Option<NodeId> {
                 .filter(|_| around.kind == NodeKind::Parallel);
             return failed.map(|(at, _)| at);
         }
-        // A handler comes next, where there is one.
+        // After a handled failure, its handler comes next, so the failure is not the position.
         let handler = || facts.listing?.handler(facts.statement(last)?);
         return handler().is_none().then(|| cause_of(facts, last));
     }
 }
 
-/// Returns the first cause of the run's failure if it lies inside of a failed node, else that node. A run that was taken up
-/// again so continues where it would have continued before.
+/// Returns the first cause of the run's failure if that is inside a failed node, else the failed node. A run that was
+/// resumed before therefore continues at the same place as the first time.
 fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
     let Some(cause) = facts.trace.first_cause else {
         return failed;
@@ -87,7 +88,7 @@ fn cause_of(facts: Facts<'_>, failed: NodeId) -> NodeId {
     failed
 }
 
-/// Where the run stands, and why there.
+/// Returns the run's positions, each with its reason.
 fn stops(facts: Facts<'_>, notes: &mut Vec<String>) -> Vec<(Option<NodeId>, Stop)> {
     if facts.trace.verdict.status == RunStatus::Failed.word() {
         let Some(cause) = facts.trace.first_cause else {
@@ -123,7 +124,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let scopes = Scopes::of(facts);
     for (node, stop) in stops(facts, &mut plan.notes) {
         let own = node.and_then(|at| facts.node(at));
-        // Inside of a frame that nothing has happened in yet.
+        // The position is inside a frame in which no statement has started yet.
         let inside = match own {
             Some(own) if own.kind.is_frame() => node,
             _ => own.and_then(|own| own.parent),

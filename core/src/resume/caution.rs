@@ -1,4 +1,4 @@
-//! What may have happened already, or is done in part: what must not be repeated without a look.
+//! Lists effects that may have happened already, or in part, and must not be repeated unchecked.
 
 use super::ahead::Stand;
 use super::{Facts, Plan};
@@ -9,19 +9,19 @@ use crate::text::short;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus};
 use crate::view::{Risk, Stop};
 
-/// Positions that are looked at.
+/// Limit for the number of positions.
 const STANDS: usize = 50;
-/// Levels around each that are looked at.
+/// Limit for the number of enclosing levels of each position.
 const LEVELS: usize = 64;
 
-/// Something that should be looked at before the run goes on.
+/// A risk to check before the run continues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Caution {
-    /// What kind of risk it is.
+    /// The kind of risk.
     pub risk: Risk,
-    /// The node that it speaks of.
+    /// The node that the caution is about.
     pub node: NodeId,
-    /// What is known, in one sentence.
+    /// The known facts, in one sentence.
     pub text: String,
 }
 
@@ -61,7 +61,7 @@ impl Look<'_> {
         }
     }
 
-    /// What the statement itself may have done.
+    /// Adds the effects that the statement itself may have had.
     fn itself(&mut self, stand: &Stand, at: NodeId, node: &Node) {
         let what = format!("`{}`", short(&node.text, 60));
         let statement = stand.statement.zip(self.facts.listing);
@@ -104,7 +104,8 @@ impl Look<'_> {
         self.outside(at, statement);
     }
 
-    /// A binding of the statement's name in its own frame: the session wrote it before it could be recorded as done.
+    /// Adds a binding of the statement's name in its own frame: the session may have written it before the statement
+    /// was recorded as completed.
     fn written(&mut self, stand: &Stand, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let is_own = statement.binds.as_deref() != Some("input") && statement.text.contains('=');
@@ -130,7 +131,7 @@ impl Look<'_> {
         self.add(Risk::Written, at, text);
     }
 
-    /// Segments of an agent against the turns of it that are recorded as done.
+    /// Compares the segments of an agent with its completed turns.
     fn turn(&mut self, at: NodeId, statement: &Statement) {
         let facts = self.facts;
         let agent = statement.target.as_deref();
@@ -158,7 +159,7 @@ impl Look<'_> {
         }
     }
 
-    /// What a statement, or its agent, says of effects outside of the run.
+    /// Adds effects outside the run that a statement or its agent declares.
     fn outside(&mut self, at: NodeId, statement: &Statement) {
         let Some(listing) = self.facts.listing else {
             return;
@@ -183,7 +184,7 @@ impl Look<'_> {
         }
     }
 
-    /// The branches that are done of a parallel around a position.
+    /// Adds the finished branches of a parallel block around a position.
     fn branches(&mut self, level: NodeId, node: &Node) {
         let inner = self.facts.inner(Some(level));
         let done = inner.filter(|(_, node)| node.status == NodeStatus::Completed);
@@ -199,7 +200,7 @@ impl Look<'_> {
         }
     }
 
-    /// What is done of a loop around a position.
+    /// Adds the finished rounds of a loop around a position.
     fn rounds(&mut self, level: NodeId, node: &Node) {
         let inner = self.facts.inner(Some(level));
         let rounds = inner.filter_map(|(at, round)| match round.kind {

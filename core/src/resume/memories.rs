@@ -1,4 +1,4 @@
-//! The agents whose memory the statements ahead read.
+//! Lists the agents whose memory the statements ahead read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,18 +8,18 @@ use crate::model::{Agent, AgentScope, ValueAt};
 use crate::program::StatementKind as Kind;
 use crate::view::NeedState;
 
-/// An agent whose memory statements ahead read.
+/// An agent whose memory the statements ahead read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Memory {
     /// The agent.
     pub agent: String,
-    /// How long its memory lives, as the program declares it.
+    /// The lifetime of its memory, as the program declares it.
     pub scope: AgentScope,
-    /// Where it comes from.
+    /// Whether the memory exists, and where it comes from.
     pub state: NeedState,
-    /// The agent that has it: an index into [`crate::model::Run::agents`].
+    /// The recorded agent: an index into [`crate::model::Run::agents`].
     pub found: Option<usize>,
-    /// The lines that resume it.
+    /// The lines that resume the agent.
     pub lines: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
             continue;
         };
         if this.kind == Kind::Session {
-            // A session of a persistent agent begins its memory.
+            // A session of a persistent agent creates its memory.
             begun.insert(agent);
         } else if this.kind == Kind::Resume {
             let memory = memories.entry(agent).or_insert_with(|| {
@@ -65,7 +65,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.memories = memories.into_values().collect();
 }
 
-/// Of two stores of one scope the first is used, also where only the other one has a memory.
+/// Of two stores of one scope, the first is used, even if only the other one has a memory.
 fn found(facts: Facts<'_>, agent: &str, scope: &AgentScope) -> Option<usize> {
     let agents = facts.run.agents.iter().enumerate();
     let named = agents.filter(|(_, a)| *a.name == *agent);

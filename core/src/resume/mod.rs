@@ -1,5 +1,5 @@
-//! What going on with a run takes: where it stands, what lies ahead, which values that needs, what must not be
-//! repeated.
+//! Plans how to continue a run: the current positions, the statements ahead, the values they need, and the effects that
+//! must not be repeated.
 //!
 //! ```text
 //! positions ──► statements ahead ──► names and agents they use ──► resolved from their frame
@@ -8,18 +8,18 @@
 //!     └──► gates and what each outcome means ──► what to do next, in order (steps)
 //! ```
 //!
-//! Nothing here writes, and nothing is guessed silently: what is not known is a note. A finished run has no position;
-//! a failed one can begin again at its first cause.
+//! This module never writes, and every unknown fact becomes a note. A finished run has no position; a failed run can
+//! begin again at its first cause.
 //!
 //! | question | module |
 //! |---|---|
 //! | Which statements are ahead of a position? | `ahead`, `walk` |
-//! | Which names and memories do they need, and are they there? | `needs`, `memories` |
+//! | Which names and memories do they need, and do these exist? | `needs`, `memories` |
 //! | What may have happened already? | `caution` |
 //! | What does a gate's outcome mean? | `outcome` |
-//! | What to do, in order? | [`steps()`] |
-//! | How is it said? | [`sections()`] |
-//! | The same for a model | [`prompt()`] |
+//! | Which steps come next, in order? | [`steps()`] |
+//! | Which sections do shells show? | [`sections()`] |
+//! | Which prompt hands the run to a model? | [`prompt()`] |
 
 mod ahead;
 mod caution;
@@ -45,39 +45,39 @@ pub(crate) use prompt::{fence, lines};
 pub use sections::sections;
 pub use steps::steps;
 
-/// What a plan is made of.
+/// The facts from which a plan is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What happened in it.
+    /// The trace of its executions.
     pub trace: &'a Trace,
-    /// Its program; of a run that has none the trace of its state file, scanned as one.
+    /// The program; for a run without one, the trace in its state file, scanned like a program.
     pub listing: Option<&'a Listing>,
 }
 
-/// What going on with a run takes.
+/// The plan for continuing a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// Where it stands: every current position, or where a failed run can begin again.
+    /// Every current position, or the place where a failed run can begin again.
     pub stands: Vec<Stand>,
-    /// The statements ahead, position by position, each once a frame.
+    /// The statements ahead, position by position, each at most once in a frame.
     pub ahead: Vec<Ahead>,
-    /// Whether more lies ahead, or may, than is known: a note says why.
+    /// Whether more statements may be ahead than are listed; a note explains why.
     pub cut: bool,
     /// The names that these statements use.
     pub needs: Vec<Need>,
-    /// The agents whose memory they read.
+    /// The agents whose memory these statements read.
     pub memories: Vec<Memory>,
-    /// Gates that were decided right before a position: they are not asked again.
+    /// Gates decided directly before a position; they are not asked again.
     pub decided: Vec<NodeId>,
-    /// What may have happened already.
+    /// Effects that may have happened already.
     pub cautions: Vec<Caution>,
-    /// What is not known.
+    /// Unknown facts, in words.
     pub notes: Vec<String>,
 }
 
-/// Plans how to go on with a run. Linear in the trace; at most some thousand statements are looked ahead.
+/// Plans how to continue a run. Linear in the trace; at most 4000 statements ahead are listed.
 pub fn plan(facts: Facts<'_>) -> Plan {
     let mut plan = ahead(facts);
     needs::look(facts, &mut plan);
@@ -86,7 +86,7 @@ pub fn plan(facts: Facts<'_>) -> Plan {
     plan
 }
 
-/// The same, without what the statements ahead need and what may have happened already.
+/// Returns the same plan without needs, memories and cautions.
 pub fn ahead(facts: Facts<'_>) -> Plan {
     let mut plan = Plan::default();
     if facts.trace.verdict.status != RunStatus::Completed.word() {
@@ -100,29 +100,29 @@ impl<'a> Facts<'a> {
         self.trace.node(at)
     }
 
-    /// The nodes directly below one, or the outermost.
+    /// Returns the nodes directly inside a node, or the outermost nodes.
     fn inner(&self, of: Option<NodeId>) -> impl Iterator<Item = (NodeId, &'a Node)> + use<'a> {
         let trace = self.trace;
         let inner = trace.children(of);
         inner.filter_map(move |at| Some((at, trace.node(at)?)))
     }
 
-    /// The statement that a node is tied to.
+    /// Returns the program's statement of a node.
     pub(crate) fn statement(&self, node: NodeId) -> Option<u32> {
         self.listing?.begun_at(self.node(node)?.line?)
     }
 
-    /// Of a node and what it lies in, the innermost that is tied to a statement; with that.
+    /// Returns the innermost node with a statement, among a node and those around it, together with the statement.
     fn tied(&self, node: Option<NodeId>) -> Option<(&'a Node, u32)> {
         let mut upward = self.trace.upward(node);
         upward.find_map(|at| Some((self.node(at)?, self.statement(at)?)))
     }
 }
 
-/// The executions that names are resolved from.
+/// The executions from which names are resolved.
 struct Scopes<'a> {
     trace: &'a Trace,
-    /// The executions that bindings belong to, sorted: each of many positions may ask for one.
+    /// The executions that own bindings, sorted for a fast search by many positions.
     owners: Vec<i64>,
 }
 
@@ -138,8 +138,8 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Returns the execution that names are resolved from at a node: the nearest that is a frame, or a branch that bindings
-    /// belong to.
+    /// Returns the execution from which names are resolved at a node: the nearest frame, or a nearer branch that owns
+    /// bindings.
     fn at(&self, node: Option<NodeId>) -> Option<i64> {
         self.trace.upward(node).find_map(|at| {
             let node = self.trace.node(at)?;

@@ -1,4 +1,4 @@
-//! The names that the statements ahead use: where each is, and which are nowhere.
+//! Finds the names that the statements ahead use: where each has its value, and which have none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use crate::scope;
 use crate::text::short;
 use crate::view::{How, NeedState};
 
-/// Names that are resolved; programs with more are generated.
+/// Limit for the number of names; a program with more is probably generated.
 const MOST: usize = 400;
-/// Lines that are named of each.
+/// Limit for the number of lines listed for each name.
 const LINES: usize = 12;
 
 /// A name that statements ahead use.
@@ -20,26 +20,26 @@ const LINES: usize = 12;
 pub struct Need {
     /// The name.
     pub name: String,
-    /// The execution that it is resolved from; `None` is the root.
+    /// The execution from which it is resolved; `None` is the root.
     pub scope: Option<i64>,
-    /// Where it comes from.
+    /// The source of its value.
     pub from: Origin,
-    /// The lines ahead that use it, in the order in which they are met.
+    /// The lines ahead that use it, in the order of execution.
     pub lines: Vec<u32>,
-    /// Whether it can only be a name; `{x}` in a text may also just be text.
+    /// Whether the text is certainly a name; `{x}` inside a text may be ordinary text.
     pub sure: bool,
 }
 
-/// Where a name comes from.
+/// The source of a name's value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Origin {
-    /// What is known of it.
+    /// Whether the value exists.
     pub state: NeedState,
-    /// The binding that it is there in, or empty in: an index into [`crate::model::Run::bindings`].
+    /// The binding with the value, or with an empty value: an index into [`crate::model::Run::bindings`].
     pub binding: Option<u32>,
-    /// The line that makes it first, or should have bound it.
+    /// The line that first makes the value, or that should have bound it.
     pub line: Option<u32>,
-    /// Why it is that one, in words.
+    /// The reason, in words.
     pub reason: String,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     let mut stand = usize::MAX;
     for item in &plan.ahead {
         if item.stand != stand {
-            // What another position makes comes at its own time.
+            // Values made by another position may come too late, so each position starts with its own set.
             stand = item.stand;
             names.elsewhere.extend(std::mem::take(&mut names.made));
         }
@@ -100,7 +100,7 @@ pub(super) fn look(facts: Facts<'_>, plan: &mut Plan) {
     plan.needs = names.needs;
 }
 
-/// Where a name is made or asked for: a frame, and the block that is called in it.
+/// The place where a name is made or used: a frame, and the block called in it.
 type Place = (Option<i64>, Option<u32>);
 
 struct Names<'a> {
@@ -108,22 +108,22 @@ struct Names<'a> {
     listing: &'a Listing,
     /// Names that some statement of the program binds.
     bound: BTreeSet<&'a str>,
-    /// Agents and blocks.
+    /// Declared agents and blocks.
     declared: BTreeSet<&'a str>,
-    /// Handles of imports, of the program or recorded.
+    /// Handles of imports, from the program or recorded.
     imported: BTreeSet<&'a str>,
-    /// Names that statements ahead have made so far, and where.
+    /// Names that statements ahead have made so far, with the place.
     made: BTreeMap<(Place, String), (u32, How)>,
-    /// The same of positions that were looked at before.
+    /// Names made by the positions before this one, with the place.
     elsewhere: BTreeMap<(Place, String), (u32, How)>,
-    /// The bindings that names mean in a scope.
+    /// Cached answers: the binding of a name in a scope.
     answers: BTreeMap<(String, Option<i64>), Option<Origin>>,
     needs: Vec<Need>,
-    /// Where in `needs` a name with that origin stands.
+    /// The index in `needs` of a name with that origin.
     places: BTreeMap<Known, usize>,
 }
 
-/// What two uses of a name have in common that mean one thing: its state, and the binding, the line, or the scope.
+/// The key by which two uses of a name count as one need: name, state, and the binding, line or scope.
 type Known = (String, NeedState, Option<u32>, Option<u32>, Option<i64>);
 
 impl Names<'_> {
@@ -147,7 +147,8 @@ impl Names<'_> {
         }
     }
 
-    /// `draft.summary` is a part of `draft`, unless something has that very name or `draft` is an import.
+    /// Returns the base name: `draft.summary` is a part of `draft`, unless a value has the full name or `draft` is an
+    /// import.
     fn whole(&mut self, item: &Ahead, name: String) -> String {
         match name.split_once('.') {
             Some((whole, _))
@@ -159,18 +160,19 @@ impl Names<'_> {
         }
     }
 
-    /// What a name comes from at a statement ahead; `None` where it is no name at all.
+    /// Returns the origin of a name at a statement ahead; `None` if the text is not a name.
     fn origin(&mut self, item: &Ahead, name: &str, sure: bool) -> Option<Origin> {
         let given = self.listing.given(item.statement).get(name).copied();
         let made = self.made_before(item, name);
-        // Of a call ahead the frame is not there yet: its parameters are what the call gives.
+        // A call ahead has no frame yet, so its parameters come from the call.
         if item.called.is_some()
             && let Some((how, around)) = given
         {
             return Some(self.given(how, around, None));
         }
         let answer = self.answer(name, item.scope);
-        // A parameter of the frame that no binding of it records: one of the same name further out is another.
+        // If a frame has a parameter without a recorded binding, a binding of the same name further out is a different
+        // value.
         let there = answer.as_ref().filter(|of| of.state == NeedState::There);
         let there = there.and_then(|of| self.facts.run.bindings.get(of.binding? as usize));
         if let Some((how @ Given::Parameter, around)) = given
@@ -178,7 +180,7 @@ impl Names<'_> {
         {
             return Some(self.given(how, around, item.scope));
         }
-        // A statement that may be passed over makes nothing sure.
+        // A statement that may be skipped does not ensure a value.
         let made = made.filter(|(_, how)| *how != How::Maybe || answer.is_none());
         if let Some((line, _)) = made {
             return Some(Origin::made(line));
@@ -197,7 +199,7 @@ impl Names<'_> {
         }
     }
 
-    /// A name that no binding has: the program itself may tell what becomes of it.
+    /// Returns the origin of a name without a binding, as far as the program shows one.
     fn nowhere(&self, item: &Ahead, name: &str) -> Origin {
         let mut all = (0_u32..).zip(&self.listing.statements);
         let binder = all.find(|(_, s)| {
@@ -241,7 +243,7 @@ impl Names<'_> {
         }
     }
 
-    /// How a frame was called.
+    /// Returns the call of a frame, in words.
     fn call(&self, scope: Option<i64>) -> String {
         let trace = self.facts.trace;
         let text = scope.and_then(|id| {
@@ -251,8 +253,8 @@ impl Names<'_> {
         text.map_or(String::new(), |text| format!(": `{text}`"))
     }
 
-    /// What nothing has at one position, another may be making (branches come together), or a block that is called:
-    /// its names are its own by the documents, and programs use them behind the call all the same.
+    /// Resolves names that one position lacks but that another position (branches come together) or a called block may
+    /// make. In OpenProse, a block's names are its own, but real programs use them after the call.
     fn join(&mut self) {
         let mut anywhere: BTreeMap<&str, u32> = BTreeMap::new();
         for ((_, name), (line, _)) in &self.elsewhere {
@@ -275,7 +277,7 @@ impl Names<'_> {
         of(item.called).or_else(|| item.called.and_then(|_| of(None)))
     }
 
-    /// The binding that a name means, where there is one.
+    /// Returns the binding that a name means, if there is one.
     fn answer(&mut self, name: &str, scope: Option<i64>) -> Option<Origin> {
         let key = (name.to_owned(), scope);
         if let Some(known) = self.answers.get(&key) {
@@ -327,12 +329,13 @@ impl Names<'_> {
         }
     }
 
-    /// An agent's or a block's name is no value's.
+    /// Returns whether a name is declared as an agent or a block, which is not a value.
     fn is_declared(&self, name: &str) -> bool {
         !self.bound.contains(name) && self.declared.contains(name)
     }
 
-    /// What is around gives it, in a frame that was called where it has a scope.
+    /// Returns the origin of a name that an enclosing statement provides, with the call of its frame if there is a
+    /// scope.
     fn given(&self, how: Given, around: u32, scope: Option<i64>) -> Origin {
         let this = self.listing.get(around);
         let line = this.map_or(0, |s| s.line);
@@ -349,19 +352,20 @@ impl Names<'_> {
     }
 }
 
-/// Adds a line to those that use something, of which the first are named.
+/// Adds a line to the lines of a use, up to the limit.
 pub(super) fn add_line(lines: &mut Vec<u32>, line: u32) {
     if lines.len() < LINES && !lines.contains(&line) {
         lines.push(line);
     }
 }
 
-/// Whether an input is given when the program begins; one with a prompt (`input x: **Go on?**`) is asked for on the way.
+/// Returns whether an input is given when the program begins; an input with a prompt (`input x: **Go on?**`) is asked
+/// for later.
 fn is_given(statement: &Statement) -> bool {
     statement.kind == Kind::Input && statement.property("prompt").is_none()
 }
 
-/// The name that a statement gives a value to.
+/// Returns the name to which a statement binds a value.
 fn binds(this: &Statement) -> Option<&str> {
     if let Some(name) = this.property("as").filter(|_| this.kind == Kind::Do) {
         return Some(name);

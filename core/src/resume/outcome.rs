@@ -1,4 +1,4 @@
-//! What each outcome of a gate means for the program.
+//! Words the effect of each outcome of a gate on the program.
 
 use std::collections::BTreeMap;
 
@@ -10,31 +10,31 @@ use crate::text::short;
 use crate::trace::NodeId;
 use crate::view::{GateOutcomes, How};
 
-/// Tells what each outcome of a gate means, of as many gates as a run has.
+/// Answers what each outcome of a gate leads to, for any number of gates.
 #[derive(Debug, Clone)]
 pub struct Outlook<'a> {
     pub(crate) facts: Facts<'a>,
     pub(crate) plan: &'a Plan,
-    /// The place of each node among the plan's stands.
+    /// The index of each node in the plan's positions.
     stands: BTreeMap<NodeId, usize>,
 }
 
 impl<'a> Outlook<'a> {
-    /// Looks through the plan once.
+    /// Indexes the plan once.
     pub fn new(facts: Facts<'a>, plan: &'a Plan) -> Outlook<'a> {
         let stands = plan.stands.iter().enumerate().rev();
         Outlook {
             facts,
             plan,
-            // Of one node the first place is the one that counts.
+            // If a node has several positions, the first one counts.
             stands: stands.filter_map(|(i, s)| Some((s.node?, i))).collect(),
         }
     }
 
-    /// What each outcome of a gate means; `node` is the gate's node.
+    /// Returns the effect of each outcome of a gate; `node` is the gate's node.
     pub fn of(&self, gate: &Gate, node: Option<NodeId>) -> GateOutcomes {
         let tied = node.and_then(|at| self.facts.statement(at));
-        // A gate that is tied to no row is still named in the program.
+        // A gate without a row can still be found in the program by its name.
         let named = || self.facts.listing?.gates_named(visit(&gate.id).0).first();
         let at = tied.or_else(|| named().copied());
         let found = at.and_then(|at| Some((at, self.facts.listing?.get(at)?)));
@@ -66,7 +66,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// Where the program goes on behind the gate.
+    /// Returns where the program continues after the gate.
     fn go_on(&self, node: Option<NodeId>, gate: Option<u32>) -> String {
         let Some(listing) = self.facts.listing else {
             return "goes on; what comes next is not known without the program".to_owned();
@@ -74,7 +74,7 @@ impl<'a> Outlook<'a> {
         let Some(&stand) = node.and_then(|node| self.stands.get(&node)) else {
             return "the run does not stand at it".to_owned();
         };
-        // What lies ahead is in the order of the stands.
+        // The statements ahead are sorted by position.
         let from = self.plan.ahead.partition_point(|a| a.stand < stand);
         let behind = (self.plan.ahead.iter().skip(from))
             .take_while(|a| a.stand == stand)
@@ -103,7 +103,8 @@ impl<'a> Outlook<'a> {
         if let Some(handler) = handler {
             return format!("`{shown}` is caught at line {}", handler.line);
         }
-        // A `try` around the call of a block may catch what the block throws, and a parallel may go on without a branch.
+        // A `try` around the call of a block may catch errors of the block, and a parallel block may continue without a
+        // branch.
         let is_outer = |of: &Statement| matches!(of.kind, Kind::Block | Kind::Parallel);
         let ends = |listing: &Listing, gate| {
             let mut around = listing.enclosing(gate);
@@ -123,7 +124,7 @@ impl<'a> Outlook<'a> {
     }
 }
 
-/// What a property of a gate does: its text, or the statements below it.
+/// Returns the action in a property of a gate: its text, or the statements below it.
 fn says(listing: &Listing, at: u32, gate: &Statement, name: &str) -> Option<String> {
     let property = gate.find(name)?;
     if !property.text.trim().is_empty() {

@@ -1,8 +1,8 @@
-//! What going on takes, as a prompt to hand to a model.
+//! Writes the plan for continuing a run as a prompt for a model.
 //!
-//! A run's text is untrusted: whatever of it is here stands in a fence that it cannot close, and the words around say
-//! that it is data. Nothing outside of a fence comes from the run. Bounded, without values: the commands that print
-//! them are given instead.
+//! A run's text is untrusted. Every text from the run is inside a fence that it cannot close, the words around call it
+//! data, and text outside the fences never comes from the run. The prompt has a limited length and does not contain
+//! values, but the commands that print them.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use super::sections;
 use crate::render::text::escape;
 use crate::view::{NeedState, ResumeView, Section, numbers};
 
-/// Characters of a whole prompt, about.
+/// Approximate limit for the whole prompt, in characters.
 const MOST: usize = 16_000;
-/// Lines of one block.
+/// Limit for the lines of one block.
 const LINES: usize = 40;
-/// Characters of one line.
+/// Limit for one line, in characters.
 const LINE: usize = 300;
 
-/// The prompt, in Markdown.
+/// Returns the prompt, in Markdown.
 pub fn prompt(view: &ResumeView) -> String {
     let mut out = String::from(
         "# Go on with an OpenProse run\n\n\
@@ -99,7 +99,7 @@ pub fn prompt(view: &ResumeView) -> String {
     out
 }
 
-/// The lines of a section, with what belongs to each below it.
+/// Returns the lines of a section, each followed by its details.
 pub(crate) fn lines(of: &Section) -> Vec<String> {
     let lines = of.items.iter().flat_map(|item| {
         let error = item.error.iter().map(|why| format!("  error: {why}"));
@@ -114,7 +114,8 @@ pub(crate) fn lines(of: &Section) -> Vec<String> {
     lines.collect()
 }
 
-/// A heading, our words, and a block of the run's: nothing when the block is empty. `title` and `about` are ours.
+/// Writes a heading, an introduction, and a fenced block of the run's text; writes nothing if the block is empty.
+/// `title` and `about` must be our own words, not text of the run.
 fn section(out: &mut String, title: &str, about: &str, language: &str, lines: Vec<String>) {
     if lines.is_empty() {
         return;
@@ -144,7 +145,7 @@ fn section(out: &mut String, title: &str, about: &str, language: &str, lines: Ve
     let _ = write!(out, "\n{fence}{language}\n{block}{fence}\n");
 }
 
-/// A line without line breaks or control characters, cut.
+/// Returns a text on one line, without control characters, cut.
 fn one_line(text: &str) -> String {
     let mut line: String = escape(text, false).chars().take(LINE).collect();
     if text.chars().nth(LINE).is_some() {
@@ -153,7 +154,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// A fence longer than any run of backticks inside.
+/// Returns a fence longer than any series of backticks in the text.
 pub(crate) fn fence(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     "`".repeat((longest + 1).max(3))

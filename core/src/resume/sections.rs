@@ -1,10 +1,10 @@
-//! What every shell says of how to go on, once: each draws these sections in its own way.
+//! The sections that explain how to continue a run. All shells use these words, each with its own layout.
 
 use crate::view::{
     GateOutcomeView, Item, PositionView, ResumeView, Section, Sections, Stop, Tone, icon, tone,
 };
 
-/// The sections of a view, in words. All that a run says stands in texts.
+/// Returns the sections of a view. Text of the run is kept apart from our words.
 pub fn sections(view: &ResumeView) -> Sections {
     let cautions = view.cautions.iter().map(|caution| {
         let (mark, tone) = match caution.risk.is_open() {

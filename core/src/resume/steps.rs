@@ -1,12 +1,12 @@
-//! What to do next, in order.
+//! Lists the next steps, in order.
 
 use crate::text::short;
 use crate::view::{GateOutcomeView, NeedState, ResumeView, StepView, Stop};
 
-/// Values that are named one by one.
+/// Limit for the number of values that are named one by one.
 const NAMED: usize = 4;
 
-/// The steps to go on with a run, from what its view says.
+/// Returns the steps that continue a run, from its view.
 pub fn steps(view: &ResumeView) -> Vec<StepView> {
     let mut steps: Vec<StepView> = Vec::new();
     let mut add = |text: String, commands: Vec<String>| steps.push(StepView { text, commands });

@@ -1,4 +1,4 @@
-//! The way from a position to the program's end.
+//! Walks from a position to the program's end and collects the statements on the way.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,37 +16,36 @@ pub(super) struct Walk<'a> {
     facts: Facts<'a>,
     listing: &'a Listing,
     scopes: &'a Scopes<'a>,
-    /// Where each statement stands in `ahead`, by the frame and the called block that it runs in.
+    /// The index of each statement in `ahead`, by the frame and the called block that it runs in.
     seen: BTreeMap<(u32, Option<i64>, Option<u32>), usize>,
-    /// Parallels whose branches were looked through, with what they come to first.
+    /// Parallel blocks whose branches were already walked, each with the index of the first statement in them.
     branched: BTreeMap<Parted, Option<usize>>,
-    /// What the present position comes to first.
+    /// The index of the first statement ahead of the present position.
     pub(super) first: Option<usize>,
     pub(super) ahead: Vec<Ahead>,
     pub(super) notes: Vec<String>,
-    /// Whether more lies ahead, or may, than is known.
+    /// Whether more statements may be ahead than are listed.
     pub(super) cut: bool,
-    /// Whether what the present position goes on behind failed.
+    /// Whether the statement after which the present position continues failed.
     failed: bool,
     pub(super) stand: usize,
-    /// The gate that was decided last where the present position goes on, and whether the program does not simply go
-    /// on behind it.
+    /// The gate decided last before the present position, and whether the program does not simply continue after it.
     pub(super) decided: Option<(NodeId, bool)>,
-    /// Gates by their ids, of which the first row counts.
+    /// Gates by id; of several rows, the first one.
     gates: BTreeMap<&'a str, &'a Gate>,
-    /// Blocks that statements ahead call, and what those lie in: looked at once all else is.
+    /// Blocks called by statements ahead, each with the place of the call. Their bodies are walked last.
     calls: VecDeque<(u32, Inside)>,
-    /// The bindings that inputs ask for, by name and scope.
+    /// Bindings that have the names of inputs, by name and scope.
     given: BTreeSet<(&'a str, Option<i64>)>,
 }
 
-/// A parallel, its node, and what that runs in: scope and called block.
+/// The key of a parallel block: the statement, its node, its scope and the called block around it.
 type Parted = (u32, Option<NodeId>, Option<i64>, Option<u32>);
 
-/// What a statement ahead runs in.
+/// The surroundings of a statement ahead.
 #[derive(Clone, Copy)]
 struct Inside {
-    /// The innermost node around it; `None` is the program itself.
+    /// The innermost node around the statement; `None` is the program itself.
     node: Option<NodeId>,
     scope: Option<i64>,
     called: Option<u32>,
@@ -94,7 +93,7 @@ impl<'a> Walk<'a> {
         self.ahead.len() >= MOST
     }
 
-    /// What is ahead of a node, itself included; of nothing, what is behind all that ended.
+    /// Walks from a node, including itself; without a node, from the end of the last statement that ended.
     pub(super) fn from(&mut self, node: Option<NodeId>) {
         let found = node.and_then(|at| Some((at, self.facts.node(at)?)));
         self.failed = found.is_some_and(|(_, own)| own.status == NodeStatus::Failed);
@@ -124,13 +123,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Notes from where on it is not known what lies ahead.
+    /// Marks the plan as incomplete and notes why.
     pub(super) fn unknown(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
         self.cut = true;
     }
 
-    /// The bodies of the blocks that are called ahead, and of those that these call.
+    /// Walks the bodies of the blocks called ahead, and of the blocks that those call.
     pub(super) fn called(&mut self) {
         while let Some((block, around)) = self.calls.pop_front() {
             let called = Some(block);
@@ -138,7 +137,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes on inside of a node (or of the program), behind what was recorded last in it.
+    /// Walks on inside a node (or the program), after the statement recorded last in it.
     fn resume(&mut self, node: Option<NodeId>, statement: Option<u32>) {
         let mut at = (node, statement);
         while let Some((node, statement)) = self.resume_in(at.0, at.1) {
@@ -146,8 +145,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same, one level of it: returns what came last where no record says whether that is over. The run then goes
-    /// on inside of it.
+    /// Does one level of [`Walk::resume`]. Returns the last statement if no record shows that it ended; the walk then
+    /// goes on inside it.
     fn resume_in(&mut self, node: Option<NodeId>, statement: Option<u32>) -> Option<(NodeId, u32)> {
         let facts = self.facts;
         let around = self.inside(node);
@@ -158,8 +157,8 @@ impl<'a> Walk<'a> {
             self.behind(statement, self.around(own));
             return None;
         }
-        // Of a loop the last round counts; a round that is over is followed by the next. Rows may be written out of order: what
-        // stands last in the program came last.
+        // In a loop, the last round counts; after a finished round comes the next. Rows may be written out of order, so
+        // the statement that is last in the program counts as the last one.
         let within = match facts.inner(node).last() {
             Some((_, last)) if last.kind.is_round() && last.status == NodeStatus::Completed => None,
             Some((at, last)) if last.kind.is_round() => Some(Some(at)),
@@ -175,7 +174,7 @@ impl<'a> Walk<'a> {
             return Some((at, ended));
         }
         if last.status == NodeStatus::Unknown {
-            // Its last mark is no end: an attempt that began, an option that was announced.
+            // Its last mark is not an end: an attempt began, or an option was announced.
             self.subtree(ended, How::Next, around);
         }
         self.failed = last.status == NodeStatus::Failed;
@@ -188,7 +187,7 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// The body of a node in which nothing ended yet (of the program where there is none), and what is behind it.
+    /// Walks the body of a node (or the program) in which nothing ended yet, and then the statements after it.
     fn begin(
         &mut self,
         node: Option<NodeId>,
@@ -217,7 +216,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the program simply goes on behind what ended: not behind a gate that was turned down, unless it says so.
+    /// Returns whether the program simply continues after a statement: not after a rejected gate, unless the gate has
+    /// such an action.
     fn goes_on(&mut self, at: NodeId, node: &Node, statement: u32) -> bool {
         let NodeKind::Gate { gate } = &node.kind else {
             return true;
@@ -231,14 +231,15 @@ impl<'a> Walk<'a> {
         goes_on
     }
 
-    /// What follows a node that is tied to no line.
+    /// Walks on after a node that has no line.
     fn out_of(&mut self, parent: Option<NodeId>) {
         if let Some((node, statement)) = self.facts.tied(parent) {
             self.behind(statement, self.around(node));
         }
     }
 
-    /// What follows a statement: beside it, then behind what it lies in, frame by frame out to the program's end.
+    /// Walks the statements after one: those in the same body, then those after the enclosing statements, frame by
+    /// frame out to the program's end.
     fn behind(&mut self, statement: u32, around: Inside) {
         let mut at = Some((statement, around));
         let mut frames = 0;
@@ -252,8 +253,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is still to run of a statement whose body ended, and the statement that the run goes on after: of a block's the one
-    /// that called it.
+    /// Walks the rest of a statement whose body ended, and returns the statement after which the run continues; for a
+    /// block, that is its call.
     fn out(&mut self, body: u32, around: Inside, frames: usize) -> Option<(u32, Inside)> {
         let kind = self.kind(body)?;
         match kind {
@@ -268,7 +269,8 @@ impl<'a> Walk<'a> {
         Some((body, around))
     }
 
-    /// The statement that called the frame around, and what that lies in. Of very deep calls the middle is left out.
+    /// Returns the statement that called the enclosing frame, with its surroundings. In a very deep chain of calls, the
+    /// middle is skipped.
     fn caller(&mut self, around: Inside, frames: usize) -> Option<(u32, Inside)> {
         if around.called.is_some() {
             return None;
@@ -290,7 +292,7 @@ impl<'a> Walk<'a> {
                 frame = outer.get(skipped).copied().unwrap_or(frame);
             }
         }
-        // A call that is tied to no line lies in something that is.
+        // A call without a line is inside a node that has one.
         let Some((node, call)) = self.facts.tied(Some(frame)) else {
             self.unknown("a frame's call is tied to no line: what follows it is not known");
             return None;
@@ -298,11 +300,12 @@ impl<'a> Walk<'a> {
         Some((call, self.around(node)))
     }
 
-    /// The statements after one in the same body. True when another position has come this way before: what follows
-    /// from there on is known.
+    /// Walks the statements after one in the same body. Returns true if an earlier position came this way, so that the
+    /// rest is already listed.
     fn beside(&mut self, statement: u32, around: Inside) -> bool {
         let parent = self.listing.get(statement).and_then(|s| s.parent);
-        // Branches run beside each other, and of options and handlers only one does.
+        // Branches run in parallel, and of several options or handlers only one runs, so siblings do not follow each
+        // other.
         if let Some(Kind::Parallel | Kind::Choice | Kind::Gate) =
             parent.and_then(|at| self.kind(at))
         {
@@ -329,7 +332,7 @@ impl<'a> Walk<'a> {
             match self.kind(at) {
                 Some(Kind::Elif | Kind::Else) if decided => {}
                 Some(Kind::Catch) => {
-                    // The run does not go on at a handler unless what it handles failed.
+                    // The run continues at a handler only if the handled statement failed.
                     let first = self.first;
                     self.subtree(at, How::Maybe, around);
                     if !self.failed {
@@ -345,8 +348,8 @@ impl<'a> Walk<'a> {
         false
     }
 
-    /// The branches of a parallel that no node has ended, or that none has begun. Every position in a branch comes out of
-    /// its parallel: they are looked through for the first one.
+    /// Walks the branches of a parallel block that have not ended or not begun. Every position in a branch comes to its
+    /// parallel block, so only the first position walks them.
     fn branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
         let around = node.map_or(around, |at| self.inside(Some(at)));
         let key = (parallel, node, around.scope, around.called);
@@ -360,7 +363,7 @@ impl<'a> Walk<'a> {
     }
 
     fn all_branches(&mut self, parallel: u32, node: Option<NodeId>, around: Inside) {
-        // By name and by statement, of those that were not only announced.
+        // Collects begun branches by name and by statement; a branch that was only announced has not begun.
         let (mut names, mut statements) = (BTreeSet::new(), BTreeSet::new());
         let facts = self.facts;
         for (at, own) in node.into_iter().flat_map(|node| facts.inner(Some(node))) {
@@ -382,7 +385,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether a loop around a place may have another round: not when its last one is under way.
+    /// Returns whether a loop around a place may have another round; false while its last allowed round runs.
     fn goes_round(&self, statement: u32, around: Inside) -> bool {
         let most = || {
             let at = self.node_of(statement, around)?;
@@ -392,13 +395,13 @@ impl<'a> Walk<'a> {
         !most().is_some_and(|(round, max)| matches!(round.kind, NodeKind::Round { n } if n >= max))
     }
 
-    /// The node around a place that is tied to a statement.
+    /// Returns the node around a place that belongs to a statement.
     fn node_of(&self, statement: u32, around: Inside) -> Option<NodeId> {
         let mut upward = self.facts.trace.upward(around.node);
         upward.find(|at| self.facts.statement(*at) == Some(statement))
     }
 
-    /// What lies directly in a statement, each with what lies in it.
+    /// Walks the statements directly inside a statement, each with its contents.
     fn body(&mut self, statement: u32, how: How, around: Inside) {
         let listing = self.listing;
         for child in listing.children(statement) {
@@ -407,14 +410,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A statement and all that lies in it, and the blocks that are called there.
+    /// Walks a statement with its contents, and queues the blocks called there.
     fn subtree(&mut self, statement: u32, how: How, around: Inside) {
         let listing = self.listing;
         let own = listing.get(statement);
         let Some(own) = own.filter(|own| own.kind != Kind::Block) else {
             return;
         };
-        // The last line of what runs only if something else decides so: a condition, a catch, a choice, a gate's handler.
+        // The last line of a conditional part: a condition, a catch, a choice, or a gate's handler.
         let mut depends_until = 0;
         for at in statement.. {
             let this = listing.get(at).filter(|s| s.line <= own.end);
@@ -436,7 +439,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether a statement asks for a value that is there.
+    /// Returns whether a statement is an input whose value exists.
     fn is_given(&self, statement: &'a Statement, around: Inside) -> bool {
         let name = statement.name.as_deref();
         let name = name.filter(|_| statement.kind == Kind::Input);
@@ -466,7 +469,7 @@ impl<'a> Walk<'a> {
             called: around.called,
             stand: self.stand,
         });
-        // A call that is under way has a frame of its own, which is looked at from inside.
+        // A call that is under way has its own frame, whose position is walked separately.
         let under_way = how == How::Here && around.called.is_none();
         let calls = this.kind == Kind::Do && !under_way;
         let target = this.target.as_deref().filter(|_| calls);
@@ -477,8 +480,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether no record says that a block is over: a log without an end leaves what it opened unknown, and of a loop whose
-/// rounds only bindings record nothing records whether its condition was met.
+/// Returns whether a block may still be open. A log without an end leaves open blocks unknown, and if only bindings
+/// record a loop's rounds, it is unknown whether the loop's condition was met.
 fn may_be_open(node: &Node) -> bool {
     let open = node.status == NodeStatus::Unknown || (node.derived && node.status.is_open());
     let block = matches!(
@@ -488,7 +491,7 @@ fn may_be_open(node: &Node) -> bool {
     open && block
 }
 
-/// The bindings that have the name of an input.
+/// Returns the bindings that have the name of an input.
 fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Option<i64>)> {
     let inputs = listing.statements.iter().filter(|s| s.kind == Kind::Input);
     let names: BTreeSet<&str> = inputs.filter_map(|s| s.name.as_deref()).collect();
@@ -501,7 +504,7 @@ fn given<'a>(facts: Facts<'a>, listing: &'a Listing) -> BTreeSet<(&'a str, Optio
         .collect()
 }
 
-/// Whether a statement runs only when something else decides so.
+/// Returns whether a statement runs only under a condition.
 fn depends(kind: Kind) -> bool {
     kind.is_way() || matches!(kind, Kind::Catch | Kind::Choice)
 }

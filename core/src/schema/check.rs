@@ -1,20 +1,20 @@
-//! Deviations of a schema that was found from the documents.
+//! Reports where a database's schema differs from OpenProse's.
 
 use super::{TABLES, TableSpec, table_spec};
 use crate::database::Found;
 use crate::issue::Issue;
 
-/// Says where the tables of a `state.db` differ from sqlite.md and sqlite-earlier.md.
+/// Reports where the tables of a `state.db` differ from sqlite.md and sqlite-earlier.md.
 ///
-/// Rules: `table-not-read` (a view or a virtual table under a document's name), `missing-table`,
-/// `missing-column`, `odd-key`, `computed-column`, `unknown-column`, `foreign-table`. Extensions (`x_…`) are
-/// welcome and no issue.
+/// Rules: `table-not-read` (a view or a virtual table with the name of an OpenProse table), `missing-table`,
+/// `missing-column`, `odd-key`, `computed-column`, `unknown-column`, `foreign-table`. Extensions (`x_…`) are allowed
+/// and not reported.
 pub fn check(found: &[Found]) -> Vec<Issue> {
     let expected: Vec<&TableSpec> = TABLES.iter().collect();
     deviations(found, &expected)
 }
 
-/// Says where the tables of an `agents.db` differ from sqlite.md.
+/// Reports where the tables of an `agents.db` differ from sqlite.md.
 pub fn check_agents(found: &[Found]) -> Vec<Issue> {
     let expected: Vec<&TableSpec> = [super::AGENTS, super::AGENT_SEGMENTS]
         .into_iter()
@@ -56,7 +56,7 @@ fn kind_in_words(kind: &str) -> &str {
     }
 }
 
-/// Tables that carry the story of a run; without them something is not shown at all.
+/// Tables whose absence is a warning: without them, a whole area of the run is not shown.
 const CARRYING: &[&str] = &[super::RUN, super::EXECUTION, super::BINDINGS, super::AGENTS];
 
 fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
@@ -66,7 +66,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
         missing.partition(|spec| CARRYING.contains(&spec.name));
     let half_made = !is_there(super::BINDINGS) && is_there(super::EXECUTION);
     let hint = match half_made {
-        // S1: what the document's own CREATE leaves behind.
+        // S1: the result of sqlite.md's own CREATE statements.
         true => {
             "The document's CREATE TABLE bindings has an expression in its primary key, which SQLite refuses; \
              given as one command, the tables after it are not made either."
@@ -78,7 +78,7 @@ fn missing_tables(found: &[Found], expected: &[&TableSpec]) -> Vec<Issue> {
         issue.at_table(name).hint(hint)
     };
     let mut issues: Vec<Issue> = carrying.iter().map(|spec| issue(spec.name)).collect();
-    // The earlier document has no gates: their absence alone says nothing.
+    // The earlier format has no gates, so a missing gate table alone is not an issue.
     let minor = minor.iter().filter(|spec| spec.earlier);
     let minor: Vec<&str> = minor.map(|spec| spec.name).collect();
     if !minor.is_empty() {
@@ -117,7 +117,7 @@ fn odd_key(table: &Found, spec: &TableSpec) -> Option<Issue> {
             "the primary key of execution is not its id",
             "Two rows may carry one id; all are shown, in the order in which they are stored.",
         ),
-        // G1: either key is read.
+        // G1: both forms of the key are read.
         (super::GATES, key)
             if key != ["id"] && key != ["run_id", "id"] && key != ["id", "run_id"] =>
         {

@@ -1,8 +1,7 @@
-//! What the documents say a database looks like: names, the corrected DDL, and deviations as issues.
+//! The database schema of OpenProse: table and column names, the corrected DDL, and a check for deviations.
 //!
-//! [`STATE_SQL`] and [`AGENTS_SQL`] are what our own writer makes; [`check`] says where a database that was
-//! found differs from the documents. Reading needs none of it to hold: columns are discovered
-//! ([`crate::sqlite`]).
+//! Our writer creates [`STATE_SQL`] and [`AGENTS_SQL`]; [`check`] reports where an existing database differs from
+//! OpenProse. Reading does not depend on the schema, because columns are discovered ([`crate::sqlite`]).
 
 mod check;
 mod names;
@@ -34,15 +33,15 @@ pub const WORKFLOWS_POSTGRES_SQL: &str = include_str!("workflows_postgres.sql");
 /// The version that [`POSTGRES_SQL`] records in `openprose.x_schema`.
 pub const POSTGRES_VERSION: i32 = 2;
 
-/// What stands before the id of a run in PostgreSQL, where a command names it.
+/// Prefix of a run's id in commands that name a run in PostgreSQL.
 pub const POSTGRES_PREFIX: &str = "postgres:";
 
-/// What commands call a run in PostgreSQL.
+/// Returns the name that commands use for a run in PostgreSQL.
 pub fn postgres_name(run: &str) -> String {
     format!("{POSTGRES_PREFIX}{run}")
 }
 
-/// Where a binding is kept in PostgreSQL, as postgres.md words it.
+/// Returns the place of a binding in PostgreSQL, in the wording of postgres.md.
 pub fn postgres_location(run: &str, name: &str, frame: Option<i64>) -> String {
     let name = name.replace('\'', "''");
     let frame = frame.map_or("IS NULL".to_owned(), |id| format!("= {id}"));

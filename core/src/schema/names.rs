@@ -1,10 +1,10 @@
-//! The documents' tables and columns, as data: what is looked for, what is missing, and how rows are read.
+//! The tables and columns of OpenProse as data, used to find missing ones and to read rows.
 
 use crate::database::{NEAR, Want};
 
 /// `run`: one row a run.
 pub const RUN: &str = "run";
-/// `execution`: what was executed.
+/// `execution`: one row for each executed statement.
 pub const EXECUTION: &str = "execution";
 /// `bindings`: named values.
 pub const BINDINGS: &str = "bindings";
@@ -14,38 +14,38 @@ pub const AGENTS: &str = "agents";
 pub const AGENT_SEGMENTS: &str = "agent_segments";
 /// `imports`: imported programs.
 pub const IMPORTS: &str = "imports";
-/// `gates`: approval gates; sqlite.md only, the earlier document has none.
+/// `gates`: approval gates; in sqlite.md only, not in the earlier format.
 pub const GATES: &str = "gates";
-/// `gate_audit_log`: what happened at gates; sqlite.md only.
+/// `gate_audit_log`: events at gates; in sqlite.md only.
 pub const GATE_AUDIT_LOG: &str = "gate_audit_log";
 /// `x_binding_history`: our extension, earlier values of bindings (errata B6).
 pub const BINDING_HISTORY: &str = "x_binding_history";
 /// `x_agent_memory_history`: our extension, earlier memories (errata A1).
 pub const AGENT_MEMORY_HISTORY: &str = "x_agent_memory_history";
 
-/// Our extension column of `bindings`: the frame around the row's frame, where no row of `execution` records it. A database has
-/// it only where a run came from a folder, whose headers say so.
+/// Our extension column of `bindings`: the frame around the row's frame, if no row of `execution` records it. Only
+/// databases converted from a folder have it, because a binding's file header can record it.
 pub const FRAME_AROUND: &str = "x_parent_execution_id";
 
-/// A table as a document defines it.
+/// A table as OpenProse defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSpec {
     /// Its name.
     pub name: &'static str,
-    /// Its columns, in the document's order, and how a list reads each. One that is missing reads as empty.
+    /// Its columns, in OpenProse's order, and how a list reads each. A missing column reads as empty.
     pub columns: &'static [Want<'static>],
-    /// Whether the earlier document (`sqlite-earlier.md`) has it too.
+    /// Whether the earlier format (`sqlite-earlier.md`) has the table too.
     pub earlier: bool,
 }
 
 impl TableSpec {
-    /// The names of its columns.
+    /// Returns the names of the table's columns.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|want| want.column)
     }
 }
 
-/// All tables of sqlite.md and sqlite-earlier.md, in the order in which the document creates them.
+/// All tables of sqlite.md and sqlite-earlier.md, in the order of creation.
 pub const TABLES: &[TableSpec] = &[
     TableSpec {
         name: RUN,
@@ -159,17 +159,17 @@ pub const TABLES: &[TableSpec] = &[
     },
 ];
 
-/// The document's definition of a table. Table names have no case in SQLite.
+/// Returns OpenProse's definition of a table. SQLite ignores case in table names.
 pub fn table_spec(table: &str) -> Option<&'static TableSpec> {
     TABLES.iter().find(|t| t.name.eq_ignore_ascii_case(table))
 }
 
-/// Whether a document defines this table.
+/// Returns whether OpenProse defines this table.
 pub fn known_table(table: &str) -> bool {
     table_spec(table).is_some()
 }
 
-/// Whether a document defines this column of this table, or we do. Column names have no case in SQLite.
+/// Returns whether OpenProse or Prosescope defines this column of this table. SQLite ignores case in column names.
 pub fn known_column(table: &str, column: &str) -> bool {
     table_spec(table).is_some_and(|t| {
         t.names().any(|c| c.eq_ignore_ascii_case(column))

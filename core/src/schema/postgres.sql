@@ -4,10 +4,10 @@
 
 BEGIN;
 
--- Functions and operators are PostgreSQL's, whatever the search path of the role names first.
+-- Uses only PostgreSQL's own functions and operators, whatever schemas the role's search path begins with.
 SET LOCAL search_path = pg_catalog;
 
--- Two programs that make the schema at once take turns: IF NOT EXISTS alone fails in a race.
+-- Programs that create the schema at the same time take turns, because IF NOT EXISTS alone fails in a race.
 SELECT pg_advisory_xact_lock(7957131);
 
 -- P6: a role without the right to create schemas may own this one.
@@ -35,10 +35,11 @@ CREATE TABLE IF NOT EXISTS openprose.run (
     state_mode TEXT NOT NULL DEFAULT 'postgres',
     metadata JSONB DEFAULT '{}'::jsonb
 );
--- P11: the word of a run whose status is none of the four, empty where none is recorded; the row then says interrupted.
+-- P11: the original status of a run, if it is not one of the four words; empty if none was recorded. The column status
+-- is then interrupted.
 ALTER TABLE openprose.run ADD COLUMN IF NOT EXISTS x_status TEXT;
 
--- A list shows the newest runs first: by the time in the id, and those without one by their start.
+-- A list shows the newest runs first: by the time in the id, or by the start if the id has no time.
 CREATE INDEX IF NOT EXISTS idx_run_id_time ON openprose.run (left(id, 15) COLLATE "C")
     WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";
 CREATE INDEX IF NOT EXISTS idx_run_started ON openprose.run (started_at) WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C";

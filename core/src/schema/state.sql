@@ -24,13 +24,13 @@ CREATE TABLE IF NOT EXISTS execution (
     metadata TEXT,                    -- JSON
     error_message TEXT
 );
--- A writer asks for the rows of one statement in one parent, and for what runs in a parent.
+-- Writers read the rows of one statement in one parent, and the rows in a parent.
 CREATE INDEX IF NOT EXISTS idx_execution_place ON execution(parent_id, statement_index);
 
--- A writer asks what stands open. Rows that were closed carry the time at which they were.
+-- Writers read the open rows. A closed row has a completion time.
 CREATE INDEX IF NOT EXISTS idx_execution_open ON execution(status) WHERE completed_at IS NULL;
 
--- The same where a statement has no line, and its text alone tells it from others.
+-- The same for statements without a line, which are distinguished by their text.
 CREATE INDEX IF NOT EXISTS idx_execution_text ON execution(parent_id, statement_text) WHERE statement_index IS NULL;
 
 -- S1: an expression is not allowed in a PRIMARY KEY, but it is in a unique index, and INSERT OR REPLACE and

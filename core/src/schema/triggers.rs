@@ -1,7 +1,7 @@
 use super::STATE_SQL;
 
-/// The triggers of [`STATE_SQL`] that keep the audit log append-only (errata G7): name, and all that follows it, in
-/// single blanks.
+/// Returns the triggers of [`STATE_SQL`] that keep the audit log append-only (errata G7): the name, and the rest of the
+/// statement with single blanks.
 pub fn audit_triggers() -> impl Iterator<Item = (&'static str, String)> {
     let made = STATE_SQL.split("CREATE TRIGGER IF NOT EXISTS ").skip(1);
     made.filter_map(|text| {
@@ -11,7 +11,7 @@ pub fn audit_triggers() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Whether a trigger as the database keeps it, `CREATE TRIGGER name …`, is the one of [`STATE_SQL`].
+/// Returns whether a stored trigger, `CREATE TRIGGER name …`, equals the one in [`STATE_SQL`].
 pub fn is_audit_trigger(name: &str, sql: &str) -> bool {
     audit_triggers().any(|(known, body)| {
         known.eq_ignore_ascii_case(name) && plain(sql) == format!("CREATE TRIGGER {known} {body}")

@@ -1,4 +1,5 @@
--- Workflows in SQLite (memoria.md; errata M1 to M4). Idempotent. Ids are UUIDs as text, JSON is text, times are UTC.
+-- Tables of workflows in SQLite: conversations, their runs, and their events. Running this again changes nothing. Ids
+-- are UUIDs as text, JSON is text, times are UTC. "Errata" numbers refer to docs/contribute/errata.md of Prosescope.
 
 CREATE TABLE IF NOT EXISTS workflows (
   id TEXT PRIMARY KEY,
@@ -30,7 +31,7 @@ CREATE TABLE IF NOT EXISTS workflow_runs (
   x_heartbeat TEXT
 );
 
--- AUTOINCREMENT: the id of an event that was pruned is never used again.
+-- AUTOINCREMENT, because the id of a removed event must never be used again.
 CREATE TABLE IF NOT EXISTS workflow_events (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   workflow_id TEXT NOT NULL REFERENCES workflows(id) ON DELETE CASCADE,
@@ -41,7 +42,7 @@ CREATE TABLE IF NOT EXISTS workflow_events (
   created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')
 );
 
--- How far named followers have read: pruning keeps the rest.
+-- The last event that each named follower has read; `prosescope workflow prune` keeps later events.
 CREATE TABLE IF NOT EXISTS x_workflow_followers (
   workflow_id TEXT NOT NULL REFERENCES workflows(id) ON DELETE CASCADE,
   name TEXT NOT NULL,
@@ -56,7 +57,7 @@ CREATE INDEX IF NOT EXISTS idx_workflow_runs_open ON workflow_runs(status) WHERE
 CREATE INDEX IF NOT EXISTS idx_workflow_events_cursor ON workflow_events(workflow_id, id);
 CREATE INDEX IF NOT EXISTS idx_workflow_events_run ON workflow_events(run_id);
 
--- Errata M3: a change by another program raises the version too. What `prosescope` writes names it.
+-- Errata M3: these triggers raise the version when another program changes a row. `prosescope` sets the version itself.
 CREATE TRIGGER IF NOT EXISTS x_workflows_version AFTER UPDATE ON workflows WHEN NEW.x_version IS OLD.x_version
 BEGIN UPDATE workflows SET x_version = coalesce(OLD.x_version, 0) + 1 WHERE id = NEW.id; END;
 CREATE TRIGGER IF NOT EXISTS x_workflow_runs_version AFTER UPDATE ON workflow_runs WHEN NEW.x_version IS OLD.x_version

@@ -1,9 +1,10 @@
--- Workflows in PostgreSQL (memoria.md; errata M1 to M4), in the first schema of the search path. Idempotent: tables that
--- another program made stay as they are, and get the columns x_….
+-- Tables of workflows in PostgreSQL: conversations, their runs, and their events, in the first schema of the search
+-- path. Running this again changes nothing. Existing tables of another program stay, and get the columns x_…. "Errata"
+-- numbers refer to docs/contribute/errata.md of Prosescope.
 
 BEGIN;
 SELECT pg_advisory_xact_lock(7957133);
--- Whether the tables are made here, for what is added to our own alone.
+-- Records whether this script creates the tables: some additions below are for its own tables only.
 DO $$ BEGIN PERFORM set_config('prose.makes_workflows', (to_regclass('workflows') IS NULL)::text, true); END $$;
 
 CREATE TABLE IF NOT EXISTS workflows (
@@ -42,7 +43,8 @@ CREATE TABLE IF NOT EXISTS workflow_events (
   created_at TIMESTAMPTZ NOT NULL DEFAULT now()
 );
 
--- The pointer to the newest run (errata M2), where the table is ours: rows of another program may point nowhere.
+-- Errata M2: the pointer to the newest run gets a foreign key in our own tables only; in tables of another program, it
+-- may point to a missing row.
 DO $$
 BEGIN
   IF current_setting('prose.makes_workflows', true) = 'true' THEN
@@ -51,18 +53,18 @@ BEGIN
   END IF;
 END $$;
 
--- Errata M3: a version that every change raises, and who changed the row last.
+-- Errata M3: a version that every change raises, with the time and the transaction of the last change.
 ALTER TABLE workflows ADD COLUMN IF NOT EXISTS x_version BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE workflows ADD COLUMN IF NOT EXISTS x_changed TIMESTAMPTZ;
 ALTER TABLE workflows ADD COLUMN IF NOT EXISTS x_writer XID8;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_version BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_changed TIMESTAMPTZ;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_writer XID8;
--- Errata M4: who works on a run, and when that was said last.
+-- Errata M4: who works on a run, and the time of the last heartbeat.
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_owner TEXT;
 ALTER TABLE workflow_runs ADD COLUMN IF NOT EXISTS x_heartbeat TIMESTAMPTZ;
 
--- How far named followers have read: pruning keeps the rest.
+-- The last event that each named follower has read; `prosescope workflow prune` keeps later events.
 DO $$
 BEGIN
   EXECUTE format(
@@ -74,9 +76,10 @@ BEGIN
      WHERE attrelid = 'workflows'::regclass AND attname = 'id'));
 END $$;
 
--- An update that does not name a version was computed from what its transaction read. Where the row changed after that
--- transaction began, it would undo the change: it is refused as a serialization failure, which programs repeat. A change may be
--- seen later than it was made, once it is committed: only a server that tracks the time of commits tells when that was.
+-- An update without a new version was computed from the data that its transaction read. If the row changed after that
+-- transaction began, the update would undo that change, so it is refused as a serialization failure, which programs
+-- repeat. A change becomes visible at commit, later than it was made; only a server with track_commit_timestamp = on
+-- records that time.
 CREATE OR REPLACE FUNCTION x_workflow_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 DECLARE
   changed TIMESTAMPTZ := OLD.x_changed;
@@ -101,8 +104,8 @@ CREATE OR REPLACE TRIGGER x_workflow_changed BEFORE UPDATE ON workflows
 CREATE OR REPLACE TRIGGER x_workflow_changed BEFORE UPDATE ON workflow_runs
   FOR EACH ROW EXECUTE FUNCTION x_workflow_changed();
 
--- Wakes followers; polling carries. A notification takes a lock of the whole server at commit: of several writers at once one
--- notifies, and no other waits for it.
+-- Notifies followers at once; they also poll. A notification takes a server-wide lock at commit, so only one of several
+-- concurrent writers notifies, and the others do not wait.
 CREATE OR REPLACE FUNCTION x_workflow_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
   IF pg_try_advisory_xact_lock(7957134) THEN
@@ -114,7 +117,7 @@ CREATE OR REPLACE TRIGGER x_workflow_notify AFTER INSERT ON workflow_events
   FOR EACH STATEMENT EXECUTE FUNCTION x_workflow_notify();
 
 CREATE INDEX IF NOT EXISTS idx_workflow_events_cursor ON workflow_events(workflow_id, id);
--- What another program made may lack these columns.
+-- Tables of another program may lack these columns.
 DO $$
 BEGIN
   IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'workflows'::regclass AND attname = 'updated_at') THEN

@@ -1,4 +1,4 @@
-//! Which binding a name means in a frame: nearest by distance up the parent chain, the root last.
+//! Resolves a name in a frame to a binding: the nearest one up the parent chain, the root last.
 //!
 //! Sources: sqlite.md "Scope Resolution Query", filesystem.md "Scoped Bindings"; errata B1–B5, B12.
 
@@ -17,21 +17,21 @@ use crate::trace::{Trace, named_round, round_of};
 
 use parents::{instance, nearest, way};
 
-/// The answer to "what does `name` mean here", and why.
+/// The binding that a name means in a frame, and why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
     /// The name that was asked for.
     pub name: String,
     /// The frame it was asked from; `None` is the root.
     pub from: Option<i64>,
-    /// Index into [`Run::bindings`] of the one that wins.
+    /// Index of the winning binding in [`Run::bindings`].
     pub winner: Option<usize>,
-    /// Every binding of that name in the run, the winner first, then by distance, then those out of reach.
+    /// Every binding of that name in the run: the winner first, then by distance, then those out of reach.
     pub candidates: Vec<Candidate>,
-    /// The scopes that were looked in, from the execution asked from outward: frames, and whatever else on the way
-    /// some binding names as its frame. The root is not listed.
+    /// The scopes searched, from the execution asked from outward: frames, and other executions that a binding names as
+    /// its frame. The root is not listed.
     pub chain: Vec<i64>,
-    /// A cycle, an unknown frame, an orphan: what bent the walk (errata B2, B3).
+    /// Faults that changed the search: a cycle, an unknown frame, a missing parent (errata B2, B3).
     pub issues: Vec<Issue>,
 }
 
@@ -42,25 +42,25 @@ pub struct Candidate {
     pub binding: usize,
     /// Its frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// Steps up from the frame asked from, along the chain: 0 is the frame itself; `None` for the root and for
-    /// those out of reach.
+    /// Steps up the chain from the frame asked from; 0 is that frame itself. `None` for the root and for bindings out
+    /// of reach.
     pub distance: Option<u32>,
-    /// What became of it.
+    /// Whether the candidate won.
     pub outcome: Outcome,
-    /// One sentence: why it won, or why not.
+    /// The reason, in one sentence.
     pub reason: String,
 }
 
-/// What became of a candidate.
+/// Whether a candidate won, or why it lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It is what the name means.
+    /// The name means this binding.
     Wins,
-    /// In reach, but another is nearer.
+    /// The binding is in reach, but another is nearer.
     Shadowed,
-    /// Not on the way from the frame to the root.
+    /// The binding's frame is not on the way from the frame asked from to the root.
     OutOfReach,
     /// A later row claims the same name and frame (errata S2).
     Superseded,
@@ -68,7 +68,8 @@ pub enum Outcome {
 
 /// Resolves a name from a frame (`None`: from the root; errata B5).
 ///
-/// A frame named by an alias means its instance. Linear in the chain, and no recursion: chains of 100,000 are legal.
+/// A frame named by an alias means its instance. The cost is linear in the chain, without recursion, because chains of
+/// 100,000 are legal.
 pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resolution {
     let mut issues = Vec::new();
     let mut scopes = BTreeSet::new();
@@ -76,7 +77,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     let way = from.map(|from| way(run, trace, from, &scopes));
     let way = way.unwrap_or_default();
 
-    // Candidates by frame, then one walk along the chain.
+    // Groups candidates by frame, so that one walk along the chain is enough.
     let mut places = places(&found, trace);
     let mut reach: BTreeMap<Option<i64>, u32> = BTreeMap::new();
     for (distance, id) in (0u32..).zip(&way.chain) {
@@ -100,7 +101,7 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     };
     let mut candidates = Vec::with_capacity(found.len());
     for (place, mut bindings) in std::mem::take(&mut places) {
-        // The last row that is not marked wins its frame (errata S2).
+        // The last row that is not marked as superseded wins its frame (errata S2).
         let Some(current) = current(run, bindings.iter().copied()) else {
             continue;
         };
@@ -158,9 +159,9 @@ pub fn resolve(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Resol
     }
 }
 
-/// Index into [`Run::bindings`] of what a name means in a frame: the winner of [`resolve`], without the reasons why.
+/// Returns the index in [`Run::bindings`] of the winner of [`resolve`], without computing the reasons.
 ///
-/// Looks at the bindings of that name only, and goes up no farther than to the first that has one.
+/// Looks only at bindings of that name, and stops at the first frame that has one.
 pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option<usize> {
     let found = named(run, name);
     let mut places: Vec<i64> = found
@@ -179,14 +180,14 @@ pub fn winner(run: &Run, trace: &Trace, name: &str, from: Option<i64>) -> Option
     current(run, found.iter().filter(there).map(|(at, _)| *at))
 }
 
-/// Of rows that claim one name and frame, the last that is not marked as superseded (errata S2).
+/// Returns, of rows with the same name and frame, the last one that is not marked as superseded (errata S2).
 fn current(run: &Run, claims: impl DoubleEndedIterator<Item = usize> + Clone) -> Option<usize> {
     let marked = |at: &usize| run.bindings.get(*at).is_some_and(|b| b.superseded);
     let last = claims.clone().next_back();
     claims.rev().find(|at| !marked(at)).or(last)
 }
 
-/// The bindings that a name may mean, and the scopes of all.
+/// Returns the bindings that a name may mean, and the scopes of all bindings.
 fn candidates(
     run: &Run,
     name: &str,
@@ -196,7 +197,7 @@ fn candidates(
 ) -> Vec<(usize, Option<i64>)> {
     let mut last = None;
     for binding in &run.bindings {
-        // Bindings of one frame are mostly written one after another.
+        // Bindings of one frame are mostly adjacent, so comparing with the last one avoids most lookups.
         if binding.execution_id != last {
             last = binding.execution_id;
             scopes.extend(last.map(|id| instance(trace, id)));
@@ -209,8 +210,7 @@ fn candidates(
     found
 }
 
-/// The bindings of a name, in store order; where there is none, those that rounds of a loop wrote of it, the last round
-/// last.
+/// Returns the bindings of a name, in store order; if there are none, those of its loop rounds, the last round last.
 fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
     let all = || run.bindings.iter().enumerate();
     let exact: Vec<_> = all()
@@ -221,7 +221,7 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         return exact;
     }
     let of_round = |(at, binding): (usize, &Binding)| {
-        // Most are of another name: that is seen before a header is read.
+        // Compares the name first: most bindings have another one, and reading their headers is expensive.
         named_round(&binding.name).filter(|(base, _)| *base == name)?;
         let (_, round) = round_of(binding)?;
         Some((round, at, binding.execution_id))
@@ -234,7 +234,8 @@ fn named(run: &Run, name: &str) -> Vec<(usize, Option<i64>)> {
         .collect()
 }
 
-/// `research.findings` may be the binding `findings` of the import `research` (errata B12): in its own run, which
+/// Returns a note if a dotted name such as `research.findings` may mean the binding `findings` of the import `research`
+/// (errata B12). Such a binding is in the import's own run, which
 /// [`Session::in_import`](crate::session::Session::in_import) opens.
 fn in_import(run: &Run, name: &str) -> Option<Issue> {
     let (handle, inner) = name.split_once('.')?;
@@ -242,7 +243,7 @@ fn in_import(run: &Run, name: &str) -> Option<Issue> {
     Some(reasons::in_import(handle, inner, import.nested.as_deref()?))
 }
 
-/// Candidates by the instance of their frame; `None` is the root.
+/// Groups candidates by the instance of their frame; `None` is the root.
 fn places(found: &[(usize, Option<i64>)], trace: &Trace) -> BTreeMap<Option<i64>, Vec<usize>> {
     let mut places: BTreeMap<Option<i64>, Vec<usize>> = BTreeMap::new();
     for (at, frame) in found {

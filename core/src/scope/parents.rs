@@ -1,5 +1,5 @@
-//! The way from an execution to the root: along the trace's tree, where aliases mean their instance and a branch lies in its
-//! parallel. A frame is named by the id in its own store (errata B4).
+//! Walks from an execution to the root along the trace's tree, in which aliases mean their instance and a branch is
+//! inside its parallel block. A frame is named by the id in its own store (errata B4).
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -7,37 +7,38 @@ use std::ops::ControlFlow;
 use crate::model::Run;
 use crate::trace::{NodeId, Trace};
 
-/// The way from an execution to the root.
+/// The walk from an execution to the root.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// The scopes on it, from the execution asked from outward.
+    /// The scopes passed, from the execution asked from outward.
     pub(super) chain: Vec<i64>,
-    /// What bent it.
+    /// The fault that ended the walk early.
     pub(super) bend: Option<Bend>,
-    /// Nothing lies above the execution that was asked from.
+    /// True if the execution asked from has no parent.
     pub(super) alone: bool,
 }
 
-/// Why a way ended where it did, when it should have gone on.
+/// Why a walk ended before the root.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bend {
-    /// The execution's parents lead back to it (errata B2).
+    /// The execution's ancestors include itself (errata B2).
     Circle(i64),
-    /// The execution names a parent that does not exist.
+    /// The execution names a parent that does not exist: execution, parent.
     Orphan(i64, i64),
-    /// The execution names itself.
+    /// The execution names itself as its parent.
     Itself(i64),
-    /// The execution names no parent, though its metadata says that it lies deeper (errata B3).
+    /// The execution names no parent, although its metadata records a depth (errata B3): execution, depth.
     NoParent(i64, i64),
 }
 
-/// The instance that an id means: the first row's id where it names a later one (errata T3).
+/// Returns the instance that an id means: the first row's id if the id is that of a later row (errata T3).
 pub(super) fn instance(trace: &Trace, id: i64) -> i64 {
     let node = trace.of_row(id).and_then(|at| trace.node(at));
     node.and_then(|node| node.id).unwrap_or(id)
 }
 
-/// The way from an execution to the root. Of what is no frame, the execution asked from and what is one of `scopes` stay.
+/// Walks from an execution to the root. Executions that are not frames are dropped, except the one asked from and those
+/// in `scopes`.
 pub(super) fn way(run: &Run, trace: &Trace, from: i64, scopes: &BTreeSet<i64>) -> Way {
     let mut way = Way::default();
     let mut passed = 0_u32;
@@ -52,7 +53,7 @@ pub(super) fn way(run: &Run, trace: &Trace, from: i64, scopes: &BTreeSet<i64>) -
     way
 }
 
-/// The first execution on that way that is wanted.
+/// Returns the first execution on the walk that is wanted.
 pub(super) fn nearest(
     run: &Run,
     trace: &Trace,
@@ -70,7 +71,8 @@ pub(super) fn nearest(
     found
 }
 
-/// Goes that way, saying of each execution whether it is a frame; returns what bent it.
+/// Walks to the root and calls the visitor for each execution, with whether it is a frame; returns the fault that ended
+/// the walk.
 fn visit(
     run: &Run,
     trace: &Trace,
@@ -96,14 +98,14 @@ fn visit(
         }
     }
     let (bend, next) = end(run, trace, root)?;
-    // Where the trace cut a circle, what lies between was not passed yet.
+    // The trace cuts a cycle at one execution; executions inside the cut were not visited yet.
     let passed = |at: NodeId| at <= start && start < trace.end(at);
     let rest = trace.upward(next).take_while(|at| !passed(*at));
     let _ = rest.map(tell).find(ControlFlow::is_break);
     Some(bend)
 }
 
-/// What is odd about a way that ends at this node, and where it would go on.
+/// Returns the fault at the top of a walk, and the node at which the walk would continue.
 fn end(run: &Run, trace: &Trace, root: NodeId) -> Option<(Bend, Option<NodeId>)> {
     let node = trace.node(root)?;
     let id = node.id?;

@@ -1,4 +1,4 @@
-//! Why a candidate won or lost, in one sentence each.
+//! Words the reason why a candidate won or lost, in one sentence.
 
 use super::Outcome;
 use super::parents::{Bend, Way};
@@ -6,7 +6,7 @@ use crate::issue::Issue;
 use crate::text::short;
 use crate::trace::Trace;
 
-/// The question, and what is known of one candidate's place.
+/// The question, and the place of one candidate.
 pub(super) struct Asked<'a> {
     pub(super) name: &'a str,
     pub(super) from: Option<i64>,
@@ -29,7 +29,7 @@ impl Asked<'_> {
         }
     }
 
-    /// A later row with the same name and frame (errata S2).
+    /// Returns the reason for a row replaced by a later one with the same name and frame (errata S2).
     pub(super) fn superseded(&self) -> String {
         let place = match self.place {
             Some(id) => format!("in execution {id}"),
@@ -38,13 +38,13 @@ impl Asked<'_> {
         format!("a later row has the same name {place}")
     }
 
-    /// What an execution runs, as its row has it.
+    /// Returns the statement of an execution, as recorded.
     fn text(&self, id: i64) -> Option<String> {
         let node = self.trace.nodes.get(self.trace.of_row(id)?)?;
         (!node.text.is_empty()).then(|| short(&node.text, 60))
     }
 
-    /// The same with its id: a block may be called many times.
+    /// Returns the statement with its id, because a block may be called many times.
     fn called(&self, id: i64) -> String {
         match self.text(id) {
             Some(text) => format!("{text} (execution {id})"),
@@ -108,10 +108,10 @@ impl Asked<'_> {
         }
     }
 
-    /// Why the way is shorter than one may expect (errata B3).
+    /// Returns why the chain is shorter than expected (errata B3).
     fn why(&self) -> String {
         match (self.way.bend.as_ref(), self.way.chain.as_slice()) {
-            // A parent that is no scope, such as a loop, is a parent all the same.
+            // A parent that is not a scope, such as a loop, still counts as a parent.
             (None, [_]) if !self.way.alone => String::new(),
             (Some(Bend::Orphan(id, parent)), _) => {
                 format!(": execution {id} names parent {parent}, and there is no such row")
@@ -135,14 +135,14 @@ fn above(steps: u32) -> String {
     }
 }
 
-/// The frame asked from is not known.
+/// Returns a warning that the frame asked from does not exist.
 pub(super) fn unknown_frame(id: i64) -> Issue {
     Issue::warning("unknown-frame", format!("there is no execution {id}"))
         .hint("Only the root was searched.")
         .at_row("execution", id)
 }
 
-/// What bent the way.
+/// Returns the warning for a fault that ended the walk.
 pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
     let from = from.unwrap_or_default();
     let (rule, row, message, hint) = match bend {
@@ -180,7 +180,7 @@ pub(super) fn bent(bend: Bend, from: Option<i64>) -> Issue {
         .at_row("execution", row)
 }
 
-/// The name belongs to a run of its own (errata B12).
+/// Returns a note that the name belongs to the run of an import (errata B12).
 pub(super) fn in_import(handle: &str, inner: &str, nested: &str) -> Issue {
     Issue::noted(
         "import-binding",

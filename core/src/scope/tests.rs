@@ -65,7 +65,7 @@ fn ask(run: &Run, name: &str, from: Option<i64>) -> Resolution {
     found
 }
 
-/// The winner's frame: `Err` when there is none.
+/// The winner's frame; `Err` if there is no winner.
 fn winner(run: &Run, found: &Resolution) -> Result<Option<i64>, ()> {
     let at = found.winner.ok_or(())?;
     Ok(run.bindings[at].execution_id)
@@ -85,7 +85,7 @@ fn rules(found: &Resolution) -> Vec<&str> {
 
 #[test]
 fn b1_the_nearest_frame_wins_even_when_its_parent_has_the_higher_id() {
-    // 9 was recorded after its child 4 and after 7, which is nobody's parent here.
+    // Execution 9 was recorded after its child 4 and after 7, which is not a parent here.
     let run = run(
         &[
             (4, Some(9), "do inner()"),
@@ -198,7 +198,7 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
         "do process() (execution 1) is none of the calls around execution 2: execution 2 names no parent"
     );
     assert_eq!(rules(&found), [""; 0]);
-    // Its metadata says that it lies deeper: that is worth an issue.
+    // A recorded depth without a parent is worth an issue.
     run.executions[1].meta = Some(Arc::new(Meta {
         depth: Some(2),
         ..Meta::default()
@@ -206,7 +206,7 @@ fn b3_a_row_without_a_parent_falls_to_the_root_and_says_why() {
     assert_eq!(rules(&ask(&run, "x", Some(2))), ["missing-parent"]);
 }
 
-/// A loop holds no bindings, so no way leads through it; the row names it all the same.
+/// A loop is not a scope, so the chain does not contain it; the row still names it as its parent.
 #[test]
 fn a_row_whose_parents_are_no_scopes_does_not_lack_one() {
     let run = run(
@@ -239,7 +239,7 @@ fn b4_frames_of_a_folder_are_named_by_its_own_ids() {
                 ("y", Some(40)),
             ],
         );
-        // 40 is finished: only its binding's header says that it lay in 42.
+        // Execution 40 is finished: only its binding's header records that it was called from 42.
         run.bindings[2].parent_execution_id = Some(42);
         run.state_file = Some(StateFile {
             call_stack: [43, 42, 41]
@@ -285,7 +285,7 @@ fn a_folder_whose_headers_lead_in_a_circle_ends_too() {
     };
     run.bindings[0].parent_execution_id = Some(2);
     run.bindings[1].parent_execution_id = Some(1);
-    // The tree cuts the circle at its first frame.
+    // The tree cuts the cycle at its first frame.
     let found = ask(&run, "y", Some(2));
     assert_eq!(found.chain, [2, 1]);
     assert_eq!(winner(&run, &found), Ok(None));
@@ -352,7 +352,7 @@ fn b12_a_dotted_name_is_an_imports_binding_at_the_root() {
     };
     let found = ask(&run, "research.findings", Some(1));
     assert_eq!(found.winner, Some(0));
-    // In a folder it lies in the nested run.
+    // In a folder, the binding is in the nested run.
     run.imports = vec![import(Some("imports/research--deep"))];
     let found = ask(&run, "research.sources", Some(1));
     assert_eq!(found.winner, None);
@@ -383,7 +383,7 @@ fn s2_of_two_rows_with_one_name_and_frame_the_later_wins() {
             "a later row has the same name at the root"
         )
     );
-    // The decoder knows the rowids: what it marked loses.
+    // The decoder knows the rowids, so a row that it marked as superseded loses.
     run.bindings[3].superseded = true;
     let found = ask(&run, "x", Some(1));
     assert_eq!(found.winner, Some(2));
@@ -395,7 +395,7 @@ fn s2_of_two_rows_with_one_name_and_frame_the_later_wins() {
 
 #[test]
 fn an_alias_means_its_instance() {
-    // 2 closes 1; the frame 4 names the alias 2 as its parent, the binding names it as its frame.
+    // Row 2 closes instance 1. Frame 4 names the alias 2 as its parent; the binding names 2 as its frame.
     let mut run = run(
         &[
             (1, None, "do a()"),
@@ -451,7 +451,7 @@ fn a_branch_looks_up_through_its_parallel_whatever_its_parent_id_says() {
     run.executions[1].meta = meta(None);
     run.executions[2].meta = meta(Some("b"));
     let found = ask(&run, "x", Some(3));
-    // The parallel is no scope, and no binding belongs to it.
+    // The parallel block is not a scope, and no binding belongs to it.
     assert_eq!(found.chain, [3, 1]);
     assert_eq!(winner(&run, &found), Ok(Some(1)));
     assert_eq!(found.candidates[0].distance, Some(1));

@@ -89,10 +89,10 @@ fn errors_point_at_the_character_and_say_what_was_expected() {
             "30m2h",
             "`h` at character 5 comes after a smaller unit: write the largest first (d, h, m, s)",
         ),
-        ("0s", "`0s` is no time at all: the sum must be above zero"),
+        ("0s", "`0s` is not a duration: the sum must be above zero"),
         (
             " 0h0m ",
-            "`0h0m` is no time at all: the sum must be above zero",
+            "`0h0m` is not a duration: the sum must be above zero",
         ),
         (
             "1h99999999999999999999s",
@@ -127,7 +127,7 @@ fn deadlines_end_before_the_year_10000() {
     assert_eq!(last.to_rfc3339(), "9999-12-31T23:59:59.999+00:00");
 }
 
-/// Errata G12: SQLite itself takes one modifier each, and none of several in one.
+/// Errata G12: SQLite accepts one modifier for each unit, but not several units in one modifier.
 #[test]
 fn sqlite_comes_to_the_same_deadline_g12() {
     let db = rusqlite::Connection::open_in_memory().unwrap();
@@ -171,7 +171,7 @@ proptest::proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "[0-9dhms .]{0,12}") {
         if let Ok(timeout) = Timeout::parse(&text) {
-            // What was read is what the modifiers say.
+            // The modifiers must add up to the parsed seconds.
             let unit = |modifier: &String| {
                 let (count, word) = modifier[1..].split_once(' ').unwrap();
                 let (.., length, _) = UNITS.iter().map(|(a, b, c)| (a, *b, c))

@@ -1,7 +1,7 @@
-//! Which runs `prosescope clean` takes, and why it leaves the others.
+//! Selects the runs that `prosescope clean` removes, and words why it keeps the others.
 //!
-//! A run is what lies straight in `.prose/runs`; its execution-scoped agents lie in it and go with it. Agents of the
-//! project and the user do not: `prosescope agent delete` is their only end.
+//! A run is a direct child of `.prose/runs`. Its execution-scoped agents are inside it and are removed with it. Agents
+//! of the project and the user stay: only `prosescope agent delete` removes those.
 
 use crate::schema::POSTGRES_PREFIX;
 use crate::session::Filter;
@@ -12,62 +12,63 @@ use crate::write::WriteError;
 
 pub use crate::source::TRASH;
 
-/// How a folder begins that is being filled: a new run, a copy. Killed, it is what a removed folder is.
+/// Prefix of a folder that is being filled (a new run, a copy). If the writer was killed, the folder is treated like a
+/// half-removed run.
 pub const UNFINISHED: &str = ".trash-new-";
 
-/// Changed within so long, such a folder may have somebody who fills it: milliseconds.
+/// An unfinished folder that changed within this time may still have a writer. Milliseconds.
 const FILLED: i64 = 3_600_000;
 
-/// Without a sign of life for so long, a run that nobody ended is given up: milliseconds.
+/// A run without a recorded end counts as abandoned after this time without activity. Milliseconds.
 const RECENT: i64 = 86_400_000;
 
-/// What somebody asks for. Names and filters narrow together.
+/// A user's request. Names and filters both narrow the selection.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
-    /// Runs by id, folder or a unique beginning of it; empty: any.
+    /// Runs by id, folder or a unique prefix; empty selects any run.
     pub runs: Vec<String>,
-    /// Which of them.
+    /// Further conditions.
     pub filter: Filter,
-    /// Also those that run, or wait at a gate.
+    /// Whether runs that are running or waiting at a gate are removed too.
     pub force: bool,
-    /// Milliseconds since 1970 UTC.
+    /// The current time, in milliseconds since 1970 UTC.
     pub now: i64,
 }
 
-/// Something in `.prose/runs`.
+/// An entry of `.prose/runs`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entry {
-    /// Its name there.
+    /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: EntryKind,
-    /// Bytes of its files.
+    /// Total size of its files in bytes.
     pub bytes: u64,
-    /// How many files.
+    /// Number of its files.
     pub files: u64,
-    /// When one of them was last changed, milliseconds since 1970 UTC.
+    /// Time of the newest change of its files, in milliseconds since 1970 UTC.
     pub newest: Option<i64>,
-    /// What is known of the run, where it is one.
+    /// The summary of the run, if the entry is a readable run.
     pub run: Option<RunSummary>,
 }
 
-/// What an entry of `.prose/runs` is.
+/// The kind of an entry of `.prose/runs`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EntryKind {
     /// A folder.
     #[default]
     Folder,
-    /// A link: never followed.
+    /// A link, which is never followed.
     Link,
     /// A file, or anything else.
     Other,
 }
 
-/// Decides what goes.
+/// Decides which entries are removed.
 ///
 /// # Errors
-/// [`WriteError::NotFound`] or [`WriteError::Wrong`] for a name that is no run's, or several runs';
-/// [`WriteError::Wrong`] when neither a run nor a filter is given: nobody means all of them.
+/// [`WriteError::NotFound`] or [`WriteError::Wrong`] for a name that matches no run or several. [`WriteError::Wrong`]
+/// if neither a run nor a filter is given, because removing everything is hardly ever meant.
 pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteError> {
     if request.runs.is_empty() && request.filter == Filter::default() {
         return Err(WriteError::wrong(
@@ -116,7 +117,7 @@ pub fn plan(request: &Request, entries: &[Entry]) -> Result<CleanPlan, WriteErro
     Ok(plan)
 }
 
-/// Why an unfinished folder stays, where somebody may be filling it.
+/// Returns why an unfinished folder is kept, if a writer may still be filling it.
 fn filled(request: &Request, entry: &Entry) -> Option<String> {
     let silent = request.now.saturating_sub(entry.newest?);
     let recent = entry.name.starts_with(UNFINISHED) && silent < FILLED;
@@ -187,11 +188,11 @@ fn forced(request: &Request, why: &str) -> Judged {
     }
 }
 
-/// Why a run stays that no record says ended.
+/// Returns why a run without a recorded end is kept.
 ///
-/// The date of a file is no sign of life: copies and checkouts reset it, archives set it to anything. So it neither
-/// makes such a run old, nor live where its records are silent. But a removed run does not come back, and a writer may
-/// record no time: a file that changed today holds the removal back, for what it is.
+/// A file's date does not prove activity: copies and checkouts reset it, and archives can set any date. So file dates
+/// neither age a run nor keep it alive where it has records. But removal is final and a writer may record no times, so
+/// a file changed today still prevents removal.
 fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) -> Option<String> {
     let Some(silent) = silent else {
         return Some(format!("it is {status} and records no time"));
@@ -210,7 +211,7 @@ fn unended(request: &Request, entry: &Entry, status: &str, silent: Option<i64>) 
     })
 }
 
-/// What the age of a run is judged by: where it records no time, nothing of it changed since the date of its newest
+/// Returns the summary by which the age of a run is judged. A run without recorded times gets the date of its newest
 /// file.
 fn known(entry: &Entry) -> Option<RunSummary> {
     let mut run = entry.run.clone()?;
@@ -220,7 +221,7 @@ fn known(entry: &Entry) -> Option<RunSummary> {
     Some(run)
 }
 
-/// The last sign of life that the run records; else its start.
+/// Returns the time of the last recorded activity, or else of the start.
 fn last_sign(run: Option<&RunSummary>) -> Option<i64> {
     let recorded = run.and_then(|run| run.last_sign.as_ref().or(run.started.as_ref()));
     recorded.and_then(Stamp::millis)
@@ -244,7 +245,7 @@ fn line(request: &Request, entry: &Entry, named: bool, why: String) -> CleanRun 
     }
 }
 
-/// How long ago, in words: seconds say nothing here.
+/// Returns a duration in words, without seconds.
 fn rough(ms: i64) -> String {
     match ms {
         ..60_000 => "less than 1m".to_owned(),
@@ -252,7 +253,7 @@ fn rough(ms: i64) -> String {
     }
 }
 
-/// The entry that a name means: its folder, its id, or a unique beginning of its folder.
+/// Returns the entry that a name means: its folder, its id, or a unique prefix of its folder.
 fn find<'e>(name: &str, entries: &'e [Entry]) -> Result<&'e str, WriteError> {
     let id = name.strip_prefix(POSTGRES_PREFIX);
     let (place, hint) = match id {

@@ -1,4 +1,5 @@
-//! Keeping house: what may go, and what a place is like to work in. Facts come from a shell, the judgement is here.
+//! Upkeep: which runs may be removed, and whether a directory is ready for recording. A shell gathers the facts; this
+//! module judges them.
 
 pub mod clean;
 pub mod doctor;

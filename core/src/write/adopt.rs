@@ -1,4 +1,4 @@
-//! The first events of a run that was written by hand: what its state.md records, as rows.
+//! Converts the state.md of a hand-written run into rows, as its first events.
 
 use typed_index_collections::TiVec;
 
@@ -10,12 +10,13 @@ use crate::model::{Run, Status};
 use crate::program::Listing;
 use crate::trace::{Node, NodeId, NodeKind, NodeStatus, Trace};
 
-/// What a run's state file says of what ran, as events: so that more can follow them. They carry no times, because the
-/// file records none.
+/// Returns events for everything that a run's state file records as executed, so that more events can follow. The
+/// events have no times, because the file records none.
 ///
-/// Frames keep the ids that bindings name them by. What comes before the first of them gets lower ids, so that order by id
-/// is the order of the trace; what the file says of a frame beside its inner ones comes after these where no id lies
-/// between. What only comes next is not recorded, nor is a gate that waits and has no file: `gate create` records it.
+/// Frames keep the ids by which bindings name them. Events before the first frame get lower ids, so that the order of
+/// ids is the order of the trace. Events of a frame that follow its inner frames get ids after those, if no id is free
+/// between. Statements that are only next are not recorded, nor is a waiting gate without a file: `gate create` records
+/// that gate.
 pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<ExecutionRow> {
     let mut told = Told {
         run,
@@ -33,14 +34,14 @@ pub fn first_events(run: &Run, trace: &Trace, program: Option<&Listing>) -> Vec<
     told.rows()
 }
 
-/// A row on its way: parent and naming are filled in once there are ids.
+/// A row without its parent and naming, which are added once all ids are known.
 struct Event<'a> {
     at: NodeId,
     node: &'a Node,
-    /// The id that it keeps: a frame's own.
+    /// The fixed id of a frame.
     id: Option<i64>,
     status: Status,
-    /// Keys that only this row has.
+    /// Metadata keys of this row only.
     keys: Keys,
     error: Option<String>,
 }
@@ -52,7 +53,7 @@ struct Told<'a> {
     events: Vec<Event<'a>>,
     /// The event that opens each node.
     of_node: TiVec<NodeId, Option<usize>>,
-    /// Nodes that are under way in this walk.
+    /// Nodes that are open in this walk.
     closing: Vec<NodeId>,
 }
 
@@ -78,7 +79,7 @@ impl<'a> Told<'a> {
         }
         if node.attempts > 1 {
             self.push(at, node, Status::Failed, Keys::default());
-            // The last attempt has the error if it failed too.
+            // If the last attempt failed too, its row has the error.
             if let Some(failed) = self.events.last_mut() {
                 failed.error.take_if(|_| node.status == NodeStatus::Failed);
             }
@@ -87,7 +88,7 @@ impl<'a> Told<'a> {
         self.closing.push(at);
     }
 
-    /// What only comes next, and a gate that nobody can decide, is not recorded.
+    /// Returns whether a node gets a row: not a statement that is only next, nor a gate that cannot be decided.
     fn is_recorded(&self, node: &Node) -> bool {
         let within = |at: NodeId| self.first(at).is_some();
         if node.inferred && node.status == NodeStatus::Pending
@@ -105,18 +106,18 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// What a node runs in. A round is no row: what is in it runs in its loop.
+    /// Returns the node that a node runs in. A round has no row, so its contents run in the loop.
     fn outer(&self, node: &Node) -> Option<NodeId> {
         let is_row = |at: &NodeId| self.trace.node(*at).is_some_and(|n| !n.kind.is_round());
         self.trace.upward(node.parent).find(is_row)
     }
 
-    /// The event that opens a node.
+    /// Returns the event that opens a node.
     fn first(&self, at: NodeId) -> Option<usize> {
         self.of_node.get(at).copied().flatten()
     }
 
-    /// Closes what ends before this node.
+    /// Closes the nodes that end before this one.
     fn close_before(&mut self, at: NodeId) {
         while let Some(last) = self.closing.pop() {
             if self.trace.end(last) > at {
@@ -191,7 +192,8 @@ impl<'a> Told<'a> {
         rows
     }
 
-    /// An id for each event: a frame's own, lower ones before the first frame, and else the next that is free.
+    /// Returns an id for each event: a frame's own id, lower ids before the first frame, and otherwise the next free
+    /// id.
     fn ids(&self) -> Vec<i64> {
         let kept: BTreeSet<i64> = self.events.iter().filter_map(|event| event.id).collect();
         let events = (0_i64..).zip(&self.events);
@@ -216,7 +218,7 @@ impl<'a> Told<'a> {
         ids.collect()
     }
 
-    /// What names an instance, as our own rows do.
+    /// Returns the keys that name an instance, as in rows of our writer.
     fn naming(&self, of: &Event<'_>, own: i64, parent: Option<i64>) -> Keys {
         match &of.node.kind {
             NodeKind::Parallel => {
@@ -244,7 +246,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The statement's text: the program's at its line, else the file's.
+    /// Returns the statement's text: the program's at its line, else the file's.
     fn text(&self, node: &Node) -> String {
         let line = node.line.filter(|_| !node.line_guessed);
         let statement = (self.program.zip(line))
@@ -257,7 +259,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Which attempt a node is at.
+/// Returns the attempt number of a node, as keys.
 fn attempts(node: &Node) -> Keys {
     Keys::default()
         .number("attempt", Some(node.attempts.into()))

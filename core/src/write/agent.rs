@@ -4,12 +4,12 @@ use super::{
 };
 use crate::model::AgentScope;
 
-/// `agent memory set`: an agent's memory is written. In the store of the agent's scope (errata A1).
+/// `agent memory set`: writes an agent's memory to the store of the agent's scope (errata A1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remember {
     /// The agent.
     pub agent: String,
-    /// The scope that the store is of.
+    /// The scope of the store.
     pub scope: AgentScope,
     /// The memory, as Markdown.
     pub memory: String,
@@ -37,16 +37,16 @@ impl Record for Remember {
     }
 }
 
-/// `agent segment add`: an invocation of an agent is recorded. It numbers itself.
+/// `agent segment add`: records an invocation of an agent, under the next number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddSegment {
     /// The agent.
     pub agent: String,
-    /// The scope that the store is of.
+    /// The scope of the store.
     pub scope: AgentScope,
-    /// What it was asked.
+    /// The prompt.
     pub prompt: String,
-    /// What it did.
+    /// A summary of the work.
     pub summary: String,
 }
 
@@ -76,7 +76,7 @@ impl Record for AddSegment {
     }
 }
 
-/// The word of an agent's scope, and what is known of the agent.
+/// Returns the word of an agent's scope, and the recorded agent.
 fn agent(
     facts: &dyn Facts,
     name: &str,

@@ -2,26 +2,26 @@ use crate::time::Stamp;
 
 use super::Style;
 
-/// When and by whom a command is given; the shell knows both.
+/// The time and the caller of a command; the shell provides both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct At {
     /// Milliseconds since 1970 UTC.
     pub now: i64,
-    /// The system's user, for the metadata of audit rows; a claim as well.
+    /// The system's user, for the metadata of audit rows; unverified.
     pub os_user: Option<String>,
-    /// What records: `cli`.
+    /// The recording program: `cli`.
     pub client: String,
 }
 
 impl At {
-    /// The time as a store writes it: `YYYY-MM-DD HH:MM:SS` in a database, as SQLite's `datetime('now')` does
+    /// Returns the time as a store writes it: `YYYY-MM-DD HH:MM:SS` in a database, as SQLite's `datetime('now')` does
     /// (errata G5), RFC 3339 in files; both in UTC, to the second.
     pub fn text(&self, style: Style) -> String {
         at_text(self.now, style)
     }
 }
 
-/// Any instant, written as [`At::text`] writes now.
+/// Returns any instant in the format of [`At::text`].
 pub fn at_text(ms: i64, style: Style) -> String {
     let text = Stamp::At(ms.div_euclid(1000).saturating_mul(1000)).to_string();
     match style {

@@ -16,18 +16,18 @@ use super::{At, Change, ExecutionBegun, ExecutionRow, Facts, Plan, Record, RunCh
 use crate::model::{Execution, Meta, Status};
 use crate::trace::{Shape, frame_block, shape};
 
-/// `exec begin`: a statement begins.
+/// `exec begin`: begins a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Begin {
     /// The statement.
     pub statement: Named,
-    /// The execution that it runs in: a branch, a loop, a frame; taken from what stands open without it.
+    /// The execution that it runs in (a branch, a loop, a frame); by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The item or branch that it runs in, by its name; an item begins with its first statement.
+    /// The name of the item or branch that it runs in; an item begins with its first statement.
     pub item: Option<String>,
-    /// The block that it calls, when its text does not say so (`do name(…)` does).
+    /// The block that it calls, if its text does not name it (`do name(…)` does).
     pub block: Option<String>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -108,16 +108,16 @@ impl Begin {
     }
 }
 
-/// `exec run`: a statement begins, and what it lies in where that has not begun.
+/// `exec run`: begins a statement, and first the constructs around it that have not begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Run {
     /// The statement.
     pub begin: Begin,
-    /// The line of the loop, or of the call, that begins first, and that the statement runs in.
+    /// The line of the loop or call that begins first and contains the statement.
     pub within: Option<u32>,
-    /// Whether a round of the loop that it runs in ends first.
+    /// Whether a round of the enclosing loop ends first.
     pub round: bool,
-    /// Whether what stands open before it in its sequence ends first: branches that are done are joined, a loop is left after
+    /// Whether open statements before it in its sequence end first: finished branches are joined, a loop is left after
     /// its round, calls and other blocks are completed.
     pub close: bool,
 }
@@ -173,8 +173,8 @@ impl Record for Run {
     }
 }
 
-/// Ends what stands open before a statement in its sequence, innermost first. A statement without a body is not ended so: what
-/// it writes is not there.
+/// Ends the open statements before a statement in its sequence, innermost first. A statement without a body is not
+/// ended, because its value has not been written.
 fn close_before(
     all: &mut Overlay<'_>,
     at: &At,
@@ -229,7 +229,7 @@ fn completed(id: i64, insist: Insist) -> Close {
     }
 }
 
-/// Refuses `--in` where the line is not a loop around the statement, nor a call of the block that it lies in.
+/// Refuses `--in` if the line is neither a loop around the statement nor a call of the block that contains it.
 fn holds(
     source: &Source,
     outer: Option<u32>,
@@ -247,7 +247,7 @@ fn holds(
         .target
         .as_deref()
         .and_then(|name| listing.block_named(name));
-    // What is neither is refused by its own kind.
+    // Statements of other kinds are refused below, with their own messages.
     if !matches!(Command::of(own), Command::Exec | Command::Loop) {
         return Ok(());
     }
@@ -267,19 +267,19 @@ fn holds(
     ))
 }
 
-/// A statement on its way in: found in the program, placed, and let through by what stands open.
+/// A statement that may begin: found in the program, placed in an execution, and not blocked by an open one.
 pub(super) struct Entry {
     pub(super) run: String,
     pub(super) source: Source,
     pub(super) found: Found,
     pub(super) parent: Option<i64>,
     pub(super) insisted: Insisted,
-    /// What the caller is told.
+    /// Notes for the caller.
     pub(super) notes: Vec<String>,
 }
 
 impl Entry {
-    /// Finds and places a statement; `word` stands for one that was not named.
+    /// Finds and places a statement; `word` is the text to record if none was given.
     pub(super) fn open(
         facts: &dyn Facts,
         statement: &Named,
@@ -325,7 +325,7 @@ impl Entry {
         })
     }
 
-    /// The row that opens it.
+    /// Returns the row that opens the statement.
     pub(super) fn row(
         &self,
         facts: &dyn Facts,
@@ -345,7 +345,7 @@ impl Entry {
         })
     }
 
-    /// The plan of what begins with `row`, which carries `keys` beside what names it.
+    /// Returns the plan for `row`; `keys` are added to the keys that name the instance.
     pub(super) fn begin(
         self,
         facts: &dyn Facts,
@@ -379,7 +379,7 @@ impl Entry {
     }
 }
 
-/// Writes into a row that calls a block which one, and how deep it lies in frames, from 1.
+/// Adds to a calling row the name of the called block and the depth in frames, from 1.
 fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, i64)>, WriteError> {
     let Some(block) = frame_block(row).map(str::to_owned) else {
         return Ok(None);
@@ -392,9 +392,9 @@ fn name_frame(facts: &dyn Facts, row: &mut Execution) -> Result<Option<(String, 
     Ok(Some((block, deep)))
 }
 
-/// Refuses when the same statement is under way in the same parent: its rows could not be told apart.
+/// Refuses a statement that is already open in the same parent, because the rows of the two could not be told apart.
 pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteError> {
-    // A parallel and a loop have a fresh id each time: theirs is that of the same statement.
+    // A parallel block and a loop get a new id each time, so the last one of the same statement counts.
     let newest = newest(facts, row, i64::MIN)?;
     match newest.filter(|row| !row.status.is_terminal()) {
         None => Ok(()),
@@ -410,7 +410,7 @@ pub(super) fn not_twice(facts: &dyn Facts, row: &Execution) -> Result<(), WriteE
     }
 }
 
-/// The row that opens an instance.
+/// Returns the row that opens an instance.
 pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -> Change {
     Change::Execution(ExecutionRow {
         id: row.id,
@@ -424,7 +424,7 @@ pub(super) fn opening(facts: &dyn Facts, at: &At, row: &Execution, keys: Keys) -
     })
 }
 
-/// The run was written to (errata X15).
+/// Returns the update of the run's `updated_at` (errata X15).
 pub(super) fn touch(facts: &dyn Facts, at: &At) -> Change {
     Change::Run(RunChange {
         status: None,

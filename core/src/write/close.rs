@@ -12,39 +12,39 @@ use super::{
 use crate::time::Stamp;
 use crate::trace::{Shape, frame_block, shape};
 
-/// How an execution ends.
+/// The way in which an execution ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum How {
-    /// It is done. Refused until the binding that its statement writes is there.
+    /// Completed. Refused until the binding that its statement writes exists.
     Completed {
-        /// The binding that it had to write; by the program without it.
+        /// The binding that it must have written; by default the program's.
         binding: Option<String>,
     },
-    /// It ended with an error.
+    /// Failed with an error.
     Failed {
-        /// What went wrong.
+        /// The error.
         error: String,
     },
-    /// It was passed over.
+    /// Skipped.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: Option<String>,
     },
 }
 
-/// `exec complete`, `exec fail`, `exec skip`: an execution ends.
+/// `exec complete`, `exec fail`, `exec skip`: ends an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Close {
-    /// Which; the one that stands open without it.
+    /// The execution; by default the only open one.
     pub id: Option<i64>,
-    /// How.
+    /// The way in which it ends.
     pub how: How,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
 impl Close {
-    /// An execution ends in this way.
+    /// Returns the command that ends an execution in this way.
     pub fn new(id: i64, how: How) -> Close {
         Close {
             id: Some(id),
@@ -63,7 +63,7 @@ impl Record for Close {
 }
 
 impl Close {
-    /// The plan, with more keys for the row that ends it.
+    /// Returns the plan, with extra keys for the row that ends the execution.
     pub(super) fn close(
         &self,
         facts: &dyn Facts,
@@ -81,7 +81,7 @@ impl Close {
             How::Failed { error } => ("failed", Some(error.clone()), None),
             How::Skipped { reason } => ("skipped", None, reason.as_deref()),
         };
-        // What fails may leave something behind that nobody ends any more.
+        // A failed execution may leave open children: they are cut off with it.
         if status != "failed" {
             open.no_child(facts, "execution", &format!("cannot be {status}"))?;
         }
@@ -97,8 +97,8 @@ impl Close {
         })
     }
 
-    /// Refuses what ends by a command of its own: a parallel whose branches were not looked at would be joined, a gate
-    /// passed that nobody decided. A parallel and a loop may fail.
+    /// Refuses an execution that another command must end: a parallel block could be joined with unfinished branches,
+    /// or a gate passed without a decision. A parallel block or a loop may fail.
     fn own_command(&self, instance: &Instance) -> Result<(), WriteError> {
         if instance.meta().branch.is_some() {
             return Ok(());
@@ -125,8 +125,8 @@ impl Close {
     }
 }
 
-/// Refuses to complete what has not written its binding: the one that was named, else the program's. Returns the keys
-/// that record it.
+/// Refuses to complete an execution that has not written its binding: the given one, else the program's. Returns the
+/// keys that record the binding.
 fn outputs(
     facts: &dyn Facts,
     open: &mut Ending,
@@ -145,7 +145,7 @@ fn outputs(
         }
         return Ok(Keys::default());
     }
-    // A value without a name that was put while it was open.
+    // The last row may record an unnamed value written while the execution was open.
     let last = super::instance::meta(&open.instance.last);
     Ok(match &last.binding {
         Some(name) => Keys::wrote(name, last.binding_scope),
@@ -153,7 +153,7 @@ fn outputs(
     })
 }
 
-/// An open execution that ends, or something in it.
+/// An open execution that ends, or in which a round or branch ends.
 pub(super) struct Ending {
     pub(super) run: String,
     standing: Standing,
@@ -162,7 +162,7 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The execution that was given, else the one of this shape that stands open.
+    /// Returns the given execution, or else the open one of this shape.
     pub(super) fn open(
         facts: &dyn Facts,
         given: Option<i64>,
@@ -196,7 +196,7 @@ impl Ending {
         })
     }
 
-    /// What the caller is told of its end.
+    /// Returns the result for the caller.
     pub(super) fn ended(&self, status: &str) -> ExecutionEnded {
         let first = &self.instance.first;
         ExecutionEnded {
@@ -209,7 +209,7 @@ impl Ending {
         }
     }
 
-    /// Refuses when something is still under way in it.
+    /// Refuses if a child is still open.
     pub(super) fn no_child(
         &mut self,
         facts: &dyn Facts,
@@ -221,13 +221,13 @@ impl Ending {
         self.insisted.sequence(none).map(drop)
     }
 
-    /// Refuses when a gate is pending before what would begin in it.
+    /// Refuses if a pending gate would come before a statement that begins in it.
     pub(super) fn past_gates(&mut self) -> Result<(), WriteError> {
         let past = self.standing.past_gates(Some(self.instance.first.id));
         self.insisted.sequence(past).map(drop)
     }
 
-    /// The changes that end it, and cut off what is left in it.
+    /// Returns the changes that end it and cut off its open descendants.
     pub(super) fn changes(
         &self,
         facts: &dyn Facts,
@@ -249,8 +249,8 @@ impl Ending {
     }
 }
 
-/// The row that closes an instance, behind its opening row, which is no longer under way; in place, the update of its only
-/// row.
+/// Returns the row that closes an instance, after a change that marks its opening row as no longer under way; in the
+/// in-place style, returns the update of its only row.
 pub(super) fn ending(
     facts: &dyn Facts,
     at: &At,
@@ -279,14 +279,14 @@ pub(super) fn ending(
     Ok(over.into_iter().chain([Change::Execution(row)]).collect())
 }
 
-/// A later row of an instance: what names it is copied.
+/// Returns a later row of an instance, with the keys that name the instance.
 pub(super) fn again(
     facts: &dyn Facts,
     instance: &Instance,
     keys: Keys,
 ) -> Result<ExecutionRow, WriteError> {
     let mut metadata = Keys::naming(&instance.meta()).done();
-    // The attempt stays with what follows it, so that the last row knows how many there were, and may be.
+    // The attempt number is copied into each later row, so that the last row always has the number and the limit.
     let last = super::instance::meta(&instance.last);
     if let Some(attempt) = last.attempt {
         metadata.insert("attempt".to_owned(), attempt.into());
@@ -294,7 +294,7 @@ pub(super) fn again(
             metadata.insert("max".to_owned(), max.into());
         }
     }
-    // So do the rounds of a loop: one that failed and is tried again goes on where it was.
+    // The number of rounds is copied too, so that a failed loop continues its count after a retry.
     if let Some(rounds) = last.iteration {
         metadata.insert("iteration".to_owned(), rounds.into());
     }
@@ -309,15 +309,15 @@ pub(super) fn again(
     })
 }
 
-/// Refuses when the binding that an execution had to write is not there, or is older than the execution. Returns the
-/// frame that it is in.
+/// Refuses if the binding that an execution had to write does not exist or is older than the execution. Returns the
+/// frame of the binding.
 fn written(
     facts: &dyn Facts,
     source: &Source,
     instance: &Instance,
     name: &str,
 ) -> Result<Option<i64>, WriteError> {
-    // What a frame itself returns belongs to its caller, what a statement binds to the scope around it.
+    // A frame's return value belongs to its caller; a statement's binding belongs to the enclosing scope.
     let id = instance.first.id;
     let from = match frame_block(&instance.first) {
         Some(_) => instance.first.parent,

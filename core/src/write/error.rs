@@ -1,30 +1,30 @@
-/// Why nothing was written.
+/// The reason why a command wrote nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// A rule says no. Exit code 4.
+    /// A rule refuses the command. Exit code 4.
     #[error("{message}")]
     Refused {
         /// The rule, as a kebab-case name.
         rule: &'static str,
-        /// What was found, and why that is refused.
+        /// The finding, and why it is refused.
         message: String,
         /// What to do next.
         hint: String,
     },
-    /// What is named is not there. Exit code 3.
+    /// A named thing does not exist. Exit code 3.
     #[error("{message}")]
     NotFound {
-        /// What was looked for, and where.
+        /// The name that was not found, and where.
         message: String,
         /// What to do next.
         hint: String,
     },
-    /// What was asked for makes no sense: a name that is none, a timeout that cannot be read. Exit code 2.
+    /// The request is invalid, such as a malformed name or timeout. Exit code 2.
     #[error("{message}")]
     Wrong {
-        /// What is wrong with it.
+        /// The fault.
         message: String,
-        /// What would be right.
+        /// A valid form.
         hint: String,
     },
     /// The store failed.
@@ -33,7 +33,7 @@ pub enum WriteError {
 }
 
 impl WriteError {
-    /// A rule says no.
+    /// Returns an error for a rule that refuses the command.
     pub fn refused(
         rule: &'static str,
         message: impl Into<String>,
@@ -46,7 +46,7 @@ impl WriteError {
         }
     }
 
-    /// What is named is not there.
+    /// Returns an error for a name that was not found.
     pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> WriteError {
         WriteError::NotFound {
             message: message.into(),
@@ -54,7 +54,7 @@ impl WriteError {
         }
     }
 
-    /// What was asked for makes no sense.
+    /// Returns an error for an invalid request.
     pub fn wrong(message: impl Into<String>, hint: impl Into<String>) -> WriteError {
         WriteError::Wrong {
             message: message.into(),
@@ -62,7 +62,7 @@ impl WriteError {
         }
     }
 
-    /// What to do next; may be empty.
+    /// Returns the advice; may be empty.
     pub fn hint(&self) -> &str {
         match self {
             WriteError::Refused { hint, .. }
@@ -73,35 +73,35 @@ impl WriteError {
     }
 }
 
-/// What went wrong in a store: nothing of the command was written.
+/// A failure of a store; nothing of the command was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Fault {
-    /// What kind of trouble.
+    /// The kind of failure.
     pub kind: FaultKind,
-    /// Which file, what was found, and why.
+    /// The file, the finding, and the reason.
     pub message: String,
     /// What to do next; may be empty.
     pub hint: String,
 }
 
-/// Kinds of trouble.
+/// Kinds of failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Somebody else kept writing for too long.
+    /// Another process kept writing for too long.
     Busy,
     /// The disk, or the quota, is full.
     Full,
-    /// The file or folder may not be written to.
+    /// The file or folder is not writable.
     ReadOnly,
-    /// What is there cannot be understood: a damaged database, a table without the columns that are needed.
+    /// The content cannot be understood: a damaged database, or a table without required columns.
     Damaged,
-    /// Any other trouble of the system.
+    /// Any other failure of the system.
     Io,
 }
 
 impl Fault {
-    /// A fault without a hint.
+    /// Returns a fault without a hint.
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault {
             kind,
@@ -110,8 +110,9 @@ impl Fault {
         }
     }
 
-    /// What a writer says of a log that lost rows: one that went on with it would give their ids, or their places, to other rows,
-    /// and hide the loss. `log` names it, `why` says what shows the loss, `next` what to do where there is no copy.
+    /// Returns the fault for a log that lost rows. A writer that continued would reuse the ids or places of the lost
+    /// rows and so hide the loss. `log` names the log, `why` is the evidence of the loss, and `next` is the advice if
+    /// there is no copy.
     pub fn lost_rows(log: impl std::fmt::Display, why: &str, next: &str) -> Fault {
         Fault::new(
             FaultKind::Damaged,
@@ -120,7 +121,7 @@ impl Fault {
         .hint(format!("put back the log as it was, from a copy; {next}"))
     }
 
-    /// With what to do next.
+    /// Sets the advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Fault {
         self.hint = hint.into();

@@ -6,39 +6,40 @@ use crate::model::{AgentScope, AuditEvent, BindingKind, Execution, Gate, RunStat
 use crate::program::Statement;
 use crate::time::Stamp;
 
-/// How a store writes.
+/// The way in which a store writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// A database in which each event is a new row (sqlite.md).
     AppendOnly,
-    /// A database whose rows are updated (sqlite-earlier.md), because it already is so.
+    /// A database whose rows are updated (sqlite-earlier.md), because it was begun that way.
     InPlace,
-    /// A run folder: events are lines, all else is files (filesystem.md).
+    /// A run folder: events are lines of a log, everything else is files (filesystem.md).
     Files,
 }
 
-/// What a plan may ask of the store that it is for. Every question is answered by key: none costs more in a run of a
-/// hundred thousand rows than in one of ten.
+/// The questions that a plan may ask its store. Every question is answered by key, so that none costs more in a run of
+/// a hundred thousand rows than in one of ten.
 pub trait Facts {
-    /// How the store writes.
+    /// Returns how the store writes.
     fn style(&self) -> Style;
 
-    /// The run.
+    /// Returns the run.
     ///
     /// # Errors
-    /// A [`Fault`] when the store cannot answer; so for all questions.
+    /// A [`Fault`] if the store cannot answer; the same for all questions.
     fn run(&self) -> Result<RunFact, Fault>;
 
-    /// The program's source.
+    /// Returns the program's source.
     fn program(&self) -> Result<Option<String>, Fault>;
 
-    /// The id that the next execution row gets.
+    /// Returns the id of the next execution row.
     fn next_execution(&self) -> Result<i64, Fault>;
 
-    /// An execution row.
+    /// Returns an execution row.
     fn execution(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// The rows of a statement in its parent, from `since` on, the newest first, until `each` breaks.
+    /// Passes the rows of a statement in its parent to `each`, from row `since` on, the newest first, until `each`
+    /// breaks.
     fn executions_back(
         &self,
         place: &Place<'_>,
@@ -46,24 +47,24 @@ pub trait Facts {
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault>;
 
-    /// The rows of the run, the newest first, until `each` breaks.
+    /// Passes the rows of the run to `each`, the newest first, until `each` breaks.
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// The rows that opened an instance which may not be over, the newest first, until `each` breaks: those whose status
-    /// is an opening word, and that no end was written into. More than these may be handed on, never fewer.
+    /// Passes the rows of possibly open instances to `each`, the newest first, until `each` breaks: rows whose status
+    /// is an opening word and that have no recorded end. A store may pass more rows, but not fewer.
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// The rows whose parent this is, in order of id, until `each` breaks.
+    /// Passes the rows with this parent to `each`, in order of id, until `each` breaks.
     fn children(
         &self,
         parent: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault>;
 
-    /// A binding of a frame (`None`: the root), by its very name.
+    /// Returns a binding of a frame (`None`: the root) with exactly this name.
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault>;
 
-    /// The value of a binding of a frame, where it is text of at most `most` bytes that lies in the binding itself.
+    /// Returns the value of a binding of a frame, if it is text of at most `most` bytes that is not in an attachment.
     fn short_text(
         &self,
         name: &str,
@@ -71,68 +72,71 @@ pub trait Facts {
         most: usize,
     ) -> Result<Option<String>, Fault>;
 
-    /// A binding's name in this frame that differs from `name` in its case only: in a folder they would share a file.
+    /// Returns a binding's name in this frame that differs from `name` only in case: in a folder, the two would share a
+    /// file.
     fn binding_by_case(&self, name: &str, frame: Option<i64>) -> Result<Option<String>, Fault>;
 
-    /// The highest number of an `anon_…` binding, 0 without one.
+    /// Returns the highest number of an `anon_…` binding, or 0.
     fn last_anonymous(&self) -> Result<u32, Fault>;
 
-    /// Whether an attachment of this path (`attachments/…`) is there.
+    /// Returns whether an attachment with this path (`attachments/…`) exists.
     fn attachment(&self, path: &str) -> Result<bool, Fault>;
 
-    /// An agent of this store.
+    /// Returns an agent of this store.
     fn agent(&self, name: &str) -> Result<Option<AgentFact>, Fault>;
 
-    /// An import, by its alias.
+    /// Returns an import by its alias.
     fn import(&self, alias: &str) -> Result<Option<ImportFact>, Fault>;
 
-    /// All gates of the run, in order of creation.
+    /// Returns all gates of the run, in order of creation.
     fn gates(&self) -> Result<Vec<Gate>, Fault>;
 
-    /// Gates that [`Facts::gates`] leaves out because they call themselves by another id than their place does, each with the
-    /// id of its place: [`Facts::gate`] says of that one what is wrong.
+    /// Returns gates whose recorded id differs from the id of their place (such as the file name), each with the
+    /// latter. [`Facts::gates`] leaves them out; [`Facts::gate`] reports the fault.
     fn misnamed_gates(&self) -> Result<Vec<(String, Gate)>, Fault> {
         Ok(Vec::new())
     }
 
-    /// A gate of the run, by its very id.
+    /// Returns the gate of the run with exactly this id.
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault>;
 
-    /// The run of the same store that a gate of this id belongs to, when it is another one.
+    /// Returns another run of the same store that has a gate with this id.
     fn gate_elsewhere(&self, _id: &str) -> Result<Option<String>, Fault> {
         Ok(None)
     }
 
-    /// The rows of the audit log that speak of a gate, other than that somebody looked at it, in order of id.
+    /// Returns the audit rows about a gate, in order of id, without those that record a viewing.
     fn gate_events(&self, gate: &str) -> Result<Vec<AuditEvent>, Fault>;
 
-    /// The rows of the run's audit log, in order of id, until `each` breaks: for a gate whose creation the log does not have.
+    /// Passes the rows of the run's audit log to `each`, in order of id, until `each` breaks. Needed for a gate whose
+    /// creation is not in the log.
     fn audit_rows(&self, each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// Whether the run has gates, and no row of its audit log. Every command asks this, so it is answered without reading rows.
+    /// Returns whether the run has gates but not a single row in its audit log. Every command asks this, so a store
+    /// must answer without reading rows.
     ///
     /// # Errors
-    /// Also when the log was emptied, or its last row cut off, as far as the store sees that at once.
+    /// Also if the store sees at once that the log was emptied or its last row cut off.
     fn lacks_log(&self) -> Result<bool, Fault>;
 
-    /// Where the run's audit log ends.
+    /// Returns the end of the run's audit log.
     fn audit_tail(&self) -> Result<AuditTail, Fault>;
 }
 
-/// A statement in its parent, as rows tell it from others (errata T1): by its line, or, where it has none, by its
-/// text. A run may hold any number of rows without a line, and a store must not hand on all of them.
+/// The place of a statement: its parent, and its line or, without a line, its text (errata T1). A run may contain many
+/// rows without a line; the text keeps a store from returning all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// The row that it runs in.
+    /// The row of the execution that it runs in.
     pub parent: Option<i64>,
     /// `statement_index`.
     pub index: Option<i64>,
-    /// `statement_text`; it decides without an index only.
+    /// `statement_text`; compared only if there is no index.
     pub text: &'a str,
 }
 
 impl<'a> Place<'a> {
-    /// The place of a row.
+    /// Returns the place of a row.
     pub fn of(row: &'a Execution) -> Place<'a> {
         Place {
             parent: row.parent,
@@ -141,7 +145,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The place of a program's statement in what it runs in.
+    /// Returns the place of a program's statement in its parent.
     pub(super) fn of_statement(parent: Option<i64>, own: &'a Statement) -> Place<'a> {
         Place {
             parent,
@@ -150,7 +154,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether a row is of this place.
+    /// Returns whether a row has this place.
     pub fn holds(&self, row: &Execution) -> bool {
         row.parent == self.parent
             && row.index == self.index
@@ -158,20 +162,20 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A run, as its own row or state file says.
+/// The run's own row, or the head of its state file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunFact {
     /// Its id.
     pub id: String,
-    /// What commands call it: `postgres:ID` in PostgreSQL, else its id.
+    /// The name for commands: `postgres:ID` in PostgreSQL, else the id.
     pub name: String,
-    /// Its status as recorded; nothing recorded is running.
+    /// The recorded status; running if none is recorded.
     pub status: RunStatus,
-    /// When it was last written to, where the store says so.
+    /// The time of the last write, if recorded.
     pub updated: Option<Stamp>,
 }
 
-/// What is known of a binding.
+/// The facts about a binding.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BindingFact {
     /// Its name.
@@ -180,33 +184,34 @@ pub struct BindingFact {
     pub kind: BindingKind,
     /// The statement that wrote it.
     pub source: Option<String>,
-    /// When it was last written.
+    /// The time of the last write.
     pub updated: Option<Stamp>,
     /// Its attachment.
     pub attachment: Option<String>,
 }
 
-/// What is known of an agent.
+/// The facts about an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentFact {
     /// Its scope.
     pub scope: AgentScope,
     /// Whether it has a memory.
     pub has_memory: bool,
-    /// The highest number of its segments, 0 without one.
+    /// The highest number of its segments, or 0.
     pub last_segment: i64,
 }
 
-/// What is known of an import.
+/// The facts about an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportFact {
-    /// Where it came from, where the store says so.
+    /// The address of the program, if recorded.
     pub source_url: Option<String>,
     /// Its inputs, JSON.
     pub inputs_schema: Option<String>,
     /// Its outputs, JSON.
     pub outputs_schema: Option<String>,
-    /// Folders of its nested run inside the run's (`imports/{handle}--{slug}`): one, unless somebody else made more.
+    /// Folders of its nested run, relative to the run (`imports/{handle}--{slug}`): normally one; other tools may have
+    /// created more.
     pub nested: Vec<String>,
 }
 

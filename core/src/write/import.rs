@@ -8,23 +8,24 @@ use super::{
 
 use crate::program::StatementKind;
 
-/// The longest handle, in bytes: with its slug it names a folder.
+/// Limit for a handle, in bytes: handle and slug together form a folder's name.
 const LONGEST_HANDLE: usize = 100;
 
-/// `import add`: a program is registered under a handle.
+/// `import add`: registers a program under a handle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddImport {
-    /// The handle that the program uses it by.
+    /// The handle by which the program uses it.
     pub alias: String,
-    /// Where it came from; as the program's `use` says, or as it was registered before, without it.
+    /// The address of the program; by default from the program's `use`, or from the earlier registration.
     pub source_url: Option<String>,
-    /// Its inputs, JSON; what was registered before stays without it.
+    /// Its inputs as JSON; by default from the earlier registration.
     pub inputs_schema: Option<String>,
-    /// Its outputs, JSON; what was registered before stays without it.
+    /// Its outputs as JSON; by default from the earlier registration.
     pub outputs_schema: Option<String>,
-    /// Its text. In a folder the nested run has it; beside a database it is kept in the same place.
+    /// Its text. In a folder, the nested run contains it; for a database, the file is stored at the same path beside
+    /// the database.
     pub program: Option<String>,
-    /// Its file's name; the handle's without it.
+    /// The name of its file; by default made from the handle.
     pub name: Option<String>,
 }
 
@@ -144,8 +145,8 @@ impl AddImport {
         })
     }
 
-    /// Refuses another source under a handle that is taken: `research.findings` could then be of either, and in a
-    /// folder there would be two runs of one handle.
+    /// Refuses a second source under one handle: `research.findings` would be ambiguous, and a folder would contain two
+    /// nested runs for one handle.
     fn same_source(
         &self,
         known: &ImportFact,
@@ -174,7 +175,7 @@ impl AddImport {
     }
 }
 
-/// The last part of an address as a folder's name (filesystem.md, "Imports Recursive Structure").
+/// Returns the last part of an address as a folder's name (filesystem.md, "Imports Recursive Structure").
 pub(super) fn slug(source: &str) -> String {
     let path = source.split(['?', '#']).next().unwrap_or(source);
     let last = path

@@ -1,21 +1,21 @@
-//! What a caller insists on against a rule or the program. Both are recorded with what they led to, in the metadata of
-//! the execution: `forced` lists the rules, `override` what the program says beside what was given.
+//! Overrides by the caller: `--force` against a rule, `--override` against the program. Both are recorded in the
+//! metadata of the execution: `forced` lists the rules, `override` the program's values and the given ones.
 
 use serde_json::{Map, Value, json};
 
 use super::WriteError;
 use super::meta::Keys;
 
-/// What a caller insists on.
+/// The overrides that a caller gave.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Insist {
-    /// `--override`: a flag counts although the program says otherwise.
+    /// `--override`: a given value counts although the program states another.
     pub overrides: bool,
-    /// `--force`: what runs out of sequence is recorded all the same.
+    /// `--force`: a statement out of sequence is recorded anyway.
     pub force: bool,
 }
 
-/// Collects what a command was forced to do, and which of its flags differ from the program.
+/// Collects the rules that were overridden by `--force`, and the values that differ from the program.
 #[derive(Debug, Default)]
 pub(super) struct Insisted {
     insist: Insist,
@@ -31,7 +31,8 @@ impl Insisted {
         }
     }
 
-    /// Passes the outcome of a check on; where it is a refusal and the caller forces it, notes its rule and returns `None`.
+    /// Passes on the result of a check. If the check refuses and the caller forces it, records the rule and returns
+    /// `None`.
     pub(super) fn sequence<T>(
         &mut self,
         checked: Result<T, WriteError>,
@@ -56,10 +57,10 @@ impl Insisted {
         }
     }
 
-    /// What holds for one property of a statement: what was given, else what the program says.
+    /// Returns the effective value of one property of a statement: the given value, else the program's.
     ///
     /// # Errors
-    /// A refusal by `against-program` where both are there and differ, unless the caller overrides the program.
+    /// A refusal by `against-program` if both values exist and differ, unless the caller overrides the program.
     pub(super) fn settle<T>(
         &mut self,
         what: &'static str,
@@ -73,7 +74,7 @@ impl Insisted {
         self.settle_by(what, line, says, given, |_, _| false)
     }
 
-    /// The same, where texts that differ may be `alike`.
+    /// Does the same with a test for texts that are equivalent (`alike`).
     pub(super) fn settle_by<T>(
         &mut self,
         what: &'static str,
@@ -95,7 +96,7 @@ impl Insisted {
         }
     }
 
-    /// Notes that what was given for `what` differs from the program.
+    /// Records that the given value of `what` differs from the program's.
     ///
     /// # Errors
     /// A refusal by `against-program`, unless the caller overrides the program.
@@ -123,12 +124,12 @@ impl Insisted {
         Ok(())
     }
 
-    /// What differs from the program, by property: `{"max": {"program": 3, "given": 5}}`.
+    /// Returns the differences from the program, by property: `{"max": {"program": 3, "given": 5}}`.
     pub(super) fn differs(&self) -> &Map<String, Value> {
         &self.differs
     }
 
-    /// The keys of metadata that say so.
+    /// Returns the metadata keys that record the overrides.
     pub(super) fn keys(&self, keys: Keys) -> Keys {
         let forced: Vec<String> = self.forced.iter().map(|rule| (*rule).to_owned()).collect();
         keys.list("forced", &forced)
@@ -136,7 +137,7 @@ impl Insisted {
     }
 }
 
-/// A value as a message shows it: texts without quotes.
+/// Returns a value as a message shows it: texts without quotes.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => super::instance::shown(text),

@@ -1,7 +1,7 @@
-//! What is known of one construct instance: its first row and its last one (errata T1 to T3).
+//! Finds the rows of one construct instance: its first and its last row (errata T1 to T3).
 //!
-//! Rows that this writer makes carry their parent's row id and copies of what names their instance, so two rows of
-//! one parent and index speak of the same thing when these are equal; [`crate::trace`] reads them the same way.
+//! Rows of this writer contain their parent's row id and a copy of the keys that name their instance. Two rows with the
+//! same parent, index and keys therefore belong to one instance; [`crate::trace`] applies the same rule.
 
 use std::ops::ControlFlow;
 
@@ -10,19 +10,19 @@ use super::{Facts, Place, Style, WriteError};
 use crate::model::{Execution, Meta, RunStatus, Status};
 use crate::text::cut;
 
-/// An instance.
+/// A construct instance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Instance {
-    /// Its first row, whose id is its own.
+    /// Its first row; the id of this row is the instance's id.
     pub(super) first: Execution,
-    /// Its last row; the first one again in the in-place style, or when it has one row only.
+    /// Its last row; equals the first row in the in-place style, or if there is only one row.
     pub(super) last: Execution,
-    /// The instance in which the same statement was begun again since, in the same parent.
+    /// The later instance of the same statement in the same parent, if the statement began again.
     pub(super) again: Option<i64>,
 }
 
 impl Instance {
-    /// The instance whose first row has this id.
+    /// Returns the instance whose first row has this id.
     pub(super) fn of(facts: &dyn Facts, id: i64) -> Result<Instance, WriteError> {
         let Some(first) = facts.execution(id)? else {
             return Err(no_execution(id));
@@ -32,7 +32,7 @@ impl Instance {
         Ok(Instance { first, last, again })
     }
 
-    /// Whether something can still happen to it.
+    /// Returns whether the instance is open.
     pub(super) fn is_open(&self) -> bool {
         !self.last.status.is_terminal()
     }
@@ -61,14 +61,14 @@ impl Instance {
         meta(&self.first)
     }
 
-    /// Its line in the program.
+    /// Returns its line in the program.
     pub(super) fn line(&self) -> Option<u32> {
         self.first.index.and_then(|line| u32::try_from(line).ok())
     }
 }
 
-/// The last row of the instance that is `like`, and whose first row is `since`; and the first row behind it that is
-/// another instance's.
+/// Returns the last row of the instance of `like`, whose first row is `since`, and the first later row that belongs to
+/// another instance.
 fn latest(
     facts: &dyn Facts,
     like: &Execution,
@@ -77,7 +77,7 @@ fn latest(
     if facts.style() == Style::InPlace {
         return Ok((facts.execution(since)?.filter(|_| like.id == since), None));
     }
-    // What has an id of its own is one instance; a plain statement may have been begun again since.
+    // A construct with its own id is one instance; a plain statement may have begun again.
     let own = meta(like);
     let named = own.loop_id.is_some() || own.parallel_id.is_some() || own.gate_id.is_some();
     let mut rows = Vec::new();
@@ -102,7 +102,7 @@ fn latest(
     Ok((last, None))
 }
 
-/// The newest row of the same statement in the same parent, from `since` on.
+/// Returns the newest row of the same statement in the same parent, from `since` on.
 pub(super) fn newest(
     facts: &dyn Facts,
     like: &Execution,
@@ -119,7 +119,8 @@ pub(super) fn newest(
     Ok(found)
 }
 
-/// Whether two rows of one parent speak of the same statement: a parallel and a loop have a fresh id each time.
+/// Returns whether two rows of one parent are of the same statement; ids of parallel blocks and loops are ignored,
+/// because each run of the statement gets a new one.
 fn alike(like: &Execution, row: &Execution) -> bool {
     let (own, other) = (meta(like), meta(row));
     if own.loop_id.is_some() {
@@ -131,7 +132,7 @@ fn alike(like: &Execution, row: &Execution) -> bool {
     same(like, row)
 }
 
-/// The instance in which the statement of this one was begun again since, in the same parent.
+/// Returns the later instance of the same statement in the same parent, if the statement began again.
 pub(super) fn begun_again(
     facts: &dyn Facts,
     instance: &Instance,
@@ -144,20 +145,20 @@ pub(super) fn begun_again(
     Ok(newest.filter(|row| !same(first, row)).map(|row| row.id))
 }
 
-/// Whether a row opens its instance. A folder's log has a row without a time in between that only keeps which value was
-/// written.
+/// Returns whether a row opens its instance. A row without a time does not: it only records which value was written (in
+/// a folder's log).
 pub(super) fn begins(row: &Execution) -> bool {
     let keeps = row.started.is_none() && meta(row).binding.is_some();
     row.status.opens() && !keeps
 }
 
-/// The row after which what runs in an execution now began: its own, the end of its last round, or its last attempt. 0 at the
-/// program's top.
+/// Returns the row after which the current part of an execution began: its first row, the end of its last round, or its
+/// last attempt. Returns 0 at the program's top.
 pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64, WriteError> {
     match parent {
         Some(id) if facts.execution(id)?.is_some() => {
             let last = Instance::of(facts, id)?.last;
-            // In place no row of its own ends a round.
+            // In the in-place style, the end of a round has no row of its own.
             let round = meta(&last).round_from.map(|from| from.saturating_sub(1));
             Ok(round.unwrap_or(last.id).max(last.id))
         }
@@ -166,7 +167,7 @@ pub(super) fn begun_after(facts: &dyn Facts, parent: Option<i64>) -> Result<i64,
     }
 }
 
-/// The newest row of a place, from `since` on.
+/// Returns the newest row of a place, from `since` on.
 pub(super) fn newest_at(
     facts: &dyn Facts,
     place: &Place<'_>,
@@ -180,7 +181,8 @@ pub(super) fn newest_at(
     Ok(found)
 }
 
-/// What of this kind was recorded last directly in `parent`, after the row `since` and among the `far` newest rows of the run.
+/// Returns the newest row of this kind directly in `parent`, after the row `since` and among the `far` newest rows of
+/// the run.
 pub(super) fn newest_in(
     facts: &dyn Facts,
     parent: Option<i64>,
@@ -202,7 +204,7 @@ pub(super) fn newest_in(
     Ok(found)
 }
 
-/// Whether two rows of one parent speak of the same thing (errata T1).
+/// Returns whether two rows of one parent belong to one instance (errata T1).
 pub(super) fn same(a: &Execution, b: &Execution) -> bool {
     let (x, y) = (meta(a), meta(b));
     same_place(a, b)
@@ -210,7 +212,7 @@ pub(super) fn same(a: &Execution, b: &Execution) -> bool {
             == (y.gate_id, y.loop_id, y.parallel_id, y.branch)
 }
 
-/// Whether two rows of one parent are of the same statement.
+/// Returns whether two rows of one parent are of the same statement.
 fn same_place(a: &Execution, b: &Execution) -> bool {
     a.index == b.index && (a.index.is_some() || a.text == b.text)
 }
@@ -219,7 +221,7 @@ pub(super) fn meta(row: &Execution) -> Meta {
     row.meta.as_deref().cloned().unwrap_or_default()
 }
 
-/// What is said of an id that no row has.
+/// Returns the error for an id without a row.
 pub(super) fn no_execution(id: i64) -> WriteError {
     WriteError::not_found(
         format!("there is no execution {id} in this run"),
@@ -227,7 +229,7 @@ pub(super) fn no_execution(id: i64) -> WriteError {
     )
 }
 
-/// What commands call the run. Refuses when the run is over, or rests.
+/// Returns the run's name in commands. Refuses a run that has ended or is interrupted.
 pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     let run = facts.run()?;
     match run.status {
@@ -245,7 +247,7 @@ pub(super) fn running(facts: &dyn Facts) -> Result<String, WriteError> {
     }
 }
 
-/// Refuses a parent that is not there, or over.
+/// Refuses a parent that does not exist or has ended.
 pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), WriteError> {
     let Some(id) = parent else { return Ok(()) };
     let parent = Instance::of(facts, id)?;
@@ -263,7 +265,7 @@ pub(super) fn open_parent(facts: &dyn Facts, parent: Option<i64>) -> Result<(), 
     ))
 }
 
-/// The nearest frame at or above an execution: the scope of what is written in it (errata B4).
+/// Returns the nearest frame at or above an execution: the scope of values written in it (errata B4).
 pub(super) fn frame_of(
     facts: &dyn Facts,
     from: Option<i64>,
@@ -273,7 +275,8 @@ pub(super) fn frame_of(
     })
 }
 
-/// The scope of a value: the nearest frame at or above the execution that writes it, or the branch whose own the name is.
+/// Returns the scope of a value: the nearest frame at or above the writing execution, or a nearer branch that owns the
+/// name.
 pub(super) fn scope_of(
     facts: &dyn Facts,
     source: &Source,
@@ -291,14 +294,14 @@ pub(super) fn scope_of(
     })
 }
 
-/// The nearest execution at or above one that is wanted.
+/// Returns the nearest wanted execution, at or above the given one.
 fn nearest(
     facts: &dyn Facts,
     from: Option<i64>,
     wanted: impl Fn(&Execution) -> Result<bool, WriteError>,
 ) -> Result<Option<Execution>, WriteError> {
     let mut at = from;
-    // A cycle ends it, and so does a chain that is longer than anybody calls.
+    // The limit ends a cycle, or a chain deeper than any real one.
     for _ in 0..MOST_DEEP {
         let Some(id) = at else { return Ok(None) };
         let Some(row) = facts.execution(id)? else {
@@ -315,7 +318,7 @@ fn nearest(
     Ok(None)
 }
 
-/// How many frames are on the way up from an execution.
+/// Returns the number of frames above an execution.
 pub(super) fn depth(facts: &dyn Facts, from: Option<i64>) -> Result<i64, WriteError> {
     let (mut at, mut depth) = (from, 0);
     for _ in 0..MOST_DEEP {
@@ -328,10 +331,10 @@ pub(super) fn depth(facts: &dyn Facts, from: Option<i64>) -> Result<i64, WriteEr
     Ok(depth)
 }
 
-/// How far a way up is followed.
+/// Limit for walking up the parents.
 const MOST_DEEP: usize = 100_000;
 
-/// A text as a message shows it.
+/// Returns a text, shortened and escaped for a message.
 pub(super) fn shown(text: &str) -> String {
     cut(text.lines().next().unwrap_or_default(), 80)
 }

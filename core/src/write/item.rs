@@ -1,5 +1,5 @@
-//! Items: what runs once for each, in a `parallel for` or a pipe. The branch is the item, and it begins with the first
-//! statement that runs in it.
+//! Items of a `parallel for` or a pipe: its body runs once for each. The branch represents the item, and begins with
+//! the first statement that runs in it.
 
 use super::insist::Insist;
 use super::instance::{Instance, begun_after, meta, newest_at};
@@ -10,12 +10,12 @@ use super::standing::Standing;
 use super::{At, Branch, Facts, Place, Plan, WriteError};
 use crate::model::Execution;
 
-/// Which execution a statement runs in, as the caller gave it.
+/// The place for a statement, as given by the caller.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wanted<'a> {
     pub(super) statement: &'a Named,
     pub(super) parent: Option<i64>,
-    /// The item or branch, by its name.
+    /// The name of the item or branch.
     pub(super) item: Option<&'a str>,
     pub(super) insist: Insist,
 }
@@ -36,14 +36,14 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Where a statement begins.
+/// The place where a statement begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Where {
-    /// In no item, or in the parent that was given.
+    /// Not in an item, or in the given parent.
     Elsewhere,
     /// In an item that is open.
     In(i64),
-    /// In an item that begins with it; `alone` when the item is nothing more than this statement.
+    /// In a new item that begins with the statement; `alone` if the item consists of this statement only.
     New {
         parallel: i64,
         name: String,
@@ -51,7 +51,7 @@ pub(super) enum Where {
     },
 }
 
-/// Plans what begins in an item, and the item before it where that has not begun.
+/// Plans a command inside an item, and first the beginning of the item if it has not begun.
 pub(super) fn inside<D>(
     facts: &dyn Facts,
     at: &At,
@@ -61,7 +61,7 @@ pub(super) fn inside<D>(
     enter(facts, at, wanted, find(facts, wanted)?, plan)
 }
 
-/// The same, where the place was found already.
+/// Does the same for a place that was already found.
 pub(super) fn enter<D>(
     facts: &dyn Facts,
     at: &At,
@@ -81,7 +81,7 @@ pub(super) fn enter<D>(
     }
 }
 
-/// The command that begins an item.
+/// Returns the command that begins an item.
 pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
     Branch {
         parallel: Some(parallel),
@@ -91,8 +91,8 @@ pub(super) fn begins(parallel: i64, name: String, insist: Insist) -> Branch {
     }
 }
 
-/// Finds the item that a statement runs in: the one that was named, else the only open one in which it has not begun, else
-/// the next one.
+/// Finds the item for a statement: the named one, else the only open item in which the statement has not begun, else
+/// the next item.
 pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, WriteError> {
     if *wanted.statement == Named::default() {
         return Ok(Where::Elsewhere);
@@ -118,7 +118,8 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         .filter(|row| is_parallel(row) && source.of_row(row) == Some(holder))
         .filter(|row| wanted.parent.is_none_or(|parent| parent == row.id))
         .collect();
-    // Of several that lie in each other, as in a recursion, the innermost; of others the parent decides, or says what is missing.
+    // Of nested parallel blocks, as in a recursion, the innermost counts; of others, the parent decides, or the error
+    // lists them.
     let Some(parallel) = standing.innermost(&open) else {
         return Ok(Where::Elsewhere);
     };
@@ -138,7 +139,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
         return Ok(named.map_or_else(
             || new(name.to_owned()),
             |item| {
-                // What lies deeper runs in what is open in the item.
+                // A deeper statement runs in a construct that is open inside the item.
                 let deeper = super::place::candidates(&source, &standing, &found);
                 let own = |row: &&Execution| row.id == item.id || standing.lies_in(row, item.id);
                 let deeper: Vec<&Execution> = deeper.into_iter().filter(own).collect();
@@ -146,7 +147,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
             },
         ));
     }
-    // What lies deeper, as an option in its choice, runs in what is open in its item.
+    // A deeper statement, such as an option in its choice, runs in a construct that is open inside its item.
     let deeper = super::place::candidates(&source, &standing, &found);
     if inner != statement
         && deeper
@@ -194,7 +195,7 @@ pub(super) fn find(facts: &dyn Facts, wanted: Wanted<'_>) -> Result<Where, Write
     }
 }
 
-/// A branch or item by its name, for a statement that lies in it, or deeper.
+/// Returns the branch or item with this name that contains the statement, at any depth.
 fn named_branch(
     source: &Source,
     found: &Found,
@@ -223,25 +224,25 @@ fn named_branch(
     }
 }
 
-/// Whether a row is a parallel or a pipe, whose branches or items run beside each other.
+/// Returns whether a row is a parallel block or a pipe, whose branches or items run concurrently.
 pub(super) fn is_parallel(row: &Execution) -> bool {
     let own = meta(row);
     own.parallel_id.is_some() && own.branch.is_none()
 }
 
-/// Whether a statement was begun in an item.
+/// Returns whether a statement has begun in an item.
 fn begun_in(facts: &dyn Facts, item: i64, found: &Found) -> Result<bool, WriteError> {
     let place = Place {
         parent: Some(item),
         index: found.index(),
         text: &found.text,
     };
-    // What an earlier attempt of the item left behind is not part of this one.
+    // Executions of an earlier attempt of the item do not count.
     let since = begun_after(facts, Some(item))?;
     Ok(newest_at(facts, &place, since)?.is_some())
 }
 
-/// The name of the next item: the first one announced that has not begun, else the next number.
+/// Returns the name of the next item: the first announced one that has not begun, else the next number.
 fn next_name(facts: &dyn Facts, parallel: &Execution) -> Result<String, WriteError> {
     let instance = Instance::of(facts, parallel.id)?;
     let begun = super::parallel::branches_of(facts, &instance)?;

@@ -1,4 +1,4 @@
-//! `execution.metadata` as our rows carry it: the words of the form's own document (errata F7).
+//! Builds `execution.metadata` for our rows, with the words of the store's own format (errata F7).
 
 use serde_json::{Map, Value};
 
@@ -6,16 +6,16 @@ use super::Style;
 use super::source::{Found, Source};
 use crate::model::Meta;
 
-/// Keys whose name depends on the style.
+/// Keys whose spelling depends on the style.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Word {
-    /// The rounds of a loop so far.
+    /// The number of rounds of a loop so far.
     Iteration,
-    /// The most rounds of a loop.
+    /// The limit for the rounds of a loop.
     MaxRounds,
-    /// An attempt.
+    /// The number of an attempt.
     Attempt,
-    /// The most attempts.
+    /// The limit for the attempts.
     MaxAttempts,
 }
 
@@ -34,12 +34,12 @@ impl Word {
     }
 }
 
-/// Metadata under construction: what is `None` is left out.
+/// Metadata under construction; a value of `None` is left out.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Keys(Map<String, Value>);
 
 impl Keys {
-    /// What names an instance: every later row of it carries the same.
+    /// Returns the keys that name an instance; every later row of the instance repeats them.
     pub(super) fn naming(meta: &Meta) -> Keys {
         Keys::default()
             .text("gate_id", meta.gate_id.as_deref())
@@ -50,20 +50,21 @@ impl Keys {
             .number("depth", meta.depth)
     }
 
-    /// The binding that an execution wrote as its result: a reader need not infer it from names and times.
+    /// Returns the key for the binding that an execution wrote as its result, so that readers need not infer it from
+    /// names and times.
     pub(super) fn wrote(name: &str, scope: Option<i64>) -> Keys {
         Keys::default()
             .text("binding", Some(name))
             .number("binding_scope", scope)
     }
 
-    /// The line of a statement, where its text does not tell it from others.
+    /// Returns the key for the line of a statement, if its text is not unique in the program.
     pub(super) fn line(source: &Source, found: &Found) -> Keys {
         let line = found.line.filter(|_| !source.is_told_by_text(found));
         Keys::default().number("program_line", line.map(i64::from))
     }
 
-    /// With all of `more`.
+    /// Adds all keys of `more`.
     pub(super) fn and(mut self, more: Keys) -> Keys {
         self.0.extend(more.0);
         self

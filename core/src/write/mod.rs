@@ -1,14 +1,14 @@
-//! Recording a run: what a command writes, computed without I/O (docs/contribute/errata.md).
+//! Computes the changes of each recording command, without I/O (docs/contribute/errata.md).
 //!
 //! ```text
 //! command ──► Record::plan(facts, at) ──► changes ──► RunStore: all of them in one transaction, or none
-//!                      │ asks for rows by key                     SQLite, folder, later PostgreSQL
+//!                      │ asks for rows by key                     SQLite, folder, PostgreSQL
 //!                      └─────────── Facts ◄───────────────────────┘
 //! ```
 //!
-//! A command is a struct that implements [`Record`]: it asks [`Facts`] for the few rows that it must know, refuses
-//! or says which [`Change`]s to make, and what to tell the caller. The n-th write costs what the first one does: no
-//! plan reads a history. A store applies changes; it never decides. [`record`] ties the two together.
+//! A command is a struct that implements [`Record`]. It asks [`Facts`] for the few rows that it needs, and either
+//! refuses or returns [`Change`]s and a result for the caller. The n-th write costs as much as the first, because a
+//! plan never reads the history. A store applies changes; it never decides. [`record`] connects the two.
 //!
 //! | file | commands |
 //! |---|---|
@@ -16,23 +16,24 @@
 //! | `parallel.rs`, `rounds.rs` | `parallel …`, `loop …` |
 //! | `put.rs` | `put` |
 //! | `agent.rs`, `import.rs` | `agent memory set`, `agent segment add`, `import add` |
-//! | `next/` | `next`, which asks and writes nothing |
+//! | `next/` | `next`, which does not write |
 //! | `run.rs` | `finish`, `resume --begin` |
 //! | `gate/` | `gate …`, `approve`, `reject`, `gates expire` |
 //!
-//! What they share:
+//! Shared parts:
 //!
-//! | file | says |
+//! | file | answers |
 //! |---|---|
-//! | `source.rs`, `task.rs`, `given/` | what the program says of a statement, what a session is to do, and which values it is given |
-//! | `recorded.rs` | what a command tells its caller |
-//! | `standing.rs`, `place.rs`, `item.rs` | what stands open, what that holds back, and where a statement runs |
-//! | `order.rs` | what begins against the order of the program |
-//! | `insist.rs` | `--force` and `--override`, and how they are recorded |
-//! | `overlay.rs` | several commands planned as one |
-//! | `instance.rs`, `meta.rs`, `names.rs` | rows of one thing, keys of metadata, what a name may be |
+//! | `source.rs`, `task.rs`, `given/` | what does the program state about a statement; what is a session's task, and which values does it get? |
+//! | `recorded.rs` | what does a command return to its caller? |
+//! | `standing.rs`, `place.rs`, `item.rs` | what is open, what does it block, and where does a statement run? |
+//! | `order.rs` | which statements begin out of the program's order? |
+//! | `insist.rs` | how are `--force` and `--override` recorded? |
+//! | `overlay.rs` | how are several commands planned as one? |
+//! | `instance.rs`, `meta.rs`, `names.rs` | which rows are one instance; which metadata keys and which names are valid? |
 //!
-//! `adopt.rs` makes events of a state.md that was written by hand. `state.rs` renders the state.md of a folder that is written to.
+//! `adopt.rs` converts a hand-written state.md into events. `state.rs` renders the state.md of a folder that is being
+//! recorded.
 
 mod adopt;
 mod agent;
@@ -99,30 +100,30 @@ pub use skip::Skip;
 pub use source::Named;
 pub use state::{FolderState, folder_state};
 
-/// A command that records something.
+/// A command that records an event.
 pub trait Record {
-    /// What the caller is told.
+    /// The result for the caller.
     type Done;
 
-    /// What to change, by what the store holds now. Asked inside of the store's transaction: between this and the
-    /// changes nobody else writes.
+    /// Returns the changes, based on the current content of the store. Called inside the store's transaction: until the
+    /// changes are applied, other writers have to wait.
     ///
     /// # Errors
-    /// [`WriteError::Refused`] when a rule says no, [`WriteError::NotFound`] for what is not there: nothing is
-    /// changed then. [`WriteError::Fault`] when the store could not answer.
+    /// [`WriteError::Refused`] if a rule refuses, [`WriteError::NotFound`] if a named thing does not exist,
+    /// [`WriteError::Fault`] if the store could not answer. In all cases the store stays unchanged.
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Self::Done>, WriteError>;
 }
 
-/// What a command comes to.
+/// The plan of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
-    /// What to write, in this order.
+    /// The changes, in this order.
     pub changes: Vec<Change>,
-    /// What to tell the caller once it is written.
+    /// The result for the caller, valid once the changes are written.
     pub done: D,
 }
 
-/// Several commands as one: all of them are recorded, or none.
+/// Several commands as one: either all of them are recorded, or none.
 impl<R: Record> Record for Vec<R> {
     type Done = Vec<R::Done>;
 
@@ -133,45 +134,45 @@ impl<R: Record> Record for Vec<R> {
     }
 }
 
-/// What computes changes from facts: see [`RunStore::transact`].
+/// A function that computes changes from facts; see [`RunStore::transact`].
 pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
 
-/// A place that keeps one run: it applies changes, and decides nothing.
+/// A store of one run: it applies changes and never decides.
 ///
-/// What every store promises, and `store/tests/conformance` asks of it:
+/// The guarantees of every store, tested by `store/tests/conformance`:
 ///
-/// - **All or nothing.** Once [`RunStore::transact`] is `Ok`, every change is durable, whatever happens to the process or
-///   the machine; else none of them is, and what was there is as it was, byte for byte.
-/// - **One writer at a time**, other processes included: what `work` was told by [`Facts`] is still so when
-///   its changes are applied. Of two that decide a gate at once, the second is asked after the first one's decision.
-/// - **What was written is what is told**: by the next writer's [`Facts`], and by a [`crate::session::Session`], which
-///   tells the same trace, bindings, agents, gates, audit log and imports of every store that got the same commands. A
-///   value comes back byte for byte.
-/// - **In order.** A reader never sees a change without those before it in the list: an attachment before the binding that
-///   names it, an execution before its gate, an audit row before the gate that it speaks of.
-/// - **Nothing is lost.** What a change replaces (a value, a memory) is kept as an earlier version; rows of the audit log
-///   and attachments are never written over; what the store does not know of stays where it is.
-/// - **The cost of a command** does not grow with what was recorded before.
-/// - **Nothing leads out of the run**, whatever names and paths were put into it.
+/// - **All or nothing.** Once [`RunStore::transact`] is `Ok`, every change is durable, even if the process or the
+///   machine then crashes. Otherwise no change is applied, and the store is unchanged, byte for byte.
+/// - **One writer at a time**, across processes: the answers of [`Facts`] to `work` are still true when its changes are
+///   applied. Of two commands that decide a gate at once, the second one sees the first one's decision.
+/// - **Reading returns exactly what was written**, through the next writer's [`Facts`] and through a
+///   [`crate::session::Session`]. A session has the same trace, bindings, agents, gates, audit log and imports for every
+///   store that got the same commands. A value comes back byte for byte.
+/// - **In order.** A reader never sees a change without the earlier ones of the list: an attachment is visible before
+///   the binding that names it, an execution before its gate, an audit row before the gate that it is about.
+/// - **No data is lost.** Replaced values and memories are kept as earlier versions; rows of the audit log and
+///   attachments are never overwritten; unknown files and tables stay in place.
+/// - **The cost of a command** does not grow with the number of recorded rows.
+/// - **No path leads out of the run**, whatever names and paths the run contains.
 pub trait RunStore {
-    /// Asks `work` what to change and applies it: all or nothing, durably, and one writer at a time. `work` may be
-    /// asked again when the store had to start over. An error leaves everything as it was.
+    /// Calls `work` for the changes and applies them: all or none, durably, and one writer at a time. A store that has
+    /// to start over calls `work` again. An error leaves everything unchanged.
     ///
     /// # Errors
-    /// What `work` said, or the [`Fault`] of the store.
+    /// The error of `work`, or the [`Fault`] of the store.
     fn transact(&mut self, work: Work<'_>) -> Result<(), WriteError>;
 
-    /// Returns, once, what went wrong after the last transaction was recorded: what is there may not survive a power
-    /// failure, or is finished by the next writer.
+    /// Returns, once, the trouble that followed the last recorded transaction: its data may not survive a power
+    /// failure, or the next writer has to finish it.
     fn told(&mut self) -> Option<Fault> {
         None
     }
 }
 
-/// Records a command in a store. In a run whose audit log is gone nothing is recorded.
+/// Records a command in a store. Refuses a run whose audit log is missing.
 ///
 /// # Errors
-/// See [`Record::plan`] and [`RunStore::transact`]; a [`Fault`] when the audit log is gone.
+/// See [`Record::plan`] and [`RunStore::transact`]; a [`Fault`] if the audit log is missing.
 pub fn record<R: Record + ?Sized>(
     store: &mut dyn RunStore,
     command: &R,

@@ -1,15 +1,15 @@
-//! What a new name may be (errata B11). Reading accepts any.
+//! Checks new names (errata B11). Readers accept any name.
 
 use super::{Style, WriteError};
 
-/// The longest name, in bytes.
+/// Limit for a name, in bytes.
 pub const LONGEST: usize = 200;
 
-/// Checks the name of a binding: letters, digits, `_`, `-`, and `.` after an import's alias; not ending in `__` and
-/// digits, which is how a folder writes a frame.
+/// Checks the name of a binding: letters, digits, `_`, `-`, and `.` after an import's alias. A name must not end in
+/// `__` and digits, because a folder marks a frame in that way.
 ///
 /// # Errors
-/// [`WriteError::Wrong`] with what is wrong and what would be right.
+/// [`WriteError::Wrong`] with the fault and a valid form.
 pub fn binding(name: &str) -> Result<(), WriteError> {
     plain("binding", name)?;
     if frame_like(name) {
@@ -22,10 +22,10 @@ pub fn binding(name: &str) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Checks the name of an agent, a gate, a branch or an alias: the same letters.
+/// Checks the name of an agent, a gate, a branch or an alias, with the same letters allowed.
 ///
 /// # Errors
-/// [`WriteError::Wrong`] with what is wrong and what would be right.
+/// [`WriteError::Wrong`] with the fault and a valid form.
 pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
     if name.is_empty() {
         return Err(wrong(what, name, "it is empty"));
@@ -46,11 +46,11 @@ pub fn plain(what: &'static str, name: &str) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Checks a name that becomes a file's, or a folder's: Windows keeps some for its devices, whatever comes behind a
-/// dot. A row of a database may be called so, and what was recorded elsewhere is read as it is.
+/// Checks a name that becomes the name of a file or folder: Windows reserves some names for its devices, with any
+/// extension. A database row may have such a name, and existing records are read as they are.
 ///
 /// # Errors
-/// [`WriteError::Wrong`] with what is wrong and what would be right.
+/// [`WriteError::Wrong`] with the fault and a valid form.
 pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     if !is_device(name) {
         return Ok(());
@@ -64,7 +64,7 @@ pub fn file(what: &'static str, name: &str) -> Result<(), WriteError> {
     ))
 }
 
-/// [`file`], where the store keeps things of this kind in files of their name.
+/// Applies [`file`] if the store keeps things of this kind in files of their name.
 pub(super) fn file_in(style: Style, what: &'static str, name: &str) -> Result<(), WriteError> {
     match style {
         Style::Files => file(what, name),
@@ -72,7 +72,7 @@ pub(super) fn file_in(style: Style, what: &'static str, name: &str) -> Result<()
     }
 }
 
-/// Whether Windows takes a file of this name for a device: `con`, `NUL.md`, `Com1`.
+/// Returns whether Windows treats a file of this name as a device: `con`, `NUL.md`, `Com1`.
 pub(super) fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.trim_end_matches(' ').to_ascii_uppercase();
@@ -90,7 +90,7 @@ pub(super) fn is_device(name: &str) -> bool {
         || port("LPT")
 }
 
-/// Whether a name ends in `__` and digits.
+/// Returns whether a name ends in `__` and digits.
 pub fn frame_like(name: &str) -> bool {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     stem.len() < name.len() && stem.ends_with("__")

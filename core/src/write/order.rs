@@ -1,4 +1,4 @@
-//! Statements against the order of the program: what is refused, and what is recorded with a note.
+//! Checks statements against the program's order: some are refused, others are recorded with a note.
 
 use super::instance::{begun_after, meta, newest_at, newest_in, shown};
 use super::place::at_line;
@@ -7,10 +7,10 @@ use super::{Facts, Place, WriteError};
 use crate::model::{Execution, Status};
 use crate::program::{Listing, Statement, StatementKind as Kind};
 
-/// How far back the last statement of a sequence is looked for.
+/// Number of rows that are searched for the last statement of a sequence.
 const FAR: usize = 200;
 
-/// A statement that is to begin in a sequence.
+/// A statement that is about to begin in a sequence.
 pub(super) struct Turn<'a> {
     pub(super) facts: &'a dyn Facts,
     pub(super) source: &'a Source,
@@ -19,12 +19,12 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// Refuses another way of a choice of which one was taken.
+    /// Refuses a second way of a choice, of which one was already taken.
     pub(super) fn other_way(&self) -> Result<(), WriteError> {
         let Some((listing, statement)) = self.followed() else {
             return Ok(());
         };
-        // Among branches and items each goes its own way; within one of them one is taken.
+        // Branches and items may take different ways; within one of them, only one way is taken.
         if self.is_beside(listing, statement) && !self.in_scope()? {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What a caller is told of a statement that begins where the program has another order.
+    /// Returns notes for the caller on a statement that begins out of the program's order.
     pub(super) fn notes(&self) -> Result<Vec<String>, WriteError> {
         let mut notes = Vec::new();
         if self.source.listing.is_some() && self.found.line.is_none() {
@@ -105,14 +105,14 @@ impl Turn<'_> {
         Ok(notes)
     }
 
-    /// The program and the statement, where statements follow each other as they stand: not where a gate leads back to a label,
-    /// nor among branches and items.
+    /// Returns the program and the statement if statements follow each other in the order of lines: not if a gate leads
+    /// back to a label, nor among branches and items.
     fn straight(&self) -> Option<(&Listing, u32)> {
         self.followed()
             .filter(|(listing, statement)| !self.is_beside(listing, *statement))
     }
 
-    /// The program and the statement, where no gate leads back to a label.
+    /// Returns the program and the statement, unless a gate leads back to a label.
     fn followed(&self) -> Option<(&Listing, u32)> {
         let listing = self.source.listing.as_ref()?;
         let statement = self.found.statement?;
@@ -120,14 +120,14 @@ impl Turn<'_> {
         (!labels).then_some((listing, statement))
     }
 
-    /// Whether a statement lies directly in what has branches or items.
+    /// Returns whether a statement is directly inside a construct with branches or items.
     fn is_beside(&self, listing: &Listing, statement: u32) -> bool {
         let outer = listing.get(statement).and_then(|own| own.parent);
         let outer = outer.and_then(|at| listing.get(at));
         outer.is_some_and(|s| matches!(s.kind, Kind::Parallel | Kind::Pipe))
     }
 
-    /// Whether it runs in a branch or an item that has an execution of its own.
+    /// Returns whether the statement runs in a branch or item with an execution of its own.
     fn in_scope(&self) -> Result<bool, WriteError> {
         let Some(parent) = self.parent else {
             return Ok(false);
@@ -136,7 +136,7 @@ impl Turn<'_> {
         Ok(row.is_some_and(|row| meta(&row).branch.is_some()))
     }
 
-    /// The newest row of a statement in this sequence.
+    /// Returns the newest row of a statement in this sequence.
     fn begun(&self, own: &Statement, since: i64) -> Result<Option<Execution>, WriteError> {
         let place = Place::of_statement(self.parent, own);
         newest_at(self.facts, &place, since.saturating_add(1))

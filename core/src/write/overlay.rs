@@ -1,4 +1,4 @@
-//! Several commands as one: each is planned over what those before it change, and all of it is one transaction.
+//! Plans several commands as one transaction: each command sees the changes of those before it.
 
 use std::ops::ControlFlow;
 
@@ -12,12 +12,12 @@ use crate::decode::rows::meta_of;
 use crate::model::{AuditEvent, BindingKind, Execution, Gate, Status};
 use crate::time::Stamp;
 
-/// Facts as they will be once the changes planned so far are made.
+/// The facts as they will be after the changes planned so far.
 pub(super) struct Overlay<'f> {
     facts: &'f dyn Facts,
     /// New rows, in order of id.
     rows: Vec<Execution>,
-    /// Rows of the store as they will be.
+    /// Changed rows of the store.
     updated: Vec<Execution>,
     bindings: Vec<(Option<i64>, BindingFact)>,
     changes: Vec<Change>,
@@ -39,7 +39,7 @@ impl<'f> Overlay<'f> {
         self.then(|facts| record.plan(facts, at))
     }
 
-    /// Adds what is planned over everything before it.
+    /// Adds a plan that is computed over everything before it.
     pub(super) fn then<D>(
         &mut self,
         plan: impl FnOnce(&dyn Facts) -> Result<Plan<D>, WriteError>,
@@ -52,7 +52,7 @@ impl<'f> Overlay<'f> {
         Ok(plan.done)
     }
 
-    /// All of it as one plan.
+    /// Returns everything as one plan.
     pub(super) fn done<D>(self, done: D) -> Plan<D> {
         Plan {
             changes: self.changes,
@@ -96,7 +96,7 @@ impl<'f> Overlay<'f> {
     }
 }
 
-/// Makes a row what an update says of it.
+/// Applies an update to a row.
 pub(super) fn updated(row: &mut Execution, update: &ExecutionUpdate) {
     if let Some(word) = &update.status {
         row.status = Status::parse(word);
@@ -117,7 +117,7 @@ pub(super) fn updated(row: &mut Execution, update: &ExecutionUpdate) {
     }
 }
 
-/// A planned row as it will be read.
+/// Returns a planned row as it will be read.
 pub(super) fn execution(row: &ExecutionRow) -> Execution {
     let time = |at: &Option<String>| at.as_deref().map(Stamp::parse);
     Execution {
@@ -169,7 +169,7 @@ impl Facts for Overlay<'_> {
         let planned = self.rows.iter().rev();
         let mut planned = planned.filter(|row| row.id >= since && place.holds(row));
         let stopped = planned.try_for_each(|row| each(row.clone())).is_break();
-        // What is only planned, the store does not know.
+        // Rows that are only planned are not in the store, so the search ends here.
         if stopped || self.rows.first().is_some_and(|row| since >= row.id) {
             return Ok(());
         }

@@ -16,20 +16,20 @@ use super::{
 use crate::model::{Execution, Meta, Status, Text};
 use crate::trace::Shape;
 
-/// `parallel begin`: a parallel is entered.
+/// `parallel begin`: begins a parallel block.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginParallel {
-    /// The statement; without one `parallel:`.
+    /// The statement; by default the text `parallel:`.
     pub statement: Named,
-    /// The execution that it runs in; taken from what stands open without it.
+    /// The execution that it runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The item or branch that it runs in, by its name.
+    /// The name of the item or branch that it runs in.
     pub item: Option<String>,
-    /// Its branches, where they are known beforehand; the program's without them.
+    /// Its branches, if they are known in advance; by default the program's.
     pub branches: Vec<String>,
-    /// `all`, `first`, `any`; as the program says, else `all`.
+    /// `all`, `first` or `any`; by default the program's, else `all`.
     pub strategy: Option<String>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -101,11 +101,11 @@ impl BeginParallel {
     }
 }
 
-/// When a parallel goes on (docs/reference/formats.md).
+/// The conditions on which a parallel block ends (docs/reference/formats.md).
 const STRATEGIES: [&str; 3] = ["all", "first", "any"];
 
 impl BeginParallel {
-    /// The branches: the program's, under the names that were given to those without one.
+    /// Returns the program's branches; those without a name get the given names.
     fn all_branches(&self, entry: &mut Entry) -> Result<Vec<String>, WriteError> {
         let statement = entry.found.statement;
         let of_program = statement.map_or_else(Vec::new, |at| entry.source.branches(at));
@@ -133,10 +133,10 @@ impl BeginParallel {
     }
 }
 
-/// `parallel run`: a parallel is entered, and all of its branches begin.
+/// `parallel run`: begins a parallel block and all of its branches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunParallel {
-    /// The parallel.
+    /// The command that begins the block.
     pub begin: BeginParallel,
 }
 
@@ -168,16 +168,16 @@ impl Record for RunParallel {
     }
 }
 
-/// `parallel branch`: a branch begins. It ends as every execution does.
+/// `parallel branch`: begins a branch. The branch ends like any other execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Branch {
-    /// The parallel's execution id; the one that stands open without it.
+    /// The execution id of the parallel block; by default the only open one.
     pub parallel: Option<i64>,
-    /// The branch.
+    /// The name of the branch.
     pub name: String,
-    /// Its statement; the program's of that name, else `parallel:name`, as the document writes it.
+    /// Its statement; by default the program's for this name, else `parallel:name`, as in OpenProse.
     pub statement: Option<Named>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -240,8 +240,8 @@ impl Record for Branch {
 }
 
 impl Branch {
-    /// The branch's statement: as it was given, else the program's. What has a command of its own (a loop, a gate) begins
-    /// inside of the branch, which then has no statement.
+    /// Returns the branch's statement: the given one, else the program's. A statement with its own command (a loop, a
+    /// gate) begins inside the branch; the branch then has no statement.
     fn found(
         &self,
         source: &Source,
@@ -297,7 +297,7 @@ impl Branch {
                 statement: Some(at),
             });
         }
-        // A branch with a body: its statements run in it. An item has the line of its parallel or pipe.
+        // A branch with a body: its statements run in it. An item has the line of its parallel block or pipe.
         let line = statement.filter(|_| items.is_none()).map(|(_, s)| s.line);
         Ok(Found {
             text: crate::trace::branch_text(&parallel.first, &self.name),
@@ -307,12 +307,12 @@ impl Branch {
     }
 }
 
-/// `parallel join`: the branches come together.
+/// `parallel join`: joins the branches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Join {
-    /// The parallel's execution id; the one that stands open without it.
+    /// The execution id of the parallel block; by default the only open one.
     pub parallel: Option<i64>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -351,8 +351,8 @@ impl Record for Join {
     }
 }
 
-/// Refuses to join a parallel that waits: for all of its branches, or, by its strategy, for as many as it needs. Branches
-/// are counted, the parallel itself is none (errata X3).
+/// Refuses to join a parallel block that still waits for branches: for all of them, or for as many as its strategy
+/// needs. The block itself does not count as a branch (errata X3).
 fn may_join(
     parallel: &Instance,
     branches: &[(Text, Status)],
@@ -418,20 +418,20 @@ fn may_join(
     ))
 }
 
-/// Whether a parallel goes on although a branch failed: `on-fail: "continue"`, `"ignore"`.
+/// Returns whether a parallel block continues although a branch failed: `on-fail: "continue"`, `"ignore"`.
 pub(super) fn passes_failures(statement: &crate::program::Statement) -> bool {
     matches!(statement.property("on-fail"), Some("continue" | "ignore"))
 }
 
-/// The rows of the branches, in order of id: which branch, and its status. Branches belong to their `parallel_id` before any parent (errata X2): the
-/// documents' own rows stand beside their parallel.
+/// Returns each branch with its status, in order of row id. Branches belong to their `parallel_id` rather than to their
+/// parent (errata X2), because OpenProse's own rows are siblings of their parallel block.
 pub(super) fn branches_of(
     facts: &dyn Facts,
     parallel: &Instance,
 ) -> Result<Vec<(Text, Status)>, WriteError> {
     let id = parallel.meta().parallel_id;
     let first = &parallel.first;
-    // Another attempt begins its branches anew.
+    // A new attempt begins all branches again.
     let since = match parallel.last.status {
         Status::Retry => parallel.last.id,
         _ => first.id,
@@ -447,7 +447,7 @@ pub(super) fn branches_of(
         ControlFlow::Continue(())
     };
     facts.children(first.id, &mut take)?;
-    // Without an index these would be all rows of the parent.
+    // Without an index, this would return all rows of the parent.
     if first.index.is_some() {
         facts.executions_back(&Place::of(first), first.id, &mut take)?;
     }

@@ -1,4 +1,4 @@
-//! Where a statement runs: what it lies in by the program, tied to what stands open.
+//! Finds the execution in which a statement runs: the innermost enclosing construct that has an open execution.
 
 use super::instance::{meta, no_execution, shown};
 use super::source::{Found, Source};
@@ -8,11 +8,11 @@ use crate::model::Execution;
 use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, frame_block, shape};
 
-/// The execution that a statement runs in: the one that was given, else the only one that fits.
+/// Returns the execution that a statement runs in: the given one, else the only suitable one.
 ///
 /// # Errors
-/// A refusal when what the statement lies in has not begun, when several executions fit, or when the one that was given
-/// is not what the statement lies in.
+/// A refusal if the enclosing construct has not begun, if several executions are suitable, or if the given one does not
+/// belong to an enclosing construct.
 pub(super) fn parent_of(
     facts: &dyn Facts,
     source: &Source,
@@ -30,7 +30,7 @@ pub(super) fn parent_of(
     }
 }
 
-/// What a statement lies in, as far as running goes: innermost first, up to the block that it is declared in.
+/// Returns the statements around a statement, innermost first, up to the block in which it is declared.
 pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     let enclosing = source.listing.iter().flat_map(|l| l.enclosing(statement));
     let mut found = Vec::new();
@@ -43,8 +43,8 @@ pub(super) fn around(source: &Source, statement: u32) -> Vec<u32> {
     found
 }
 
-/// The innermost thing around a statement that needs an execution of it to run in; and what lies directly in that: the
-/// statement, or what it lies in.
+/// Returns the innermost enclosing construct that needs an execution, and the statement directly inside it: the given
+/// statement or one around it.
 pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
     let mut inner = statement;
     for at in around(source, statement) {
@@ -56,7 +56,8 @@ pub(super) fn holder(source: &Source, statement: u32) -> (Option<u32>, u32) {
     (None, statement)
 }
 
-/// Whether what lies in it needs an execution of it to run in. A `try:` or an `if` may be recorded, or not.
+/// Returns whether the contents of a construct need an execution of it. A `try:` or an `if` may be recorded, but need
+/// not be.
 fn holds(kind: Kind) -> bool {
     kind.is_loop() || matches!(kind, Kind::Parallel | Kind::Pipe | Kind::Block)
 }
@@ -83,7 +84,7 @@ fn taken(source: &Source, standing: &Standing, found: &Found) -> Result<Option<i
     Ok(None)
 }
 
-/// The executions that a statement may run in: of the innermost thing around it that has any.
+/// Returns the open executions in which a statement may run, all of the innermost enclosing construct that has any.
 pub(super) fn candidates<'r>(
     source: &Source,
     standing: &'r Standing,
@@ -101,7 +102,7 @@ pub(super) fn candidates<'r>(
     Vec::new()
 }
 
-/// The open executions of `outer` that `inner`, directly in it, may run in.
+/// Returns the open executions of `outer` in which `inner`, directly inside it, may run.
 fn fitting<'r>(
     source: &Source,
     standing: &'r Standing,
@@ -109,7 +110,7 @@ fn fitting<'r>(
     inner: u32,
 ) -> Vec<&'r Execution> {
     let holds_branches = matches!(source.kind(outer), Some(Kind::Parallel | Kind::Pipe));
-    // Branches of two parallels may have one name and, where one parallel is the other's branch, one line.
+    // Branches of two parallel blocks may have the same name and, if one block is a branch of the other, the same line.
     let is_elsewhere = |row: &Execution| {
         let above = standing.above(row).next();
         let parallel = above.filter(|above| shape(above) == Shape::Parallel);
@@ -121,22 +122,22 @@ fn fitting<'r>(
     standing.rows().filter(fits).collect()
 }
 
-/// Whether a statement directly in a parallel is a branch itself, rather than something that runs in one.
+/// Returns whether a statement directly in a parallel block is itself a branch, rather than a statement inside one.
 fn is_branch(source: &Source, parallel: u32, statement: u32) -> bool {
     let listing = source.listing.as_ref();
     source.kind(parallel) == Some(Kind::Parallel)
         && listing.is_some_and(|l| !l.has_items(parallel) && l.stands_alone(statement))
 }
 
-/// Whether a row is an execution of `outer` that `inner`, directly in it, runs in.
+/// Returns whether a row is an execution of `outer` in which `inner`, directly inside it, may run.
 fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     let Some(own) = source.get(outer) else {
         return false;
     };
     match own.kind {
         Kind::Block => frame_block(row).is_some_and(|block| own.name.as_deref() == Some(block)),
-        // What lies deeper in a branch runs in the branch, and so does a `catch` in that of its `try`. A pipe that was recorded
-        // without items holds its statements itself.
+        // A deeper statement of a branch runs in the branch, and a `catch` runs in the branch of its `try`. A pipe that
+        // was recorded without items directly contains its statements.
         Kind::Parallel | Kind::Pipe => {
             let own_row = own.kind == Kind::Pipe && meta(row).parallel_id.is_none();
             if own_row && source.of_row(row) == Some(outer) {
@@ -152,13 +153,14 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
                 row.index == line
             };
             match source.branches(outer).iter().find(|(_, at)| *at == leader) {
-                // Of other parallels a branch may have the same name: a branch's row has its own line, or its parallel's.
+                // Branches of other parallel blocks may have the same name. The row of a branch has its own line, or
+                // the line of its block.
                 Some((name, _)) => {
                     let line = row.index.and_then(|line| u32::try_from(line).ok());
                     let known = line.and_then(|line| source.at_line(line)).is_some();
                     **name == *branch && (!known || stands_at(leader) || stands_at(outer))
                 }
-                // The branches of `parallel for` are known only when it runs.
+                // The branches of `parallel for` are known only at run time.
                 None => stands_at(outer) || stands_at(inner),
             }
         }
@@ -166,7 +168,7 @@ fn is_of(source: &Source, row: &Execution, outer: u32, inner: u32) -> bool {
     }
 }
 
-/// The one of several executions that something can begin in now: not one that waits for what was begun in it.
+/// Returns the one execution of several in which a statement can begin now: not one that waits for an open child.
 fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option<i64>, WriteError> {
     let free: Vec<&&Execution> = fit
         .iter()
@@ -175,7 +177,7 @@ fn only(standing: &Standing, fit: &[&Execution], found: &Found) -> Result<Option
     match (fit, free.as_slice()) {
         ([], _) => Ok(None),
         (_, [one]) => Ok(Some(one.id)),
-        // In a recursion all wait: a `catch` belongs to the innermost.
+        // In a recursion, all of them wait; a `catch` belongs to the innermost.
         (_, []) if let Some(one) = standing.innermost(fit) => Ok(Some(one.id)),
         _ => {
             let candidate = |row: &&Execution| {
@@ -275,7 +277,7 @@ fn not_begun(source: &Source, found: &Found, outer: u32, inner: u32) -> WriteErr
     WriteError::refused("not-begun", message, next)
 }
 
-/// What other statements lie in, as a message names it.
+/// Returns the name of a construct for messages.
 fn shown_place(statement: &Statement) -> String {
     let line = statement.line;
     match statement.kind {
@@ -289,7 +291,7 @@ fn shown_place(statement: &Statement) -> String {
     }
 }
 
-/// Refuses a parent that is not what the statement lies in.
+/// Refuses a parent that does not belong to an enclosing construct.
 fn fits(
     facts: &dyn Facts,
     source: &Source,
@@ -311,7 +313,7 @@ fn fits(
     let Some(ran_in) = container(facts, source, given)? else {
         return Ok(());
     };
-    // A plain statement holds what lies in it by the program, such as a `try:`, and nothing else.
+    // A plain statement can only contain the statements that the program has inside it, such as those of a `try:`.
     let is_plain = shape(given) == Shape::Statement && meta(given).branch.is_none();
     let elsewhere = is_plain
         && source
@@ -350,13 +352,13 @@ fn fits(
 
 enum Container {
     Root,
-    /// A branch of the parallel, by its first row.
+    /// A branch of the parallel block, by its first row.
     Branch(u32, Execution),
     Statement(u32),
     Block(String),
 }
 
-/// What an execution is, or lies in, that holds statements; `None` where no row says which.
+/// Returns the construct of an execution, or of the nearest one above it; `None` if no row shows it.
 fn container(
     facts: &dyn Facts,
     source: &Source,
@@ -370,7 +372,7 @@ fn container(
         }
         let own = meta(&at);
         if own.branch.is_some() && frame_block(&at).is_none() {
-            // In the parallel: its rows name it, wherever the branch's own parent leads.
+            // The rows of a branch name their parallel block, even if the branch has another parent.
             let parallel = match at.parent {
                 Some(parent) => facts.execution(parent)?,
                 None => None,

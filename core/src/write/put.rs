@@ -17,35 +17,36 @@ use crate::model::{AgentScope, BindingKind, Execution, Status};
 use crate::program::StatementKind as Kind;
 use crate::trace::{Shape, frame_block, shape};
 
-/// A longer value goes to a file of its own (sqlite.md, "Large Outputs"), in bytes.
+/// Limit for a value stored inline, in bytes; a longer value becomes an attachment (sqlite.md, "Large Outputs").
 pub const LARGE: usize = 100_000;
 
-/// Characters of a summary that is taken from the value.
+/// Limit for a summary made from the value, in characters.
 const SUMMARY: usize = 160;
 
-/// `put`: a subagent writes its output.
+/// `put`: writes a value as a binding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Put {
-    /// The name; `None` takes the next `anon_…` (errata B13).
+    /// The name; `None` uses the next `anon_…` (errata B13).
     pub name: Option<String>,
-    /// The execution that writes it: its frame is the scope. `None` is the root; with `done`, the one statement that is open.
+    /// The execution that writes it; its frame is the scope. `None` means the root or, with `done`, the only open
+    /// statement.
     pub execution: Option<i64>,
-    /// input, output, let or const; by the program, else `let`.
+    /// input, output, let or const; by default the program's kind, else `let`.
     pub kind: Option<String>,
-    /// The statement that makes it; by the execution or the program, where it is not given.
+    /// The statement that makes the value; by default the statement of the execution, or of the program.
     pub source: Option<String>,
-    /// What it is in a sentence; else the value's first line.
+    /// A one-sentence summary; by default the value's first line.
     pub summary: Option<String>,
     /// The value.
     pub value: Content,
-    /// Whether the execution is completed with it, in one transaction (errata F9).
+    /// Whether the execution is completed too, in the same transaction (errata F9).
     pub done: bool,
-    /// The agent that carried the execution out; by the program without it. Needed for `memory` and `segment` only.
+    /// The agent that did the work; by default the program's. Used with `memory` and `segment` only.
     pub agent: Option<String>,
-    /// What that agent keeps from now on, written in the same transaction. Its memory is the run's: what outlives runs has
-    /// a store of its own.
+    /// The agent's new memory, written in the same transaction. Only for memories inside the run; a memory that
+    /// outlives the run has its own store.
     pub memory: Option<String>,
-    /// What that agent did, as its next segment.
+    /// A summary of the agent's work, recorded as its next segment.
     pub segment: Option<String>,
 }
 
@@ -83,7 +84,7 @@ impl Record for Put {
     }
 }
 
-/// The completion of an execution by the session that carried it out, which wrote `written`.
+/// Returns the completion of an execution by the session that wrote the binding `written`.
 fn complete(
     facts: &dyn Facts,
     at: &At,
@@ -116,12 +117,12 @@ fn complete(
     close.close(facts, at, keys)
 }
 
-/// Why an execution is not completed with a value: what runs in it has the values, and it ends by itself.
+/// Returns why an execution cannot be completed with a value: its statements have the values, and it ends without one.
 fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
     let row = &instance.first;
     let (listing, at) = (source.listing.as_ref()?, source.of_row(row)?);
     let kind = listing.get(at)?.kind;
-    // A branch is a scope: whoever carries it out hands in what it made. So does a pipe.
+    // A branch is a scope, so the subagent that runs it writes its value; the same holds for a pipe.
     let gives = matches!(kind, Kind::Do | Kind::Call | Kind::Pipe) || meta(row).branch.is_some();
     let first = listing.first_in(Some(at)).filter(|_| !gives)?;
     let line = listing.get(first)?.line;
@@ -144,8 +145,8 @@ fn no_value(source: &Source, instance: &Instance) -> Option<WriteError> {
 }
 
 impl Put {
-    /// The changes that keep which execution wrote a value without a name: the one that was given, else the only one open.
-    /// Its completion says so, and nobody has to infer it.
+    /// Returns the changes that record which execution wrote an unnamed value: the given one, else the only open one.
+    /// The completion of that execution then names the value, so that readers need not infer it.
     fn keep_writer(
         &self,
         facts: &dyn Facts,
@@ -158,7 +159,7 @@ impl Put {
             Some(id) => id,
             None => match Standing::of(facts)?.pick(facts, None, Shape::Statement) {
                 Ok(id) => id,
-                // Nothing is open, or several: then nobody is known.
+                // If none or several are open, the writer is unknown.
                 Err(WriteError::NotFound { .. } | WriteError::Refused { .. }) => return Ok(None),
                 Err(error) => return Err(error),
             },
@@ -183,7 +184,7 @@ impl Put {
         }))
     }
 
-    /// The same by the one statement that is open.
+    /// Fills in the execution: the only open statement.
     fn of_the_open(&self, facts: &dyn Facts) -> Result<Put, WriteError> {
         let run = facts.run()?;
         if run.status.is_finished() {
@@ -205,7 +206,7 @@ impl Put {
         })
     }
 
-    /// What the agent keeps; gives the number of its segment.
+    /// Writes the agent's memory and segment; returns the number of the segment.
     fn remember(&self, all: &mut Overlay<'_>, at: &At) -> Result<Option<i64>, WriteError> {
         let source = Source::of(all)?;
         let row = match self.execution {
@@ -260,15 +261,15 @@ impl Put {
         Ok(all.plan(&segment, at)?.segment)
     }
 
-    /// The value alone. What completes an execution is its result, which lies where its statement does; other values of a
-    /// called block lie in its frame.
+    /// Returns the plan for the value alone. A value that completes an execution is its result and belongs to the scope
+    /// of its statement; other values of a called block belong to its frame.
     fn plan_value(
         &self,
         facts: &dyn Facts,
         at: &At,
         result: bool,
     ) -> Result<Plan<BindingWritten>, WriteError> {
-        // A session that outlives an interruption still hands in what it made; what is over is over.
+        // A session that outlives an interruption may still write its value; an ended execution may not.
         let run = facts.run()?;
         if run.status.is_finished() {
             return Err(finished(&run));
@@ -295,7 +296,7 @@ impl Put {
             not_in_a_branch(facts, &program, &name)?;
         }
         let frame = scope.as_ref().map(|frame| frame.id);
-        // Rows record where frames lie; files do not.
+        // In a database, rows record the parents of frames; in a folder, this header does.
         let above = match &scope {
             Some(frame) if facts.style() == Style::Files => {
                 frame_of(facts, frame.parent)?.map(|frame| frame.id)
@@ -327,7 +328,7 @@ impl Put {
             let fixed = [&before.kind, &kind]
                 .into_iter()
                 .any(|kind| matches!(kind, BindingKind::Const | BindingKind::Input));
-            // B6: a loop round or a retry is the same statement again.
+            // B6: a loop round or a retry executes the same statement again, so it may replace the value.
             if fixed && (before.source.is_none() || before.source != source) {
                 return Err(overwrites(&name, &before.kind, before.source.as_deref()));
             }
@@ -346,7 +347,8 @@ impl Put {
             (None, Some(text)) => one_line(text),
             (None, None) => format!("{} bytes, not text", self.value.len()),
         };
-        // Text beyond the limit, and what is no text at all, lies beside; a NUL would end a text in SQLite's shell.
+        // Text beyond the limit and binary data become an attachment, and so does text with a NUL, which would end a
+        // text in SQLite's shell.
         let inline = self.value.text();
         let inline = inline.filter(|text| text.len() <= LARGE && !text.contains('\0'));
         let mut changes = Vec::with_capacity(3);
@@ -389,7 +391,7 @@ impl Put {
     }
 }
 
-/// Refuses a value without an execution that open branches have to write, each for itself.
+/// Refuses a value without an execution if open branches each have to write it.
 fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(), WriteError> {
     let standing = Standing::of(facts)?;
     let mut own = Vec::new();
@@ -416,8 +418,8 @@ fn not_in_a_branch(facts: &dyn Facts, source: &Source, name: &str) -> Result<(),
     ))
 }
 
-/// How the program declares a name: its kind and its statement. That of the execution that writes it, when it binds the
-/// name; else the only one that does.
+/// Returns the kind and the statement that the program declares for a name: of the writing execution if it binds the
+/// name, else of the only statement that does.
 fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(BindingKind, String)> {
     let own = row
         .and_then(|row| source.of_row(row))
@@ -431,7 +433,8 @@ fn declared(source: &Source, name: &str, row: Option<&Execution>) -> Option<(Bin
     })
 }
 
-/// A statement of its own is the source; a frame or a construct only says where it ran.
+/// Returns the source of a value: a plain statement. A frame or a construct is not a source, because it contains
+/// several statements.
 fn written_by(row: Option<&Execution>) -> Option<String> {
     let row = row?;
     (shape(row) == Shape::Statement && !row.text.is_empty()).then(|| row.text.to_string())
@@ -461,8 +464,8 @@ fn overwrites(name: &str, kind: &BindingKind, source: Option<&str>) -> WriteErro
     )
 }
 
-/// `anon_001`, and so on; more digits past 999, and nine at most: stores count no further, so that the name behind the
-/// last one would be given out again and again.
+/// Returns `anon_001`, and so on, with more digits past 999 and nine at most: stores read at most nine, so a longer
+/// name would be assigned again and again.
 fn anonymous(last: u32) -> Result<String, WriteError> {
     const LAST: u32 = 999_999_999;
     match last {
@@ -475,7 +478,7 @@ fn anonymous(last: u32) -> Result<String, WriteError> {
     }
 }
 
-/// B8: an attachment is never overwritten.
+/// B8: an attachment is never overwritten, so this returns a free path.
 fn free_attachment(
     facts: &dyn Facts,
     name: &str,
@@ -484,7 +487,7 @@ fn free_attachment(
 ) -> Result<String, WriteError> {
     let end = if text { "md" } else { "bin" };
     let scope = frame.map_or(String::new(), |id| format!("__{id}"));
-    // `aux.md` is no file on Windows, `aux@2.md` is.
+    // `aux.md` is not a valid file on Windows; `aux@2.md` is.
     let mut version: u32 = if names::is_device(name) { 2 } else { 1 };
     loop {
         let at = match version {
@@ -501,7 +504,7 @@ fn free_attachment(
     }
 }
 
-/// The first line that says something, cut.
+/// Returns the first line that is not empty, cut.
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty());
     let line = line.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a command tells its caller once it is recorded, and prints with `--json`.
+//! The results of recording commands, as returned to the caller and printed with `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::time::Stamp;
 pub struct RunOpened {
     /// The run's id.
     pub run: String,
-    /// Its folder, relative to the working directory where it lies below that.
+    /// Its folder; relative to the working directory if it is below that.
     pub folder: String,
     /// How it keeps its state: `filesystem` or `sqlite`.
     pub state: String,
@@ -26,7 +26,7 @@ pub struct RunFinished {
     pub run: String,
     /// `completed`, `failed` or `interrupted`.
     pub status: String,
-    /// Whether it had ended before, and nothing was written.
+    /// Whether the run had ended before, so that the command wrote nothing.
     #[serde(skip)]
     pub before: bool,
 }
@@ -55,12 +55,12 @@ pub struct ExecutionBegun {
     pub task: Option<TaskView>,
     /// What to do next; `None` if the statement is a session.
     pub next: Option<NextStep>,
-    /// Where it was recorded against the order of the program, or without a line: one sentence each.
+    /// Notes if it was recorded out of the program's order or without a line; one sentence each.
     #[serde(default)]
     pub notes: Vec<String>,
 }
 
-/// A parallel all of whose branches began.
+/// A parallel block whose branches have all begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ParallelRunning {
@@ -111,14 +111,14 @@ pub struct BranchStatus {
     pub status: String,
 }
 
-/// A loop of which a round ended, or that was left.
+/// A loop that finished a round or was left.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LoopRounds {
     /// The loop.
     #[serde(flatten)]
     pub of: ExecutionEnded,
-    /// How many rounds ended.
+    /// Number of finished rounds.
     pub iteration: i64,
     /// The most rounds; `None` if the program sets no limit.
     pub max: Option<i64>,
@@ -194,11 +194,11 @@ pub struct AgentWritten {
 pub struct ImportRegistered {
     /// The run's id.
     pub run: String,
-    /// The handle that the program uses it by.
+    /// The handle by which the program uses it.
     pub alias: String,
     /// Its own run, which every command takes as RUN; `None` in a database, which keeps no nested runs.
     pub nested: Option<String>,
-    /// Whether the handle was registered before.
+    /// Whether the handle was already registered.
     pub again: bool,
 }
 
@@ -218,13 +218,13 @@ pub struct GateOpened {
     pub statement: String,
     /// The statement's line in the program, from 1; `None` if the program has no such statement.
     pub line: Option<i64>,
-    /// What the approver is asked.
+    /// The question to the approver.
     pub prompt: String,
-    /// The names in braces in the prompt that nothing filled in.
+    /// Names in braces in the prompt that have no value.
     pub open_names: Vec<String>,
     /// Who may decide, in words: `anyone`, `ops-team, raymond`.
     pub may_decide: String,
-    /// Until when it can be decided; `None` without a time-out.
+    /// The deadline; `None` without a time-out.
     pub deadline: Option<Stamp>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,
@@ -244,9 +244,10 @@ pub struct GateDecided {
     pub resolved_by: String,
     /// For whom they acted, as claimed (`--for`); `None` if they acted for themselves.
     pub on_behalf_of: Option<String>,
-    /// Always true: nothing checks who decides.
+    /// Always true: the identity of the person is not verified.
     pub claimed: bool,
-    /// Whether no sealed row of the log records the gate's creation (`--override`): a row of its own says so.
+    /// Whether the gate was decided although its creation has no sealed row (`--override`); a separate log row records
+    /// that.
     pub overridden: bool,
     /// How long the gate waited, in milliseconds; `None` if the time of its creation is not recorded.
     pub waited_ms: Option<i64>,
@@ -254,13 +255,13 @@ pub struct GateDecided {
     pub on_reject: Option<String>,
     /// The execution that waited at it; `None` if none is recorded.
     pub execution_id: Option<i64>,
-    /// Of a decision that was made on a copy (`gate import`), what the copy claims; `None` if it was made in the run.
+    /// For a decision made on a copy (`gate import`), the copy's claims; `None` if it was made in the run.
     pub imported: Option<DecidedOnCopy>,
     /// The last sealed row of the audit log.
     pub head: Option<Head>,
 }
 
-/// What a copy of a run claims of a decision that was made on it: nothing checks either.
+/// The claims of a copy about a decision made on it; unverified.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DecidedOnCopy {
@@ -271,10 +272,10 @@ pub struct DecidedOnCopy {
 }
 
 impl DecidedOnCopy {
-    /// The same as keys of the log's metadata.
+    /// Returns the claims as keys of the log's metadata.
     pub(super) fn keys(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut keys = serde_json::Map::new();
-        // A key under which `share` expects the name of a person.
+        // `share` treats the value of this key as the name of a person.
         keys.insert("principal".to_owned(), self.by.as_str().into());
         if let Some(at) = &self.decided_at {
             keys.insert("decided_at".to_owned(), at.to_string().into());

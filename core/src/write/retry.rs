@@ -12,16 +12,16 @@ use super::{
 };
 use crate::model::Status;
 
-/// `exec retry`: another attempt at an execution that failed.
+/// `exec retry`: begins another attempt at a failed execution.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Retry {
-    /// Which.
+    /// The execution.
     pub id: i64,
-    /// The most attempts, the first one included; as the program says (`retry: 3`) without it.
+    /// The most attempts, including the first; by default the program's (`retry: 3`).
     pub max: Option<i64>,
-    /// What went wrong, where that is not recorded yet: the execution fails first.
+    /// The error, if it is not recorded yet; the execution is then marked as failed first.
     pub error: Option<String>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -88,7 +88,7 @@ impl Record for Retry {
             .and_then(|at| source.get(at))
             .and_then(|s| s.most_attempts());
         let line = instance.line();
-        // More attempts that were allowed once stay allowed.
+        // A limit that was raised before stays raised.
         let known = last
             .max
             .filter(|_| last.attempt.is_some() && self.max.is_none());
@@ -121,7 +121,7 @@ impl Record for Retry {
         if style == Style::InPlace {
             changes.push(under_way(keys.done(), Some(None)));
         } else {
-            // The opening row says again that it is under way.
+            // The opening row is marked as under way again.
             let opened = instance.first.status == Status::Started && instance.first.id == self.id;
             if style == Style::AppendOnly && opened {
                 changes.push(under_way(Default::default(), None));

@@ -13,20 +13,20 @@ use super::{
 use crate::model::{Meta, Status};
 use crate::trace::{Shape, shape};
 
-/// `loop begin`: a loop is entered.
+/// `loop begin`: begins a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BeginLoop {
-    /// The statement; without one `loop`.
+    /// The statement; by default the text `loop`.
     pub statement: Named,
-    /// The execution that it runs in; taken from what stands open without it.
+    /// The execution that it runs in; by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The item or branch that it runs in, by its name.
+    /// The name of the item or branch that it runs in.
     pub item: Option<String>,
-    /// The most rounds; as the program says without it.
+    /// The most rounds; by default the program's.
     pub max: Option<i64>,
-    /// Until what, as the program says it.
+    /// The condition that ends the loop, in the program's words.
     pub condition: Option<String>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -63,7 +63,7 @@ impl BeginLoop {
         );
         let line = entry.found.line;
         let max = entry.insisted.settle("max", line, most, self.max)?;
-        // The asterisks may be left out.
+        // The condition may be given without its asterisks.
         let same = |given: &String| until.as_deref().map(bare) == Some(bare(given));
         let given = self.condition.clone().filter(|given| !same(given));
         let condition = entry.insisted.settle("condition", line, until, given)?;
@@ -83,17 +83,17 @@ impl BeginLoop {
     }
 }
 
-/// A condition without its asterisks.
+/// Returns a condition without its asterisks.
 fn bare(condition: &str) -> &str {
     condition.trim().trim_matches('*').trim()
 }
 
-/// `loop iterate`: a round ended.
+/// `loop iterate`: ends a round.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Iterate {
-    /// The loop's execution id; the one that stands open without it.
+    /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -131,16 +131,16 @@ impl Record for Iterate {
     }
 }
 
-/// `loop exit`: a loop is left.
+/// `loop exit`: ends a loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExitLoop {
-    /// The loop's execution id; the one that stands open without it.
+    /// The loop's execution id; by default the only open loop.
     pub id: Option<i64>,
-    /// Why: `condition_satisfied`, `max_reached`, or in words.
+    /// The reason: `condition_satisfied`, `max_reached`, or free text.
     pub reason: Option<String>,
     /// Whether a round ends first.
     pub round: bool,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -170,12 +170,13 @@ impl Record for ExitLoop {
     }
 }
 
-/// How many rounds of a loop ended.
+/// Returns the number of finished rounds.
 fn ended_rounds(instance: &Instance) -> i64 {
     meta(&instance.last).iteration.unwrap_or(0)
 }
 
-/// Refuses what would begin another round of a loop that had all of its rounds: what runs in the loop itself.
+/// Refuses a statement that would begin another round of a loop that has reached its limit; applies to statements
+/// directly in the loop.
 pub(super) fn rounds_left(
     facts: &dyn Facts,
     source: &Source,
@@ -186,7 +187,7 @@ pub(super) fn rounds_left(
     if instance.meta().loop_id.is_none() || shape(&instance.first) != Shape::Loop {
         return Ok(());
     }
-    // As it was entered, else as the program says.
+    // The limit given at `loop begin` counts before the program's.
     let statement = source.of_row(&instance.first).and_then(|at| source.get(at));
     let max = instance.meta().max.or_else(|| statement?.most_rounds());
     match max.filter(|max| ended_rounds(&instance) >= *max) {

@@ -11,14 +11,15 @@ use super::{
 use crate::model::{Execution, GateStatus, RunStatus, Status};
 use crate::time::Stamp;
 
-/// `finish`: the run ends, or rests.
+/// `finish`: ends or interrupts the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finish {
-    /// Completed, failed or interrupted; `None` leaves a run as it ended.
+    /// Completed, failed or interrupted; `None` keeps the status of a run that has ended.
     pub status: Option<RunStatus>,
-    /// Whether a run that ended so before is left as it is, instead of refused: what follows (`--vacuum`) is meant.
+    /// Whether a run that already has this status is accepted; used when only a follow-up action (`--vacuum`) is
+    /// wanted.
     pub again: bool,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -83,7 +84,7 @@ impl Record for Finish {
     }
 }
 
-/// What is said of a run that ended, where only its end matters.
+/// Returns the error for a run that has ended.
 pub(super) fn finished(run: &RunFact) -> WriteError {
     WriteError::refused(
         "run-finished",
@@ -92,7 +93,7 @@ pub(super) fn finished(run: &RunFact) -> WriteError {
     )
 }
 
-/// What to do about a run that ended.
+/// Returns the advice for a run that has ended.
 pub(super) fn another(status: &RunStatus) -> &'static str {
     match status {
         RunStatus::Failed => {
@@ -102,7 +103,7 @@ pub(super) fn another(status: &RunStatus) -> &'static str {
     }
 }
 
-/// Refuses to call a run completed in which something is open, or waits for a decision.
+/// Refuses to complete a run with an open execution or a pending gate.
 fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError> {
     let run = facts.run()?.name;
     let open: Vec<&Execution> = standing.rows().collect();
@@ -130,8 +131,8 @@ fn nothing_open(facts: &dyn Facts, standing: &Standing) -> Result<(), WriteError
     }
 }
 
-/// What says that a run was completed by force: a row of the log for each gate that waits, and a word in the metadata of
-/// everything that stands open.
+/// Returns the changes that record a forced completion: a log row for each waiting gate, and a key in the metadata of
+/// every open execution.
 fn forced(
     facts: &dyn Facts,
     at: &At,
@@ -142,7 +143,7 @@ fn forced(
     let keys = insisted.keys(Keys::default());
     for (nth, row) in (0..).zip(standing.rows()) {
         let instance = Instance::of(facts, row.id)?;
-        // In a database no new row may say that it is under way: the document asks for `status = 'executing'`.
+        // In a database, the new row must not count as under way: OpenProse queries `status = 'executing'`.
         if facts.style() != Style::Files {
             changes.push(Change::UpdateExecution(ExecutionUpdate {
                 id: row.id,
@@ -161,13 +162,13 @@ fn forced(
     Ok(changes)
 }
 
-/// `resume --begin`: an interrupted, waiting or failed run goes on, and the log says so at its gates. What failed is tried
-/// again by `exec retry`, or begins again.
+/// `resume --begin`: continues an interrupted, waiting or failed run, and records this in the log of its gates. A
+/// failed statement continues by `exec retry`, or begins again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reopen;
 
 impl Record for Reopen {
-    /// The gates at which it goes on: pending ones, and those whose decision was the last thing that happened.
+    /// The gates at which the run continues: pending gates, and gates whose decision was the last event.
     type Done = Vec<String>;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<String>>, WriteError> {
@@ -196,7 +197,7 @@ impl Record for Reopen {
     }
 }
 
-/// The row that records that a run which had ended was taken up again: it keeps how and when it had ended.
+/// Returns the row that records the resumption of an ended run, with the earlier end: status and time.
 fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, WriteError> {
     let style = facts.style();
     let ended = run.updated.as_ref().and_then(Stamp::millis);
@@ -216,7 +217,7 @@ fn taken_up(facts: &dyn Facts, at: &At, run: &RunFact) -> Result<ExecutionRow, W
     })
 }
 
-/// The run's new status.
+/// Returns the change of the run's status.
 fn status(facts: &dyn Facts, at: &At, status: &RunStatus) -> Change {
     Change::Run(RunChange {
         status: Some(status.word().to_owned()),

@@ -1,12 +1,13 @@
 use super::overlay::Overlay;
 use super::{At, Begin, Close, ExecutionEnded, Facts, How, Plan, Record, WriteError};
 
-/// `exec skip --line N`: a statement that did not begin is passed over.
+/// `exec skip --line N`: skips a statement that has not begun.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Skip {
-    /// The statement. What refuses its beginning refuses to skip it: a run cannot skip what is not its turn.
+    /// The statement. The rules for its beginning also apply to skipping it, so a run cannot skip a statement out of
+    /// turn.
     pub begin: Begin,
-    /// Why.
+    /// The reason.
     pub reason: Option<String>,
 }
 

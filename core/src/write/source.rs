@@ -1,5 +1,5 @@
-//! What the program says of the statement that a command names. The program is the source of everything that a command
-//! does not say: the command is refused where the two contradict each other (see [`super::Insist`]).
+//! Finds the statement that a command names in the program. The program supplies everything that a command leaves out;
+//! a command that contradicts the program is refused (see [`super::Insist`]).
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use crate::model::Execution;
 use crate::program::{self, Listing, Statement, StatementKind as Kind};
 use crate::trace::is_branch_text;
 
-/// A statement as it was named: by its line in the program, by its text, or both.
+/// A statement as named by the caller: by its line in the program, its text, or both.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
-    /// Its text, as far as the caller gave it.
+    /// Its text, possibly shortened.
     pub text: Option<String>,
     /// Its line in the program, from 1.
     pub line: Option<u32>,
 }
 
 impl Named {
-    /// The statement that begins at a line.
+    /// Names the statement that begins at a line.
     pub fn line(line: u32) -> Named {
         Named {
             text: None,
@@ -27,25 +27,25 @@ impl Named {
     }
 }
 
-/// The run's program, scanned once a command.
+/// The run's program, scanned once for each command.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     pub(super) listing: Option<Listing>,
 }
 
-/// A statement that was found.
+/// A statement that was looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Its text: as it was given, else as the program has it.
+    /// Its text: the given text, else the program's.
     pub(super) text: String,
-    /// Its line, from 1, where that is known.
+    /// Its line, from 1, if known.
     pub(super) line: Option<u32>,
     /// Its index in the listing.
     pub(super) statement: Option<u32>,
 }
 
 impl Found {
-    /// `statement_index` of its rows.
+    /// Returns the `statement_index` for its rows.
     pub(super) fn index(&self) -> Option<i64> {
         self.line.map(i64::from)
     }
@@ -57,12 +57,12 @@ impl Source {
         Ok(Source { listing })
     }
 
-    /// The statement that was named. A text that the program does not have for sure has no line: models shorten and
-    /// reword.
+    /// Looks up a statement. A text that does not clearly match one in the program gets no line, because models shorten
+    /// and reword statements.
     ///
     /// # Errors
-    /// [`WriteError::Wrong`] when nothing was named, or text and line name different statements;
-    /// [`WriteError::NotFound`] when no statement begins at the line.
+    /// [`WriteError::Wrong`] if neither text nor line was given, or if they name different statements;
+    /// [`WriteError::NotFound`] if no statement begins at the line.
     pub(super) fn find(&self, named: &Named) -> Result<Found, WriteError> {
         match (&named.text, named.line) {
             (None, None) => Err(WriteError::wrong(
@@ -137,8 +137,8 @@ impl Source {
         )
     }
 
-    /// The statement that a recorded row speaks of: the one at its line where text or kind agree, else the one that has
-    /// its text for sure. Other writers count statements in `statement_index`, so the index alone decides nothing.
+    /// Returns the statement of a recorded row: the statement at its line if text or kind agree, else the one that
+    /// clearly has its text. Other writers number statements in `statement_index`, so the index alone is not enough.
     pub(super) fn of_row(&self, row: &Execution) -> Option<u32> {
         let line = row.index.and_then(|index| u32::try_from(index).ok());
         let at = line.and_then(|line| self.at_line(line));
@@ -146,8 +146,8 @@ impl Source {
         if statement.is_some_and(|s| s.text == *row.text) {
             return at;
         }
-        // A branch with a body is no execution of a statement; others have the line of their parallel where their own is not
-        // known.
+        // A branch with a body is not an execution of a statement. Other branches have the line of their parallel block
+        // if their own line is unknown.
         let branch = row.meta.as_deref().and_then(|meta| meta.branch.as_deref());
         if let Some(branch) = branch.filter(|branch| is_branch_text(&row.text, branch)) {
             let listing = self.listing.as_ref()?;
@@ -166,7 +166,7 @@ impl Source {
         }
         let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
         if let (Some(gate), Some(listing)) = (gate, &self.listing) {
-            // The only one of its name; where there are several, a line or a text says which.
+            // Accepts the only gate with this name; if there are several, line or text must decide.
             if let [only] = listing.gates_named(crate::gate::visit(gate).0) {
                 return Some(*only);
             }
@@ -181,7 +181,7 @@ impl Source {
         })
     }
 
-    /// A statement that was found, in its program; one that the program does not have by itself.
+    /// Returns a statement with its program; a statement that is not in the program is scanned alone.
     pub(super) fn listed(&self, found: &Found) -> (Cow<'_, Listing>, u32) {
         match (&self.listing, found.statement) {
             (Some(listing), Some(at)) => (Cow::Borrowed(listing), at),
@@ -201,29 +201,29 @@ impl Source {
         self.get(found.statement?)
     }
 
-    /// The statement that begins at a line.
+    /// Returns the statement that begins at a line.
     pub(super) fn at_line(&self, line: u32) -> Option<u32> {
         self.listing.as_ref()?.begun_at(line)
     }
 
-    /// The branches that the program has for a parallel: their names and statements.
+    /// Returns the names and statements of a parallel block's branches in the program.
     pub(super) fn branches(&self, parallel: u32) -> Vec<(String, u32)> {
         let listing = self.listing.as_ref();
         listing.map_or_else(Vec::new, |listing| listing.branches(parallel))
     }
 
-    /// Whether a statement runs its body once for each item.
+    /// Returns whether a statement runs its body once for each item.
     pub(super) fn has_items(&self, found: &Found) -> bool {
         let listing = self.listing.as_ref().zip(found.statement);
         listing.is_some_and(|(listing, at)| listing.has_items(at))
     }
 
-    /// Whether the text of a statement alone tells which one it is.
+    /// Returns whether the text of a statement is unique in the program.
     pub(super) fn is_told_by_text(&self, found: &Found) -> bool {
         found.statement.is_some() && self.sure(&found.text) == found.statement
     }
 
-    /// Whether a row is of a gate that the program does not have.
+    /// Returns whether a row belongs to a gate that is not in the program.
     pub(super) fn is_own_gate(&self, row: &Execution) -> bool {
         let gate = row.meta.as_deref().and_then(|meta| meta.gate_id.as_deref());
         self.listing.is_some() && gate.is_some() && self.of_row(row).is_none()
@@ -234,8 +234,8 @@ impl Source {
         (!tie.guessed).then_some(tie.statement)
     }
 
-    /// Whether the values of a name that an execution's statements bind are the execution's own: of a branch or an item, where
-    /// others bind the name as well.
+    /// Returns whether an execution owns the values that its statements bind to a name: true for a branch or item if
+    /// other branches or items bind the name too.
     pub(super) fn owns(&self, row: &Execution, parallel: Option<&Execution>, name: &str) -> bool {
         let is_branch = row
             .meta
@@ -255,7 +255,8 @@ impl Source {
         if own == wanted {
             return Ok(());
         }
-        // A check such as `gate **tests pass**:` has no name to decide it by: it may run as a statement too.
+        // A check such as `gate **tests pass**:` has no name by which it could be decided, so it may run as a plain
+        // statement.
         if own == Command::Gate && wanted == Command::Exec && statement.name.is_none() {
             return Ok(());
         }
@@ -269,7 +270,7 @@ impl Source {
             own => own.noun(),
         }
         .to_owned();
-        // Of a branch the parallel is meant.
+        // For a branch, the message is about its parallel block.
         let above = statement.parent.and_then(|at| self.get(at));
         if let Some(parallel) = above.filter(|s| s.kind == Kind::Parallel && own == Command::Exec) {
             what = format!("a branch of the parallel of line {}", parallel.line);
@@ -287,7 +288,7 @@ impl Source {
     }
 }
 
-/// The commands that record statements.
+/// The commands that record statements, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Command {
     Exec,
@@ -324,7 +325,7 @@ impl Command {
         }
     }
 
-    /// What to do about a statement that is given to another command.
+    /// Returns the advice for a statement given to the wrong command.
     fn instead(self, statement: &Statement) -> String {
         let line = statement.line;
         let name = statement.name.as_deref().unwrap_or("NAME");

@@ -1,5 +1,5 @@
-//! What stands open in a run, and what that holds back (sequence: nothing begins after a pending gate, no parent ends with
-//! an open child).
+//! The open executions of a run, and the order they enforce: no statement begins after a pending gate, and no parent
+//! ends while a child is open.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -11,7 +11,7 @@ use crate::model::{Execution, GateStatus, Status};
 use crate::shell;
 use crate::trace::{Shape, shape};
 
-/// The instances that are open, and whose parents all are: what lies in something that is over is cut off, not open.
+/// The open instances whose ancestors are all open; an instance inside an ended one is cut off rather than open.
 #[derive(Debug, Default)]
 pub(super) struct Standing {
     /// Their first rows, in order of id.
@@ -27,9 +27,9 @@ impl Standing {
         })?;
         let mut rows: BTreeMap<i64, Execution> = BTreeMap::new();
         for (id, row) in candidates {
-            // Parents have lower ids than what runs in them, so they were looked at before.
+            // Parents have lower ids than their children, so they were visited before.
             let above = match row.parent.filter(|parent| *parent != id) {
-                // What an attempt left behind is not part of the next one.
+                // Executions of an earlier attempt do not belong to the next one.
                 Some(parent) if rows.contains_key(&parent) => {
                     let last = Instance::of(facts, parent)?.last;
                     last.status != Status::Retry || last.id < id
@@ -48,11 +48,10 @@ impl Standing {
         self.rows.values()
     }
 
-    /// The execution that was given, else the one of this shape that stands open: the innermost, where they lie in each
-    /// other.
+    /// Returns the given execution, else the open one of this shape; of nested ones, the innermost.
     ///
     /// # Errors
-    /// [`WriteError::NotFound`] when none stands open, a refusal that lists them when several do side by side.
+    /// [`WriteError::NotFound`] if none is open; a refusal that lists them if several are open side by side.
     pub(super) fn pick(
         &self,
         facts: &dyn Facts,
@@ -66,7 +65,7 @@ impl Standing {
             .rows
             .values()
             .filter(|row| match wanted {
-                // What ends by `exec complete`: nothing is open in it.
+                // Executions that end by `exec complete`, if nothing is open in them.
                 Shape::Statement => {
                     matches!(shape(row), Shape::Statement | Shape::Frame)
                         && self.inside(row.id).next().is_none()
@@ -103,14 +102,14 @@ impl Standing {
         ))
     }
 
-    /// What is open directly in an execution.
+    /// Returns the open executions directly inside an execution.
     pub(super) fn inside(&self, id: i64) -> impl Iterator<Item = &Execution> {
         self.rows
             .values()
             .filter(move |row| row.parent == Some(id) && row.id != id)
     }
 
-    /// The `catch` or `finally` that is open beside its `try`, which waits for it.
+    /// Returns the open `catch` or `finally` of a `try`; the `try` waits for it.
     pub(super) fn handler<'s>(&'s self, source: &Source, row: &Execution) -> Option<&'s Execution> {
         let mut later = self.rows.range(row.id.saturating_add(1)..);
         let (listing, own) = (source.listing.as_ref()?, source.of_row(row)?);
@@ -121,20 +120,20 @@ impl Standing {
         later.find_map(|(_, other)| belongs(other).then_some(other))
     }
 
-    /// What an execution lies in, as far as it is open: innermost first.
+    /// Returns the open executions around an execution, innermost first.
     pub(super) fn above<'s>(&'s self, row: &Execution) -> impl Iterator<Item = &'s Execution> {
         let up = |parent: Option<i64>| parent.and_then(|id| self.rows.get(&id));
         std::iter::successors(up(row.parent), move |at| up(at.parent)).take(self.rows.len() + 1)
     }
 
-    /// The one of several executions that lies in all others.
+    /// Returns the execution that is inside all the others.
     pub(super) fn innermost<'a>(&self, all: &[&'a Execution]) -> Option<&'a Execution> {
         let last = all.last().copied()?;
         let outer = |row: &&Execution| row.id == last.id || self.lies_in(last, row.id);
         all.iter().all(outer).then_some(last)
     }
 
-    /// Whether an execution lies in another, at any depth.
+    /// Returns whether an execution is inside another, at any depth.
     pub(super) fn lies_in(&self, row: &Execution, id: i64) -> bool {
         let mut at = row;
         for _ in 0..=self.rows.len() {
@@ -147,8 +146,8 @@ impl Standing {
         false
     }
 
-    /// Refuses what would begin in `parent` after a gate that is pending in the same sequence: in the parent itself, or
-    /// in what is open in it. Branches of one parallel do not wait for each other.
+    /// Refuses a statement in `parent` after a pending gate of the same sequence: a gate in the parent itself, or in an
+    /// open execution inside it. Branches of one parallel block do not wait for each other.
     pub(super) fn past_gates(&self, parent: Option<i64>) -> Result<(), WriteError> {
         for gate in self.rows.values().filter(|row| meta(row).gate_id.is_some()) {
             let mut at = gate;
@@ -173,8 +172,8 @@ impl Standing {
         Ok(())
     }
 
-    /// What is open beside a statement in its sequence, and has to end before it. Branches and items run beside each other; a
-    /// `catch` runs while its `try` is open.
+    /// Returns the open executions in a statement's sequence that must end before it. Branches and items run
+    /// concurrently; a `catch` runs while its `try` is open.
     pub(super) fn before<'s>(
         &'s self,
         source: &Source,
@@ -188,7 +187,7 @@ impl Standing {
         }
         self.rows.values().find(|row| {
             let own = source.of_row(row).filter(|_| row.parent == parent);
-            // The same statement once more, and a gate that waits, are other rules'.
+            // Other rules handle a second beginning of the same statement and a waiting gate.
             let own = own.filter(|_| shape(row) != Shape::Gate);
             own.is_some_and(|own| {
                 own != statement
@@ -198,7 +197,7 @@ impl Standing {
         })
     }
 
-    /// Refuses what would begin before what is open beside it in its sequence ended.
+    /// Refuses a statement that would begin before an open one of its sequence has ended.
     pub(super) fn in_turn(
         &self,
         source: &Source,
@@ -227,7 +226,7 @@ impl Standing {
         ))
     }
 
-    /// Refuses to end what something is still under way in, or a `try` whose handler is.
+    /// Refuses to end an execution with an open child, or a `try` with an open handler.
     pub(super) fn no_child(
         &self,
         facts: &dyn Facts,
@@ -255,8 +254,8 @@ impl Standing {
         ))
     }
 
-    /// The changes that let no row say that it is under way once what it lies in is over (`id`; the run itself without
-    /// one). The document asks for `status = 'executing'`; a file's log is not asked so.
+    /// Returns the changes that mark rows inside an ended execution (`id`; without one, inside the run) as no longer
+    /// under way. OpenProse queries `status = 'executing'` in a database; the log of a folder needs no such change.
     pub(super) fn cut_off(&self, style: Style, id: Option<i64>) -> Vec<Change> {
         let cut = self
             .rows
@@ -266,7 +265,7 @@ impl Standing {
     }
 }
 
-/// What is open, in words: `is open: 12 (let x = session "A")`.
+/// Returns the open executions in words: `execution 12 is open (let x = session "A")`.
 pub(super) fn listed(open: &[&Execution]) -> String {
     let some: Vec<String> = open
         .iter()
@@ -282,8 +281,8 @@ pub(super) fn listed(open: &[&Execution]) -> String {
     }
 }
 
-/// An opening row that is no longer true: it says `started` from now on, and when that ended. What follows it in the log of
-/// events stays as it is. `None` where rows are updated anyway, and in a folder.
+/// Returns the change of an opening row that is no longer under way: its status becomes `started`, and it gets the end
+/// time. Later rows of the log stay unchanged. Returns `None` if rows are updated anyway, and for a folder.
 pub(super) fn no_longer(style: Style, row: &Execution, ended: Option<String>) -> Option<Change> {
     (style == Style::AppendOnly && row.status.opens()).then(|| {
         Change::UpdateExecution(ExecutionUpdate {
@@ -318,13 +317,13 @@ fn is_open(
         .values()
         .any(|first| super::instance::same(first, row) && first.parent == row.parent)
     {
-        // Another writer's second row of what is open already.
+        // Another writer's second row of an execution that is already open.
         return Ok(false);
     }
     if !Instance::of(facts, row.id)?.is_open() {
         return Ok(false);
     }
-    // Where gate and row disagree, the gate wins (errata G13).
+    // If gate and row disagree, the gate counts (errata G13).
     match &meta(row).gate_id {
         Some(gate) => Ok(facts
             .gate(gate)?
@@ -333,8 +332,8 @@ fn is_open(
     }
 }
 
-/// Whether an execution is open, and all that it lies in. One that is not there cuts nothing off: other writers name
-/// statements there (errata X2).
+/// Returns whether an execution and all its ancestors are open. A parent that does not exist is ignored, because other
+/// writers put numbers of statements there (errata X2).
 fn stands(facts: &dyn Facts, id: i64) -> Result<bool, WriteError> {
     let mut at = Some(id);
     let mut seen = std::collections::BTreeSet::new();

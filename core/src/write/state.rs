@@ -1,4 +1,4 @@
-//! state.md of a run that is being recorded, and what its writer keeps for the next one.
+//! Renders state.md of a run during recording, and selects the rows that the writer keeps for the next rendering.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,17 @@ use crate::program;
 use crate::render::state_md;
 use crate::trace;
 
-/// What a folder is to be written as.
+/// The rendered state of a folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FolderState {
     /// state.md.
     pub text: String,
-    /// Ids of the rows that it, and every later one, is told by: see [`state_md::rows_that_tell`].
+    /// Ids of the rows from which this and every later state.md can be rendered; see [`state_md::rows_that_tell`].
     pub rows: BTreeSet<i64>,
 }
 
-/// Renders state.md of a run folder. Its rows may be those alone that the one before was told by, and what came since.
+/// Renders state.md of a run folder. The run may contain only the rows kept from the last rendering, and those added
+/// since.
 pub fn folder_state(run: &Run) -> FolderState {
     let listing = run.program.source.as_deref().map(program::scan);
     let trace = trace::fold(run, listing.as_ref(), None);

@@ -1,4 +1,4 @@
-//! What a session is to do, as its program says it: what a brief is made of.
+//! Returns the task of a session, as its program states it; the brief for a subagent is made from this.
 
 use super::given::inputs;
 use super::instance::{depth, frame_of, meta};
@@ -10,7 +10,7 @@ use crate::render::brief::{AgentOfTask, FrameView, TaskView};
 use crate::trace::frame_block;
 
 impl TaskView {
-    /// The task of a session or a resumed agent, but for its frame and its inputs; `None` for any other statement.
+    /// Returns the task of a session or a resumed agent, without its frame and inputs; `None` for any other statement.
     /// `program` declares the agents.
     pub(crate) fn of(listing: &Listing, at: u32, program: &Listing) -> Option<TaskView> {
         let statement = listing.get(at)?;
@@ -28,7 +28,7 @@ impl TaskView {
     }
 }
 
-/// The task of a statement that this row opens; `None` for what no subagent carries out.
+/// Returns the task of the statement that this row opens; `None` if the statement is not for a subagent.
 pub(super) fn task_of(
     facts: &dyn Facts,
     source: &Source,
@@ -49,7 +49,7 @@ pub(super) fn task_of(
     }))
 }
 
-/// The frame at or around an execution, as a brief names it.
+/// Returns the frame at or around an execution, as a brief shows it.
 pub(super) fn frame(facts: &dyn Facts, from: Option<i64>) -> Result<Option<FrameView>, WriteError> {
     let Some(frame) = frame_of(facts, from)? else {
         return Ok(None);
@@ -62,7 +62,7 @@ pub(super) fn frame(facts: &dyn Facts, from: Option<i64>) -> Result<Option<Frame
     }))
 }
 
-/// The agent, where it keeps a memory: it is declared `persist:`, or resumed.
+/// Returns the agent if it keeps a memory: it is declared with `persist:`, or resumed.
 fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTask> {
     let name = name?;
     let declared = listing
@@ -74,10 +74,10 @@ fn agent(listing: &Listing, name: Option<&str>, kind: Kind) -> Option<AgentOfTas
     (keeps || kind == Kind::Resume).then(|| AgentOfTask::new(name, Some(listing)))
 }
 
-/// The binding that an execution's statement writes, by the program: name and kind.
+/// Returns the binding that an execution's statement writes in the program: name and kind.
 pub(super) fn output_of(source: &Source, row: &Execution) -> Option<(String, String)> {
     let statement = source.get(source.of_row(row)?)?;
-    // A branch that was begun by its name alone is known by that.
+    // For a branch that was begun by its name alone, the name counts.
     if meta(row).branch.is_some() && statement.kind == Kind::Parallel {
         return None;
     }

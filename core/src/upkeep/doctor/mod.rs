@@ -1,13 +1,13 @@
-//! Whether a place is fit to record runs in: facts that a shell gathers, judged without I/O.
+//! Judges whether this directory is ready for recording, from facts that a shell gathers. No I/O.
 //!
 //! | file | judges |
 //! |---|---|
-//! | `tools.rs` | `sqlite3`, `psql`, our own SQLite |
+//! | `tools.rs` | `sqlite3`, `psql`, the built-in SQLite |
 //! | `names.rs` | programs called `prose`, the command's second name |
 //! | `stores.rs` | journal mode, file system and schema of each run |
 //! | `server.rs` | a PostgreSQL server |
-//! | `mode.rs` | which state mode a program wants (the documents' decision tree) |
-//! | `mounts.rs` | which file system a path lies on |
+//! | `mode.rs` | the state mode that fits a program (OpenProse's decision tree) |
+//! | `mounts.rs` | the file system of a path |
 
 mod mode;
 pub mod mounts;
@@ -24,47 +24,47 @@ pub use names::{Named, Whose};
 
 pub use mode::{Answer, ProgramFacts, Recommendation};
 
-/// What a shell found.
+/// The facts that a shell gathered.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The `sqlite3` program.
     pub sqlite3: Tool,
     /// The `psql` program.
     pub psql: Tool,
-    /// The version of the SQLite that `prosescope` itself is built with.
+    /// The version of the SQLite that is built into `prosescope`.
     pub library: String,
     /// The programs called `prose` in PATH, in its order.
     pub second_names: Vec<Named>,
-    /// Whether a PostgreSQL database is named, in `.prose/.env` or the environment.
+    /// Whether `.prose/.env` or the environment names a PostgreSQL database.
     pub postgres_url: bool,
-    /// What that database says, where it was asked.
+    /// The facts about that database, if it was asked.
     pub server: Option<server::ServerFacts>,
-    /// What git would take up; `None` outside of a git repository, or without a `.prose`.
+    /// What git ignores; `None` outside a git repository, or without a `.prose`.
     pub git: Option<Git>,
-    /// The file system that `.prose` lies on.
+    /// The file system of `.prose`.
     pub file_system: Option<String>,
     /// The runs, and the agents' database.
     pub stores: Vec<StoreFacts>,
-    /// The program that the recommendation is for.
+    /// The program for which a state mode is recommended.
     pub program: Option<ProgramFacts>,
 }
 
-/// A program that the documents call.
+/// A program that OpenProse calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Tool {
-    /// It is not in PATH.
+    /// The program is not in PATH.
     #[default]
     Missing,
-    /// It is, and this is the first line of what it says of its version.
+    /// The program starts; the first line of its version output.
     Says(String),
-    /// It is, and does not start.
+    /// The program is in PATH but does not start; the reason.
     Fails(String),
 }
 
-/// What git would take up of `.prose`.
+/// What git ignores of `.prose`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Git {
-    /// Whether there is a `.prose/.env`.
+    /// Whether `.prose/.env` exists.
     pub env_exists: bool,
     /// Whether `.prose/.env` is ignored.
     pub env_ignored: bool,
@@ -77,60 +77,60 @@ pub struct Git {
 pub struct StoreFacts {
     /// Its name: a run's folder, or `agents.db`.
     pub name: String,
-    /// The file system that it lies on, where the system tells.
+    /// Its file system, if the system reports it.
     pub file_system: Option<String>,
-    /// Bytes of its files.
+    /// Total size of its files in bytes.
     pub bytes: u64,
     /// Whether the run has ended.
     pub ended: bool,
-    /// Its database, where it has one.
+    /// Its database, if it has one.
     pub database: Option<DatabaseFacts>,
-    /// What reading it found.
+    /// Issues found by reading it.
     pub issues: Vec<Issue>,
-    /// Why it cannot be opened.
+    /// The reason why it cannot be opened.
     pub error: Option<String>,
 }
 
-/// A database and what lies beside it.
+/// A database and the files beside it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DatabaseFacts {
-    /// Whether its header says WAL.
+    /// Whether its header sets WAL mode.
     pub wal_mode: bool,
-    /// Bytes of its `-wal`.
+    /// Size of its `-wal` in bytes.
     pub wal: Option<u64>,
-    /// Whether a `-shm` is there.
+    /// Whether a `-shm` exists.
     pub shm: bool,
-    /// Bytes of its `-journal`.
+    /// Size of its `-journal` in bytes.
     pub journal: Option<u64>,
 }
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it should be.
+    /// Works as it should.
     Ok,
-    /// It works, and may cost something.
+    /// Works, with a risk or a cost.
     Warning,
-    /// Data may be lost, or is in the open.
+    /// Data may be lost, or secrets are exposed.
     Error,
 }
 
-/// A check.
+/// One check and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Check {
-    /// What was looked at: `prose`, `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
+    /// The subject: `prose`, `sqlite3`, `psql`, `sqlite`, `postgres`, `postgres-schema`, `postgres-role`,
     /// `postgres-orphans`, `git-env`, `git-runs`, `storage`, `wal`, `journal`, `schema`, `unreadable`, `stores`.
     pub name: String,
-    /// How it came out.
+    /// The result.
     pub state: State,
-    /// Which run or database, where it is about one.
+    /// The run or database that was checked, if the check is about one.
     pub about: Option<String>,
-    /// What was found, in a sentence.
+    /// The finding, in a sentence.
     pub found: String,
-    /// What to do; empty where there is nothing to do.
+    /// The advice; empty if none is needed.
     pub next: String,
 }
 
@@ -168,17 +168,17 @@ impl Check {
     }
 }
 
-/// What `prosescope doctor` says.
+/// The output of `prosescope doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Checkup {
-    /// The checks.
+    /// All checks, in order of display.
     pub checks: Vec<Check>,
-    /// Which state mode, and why.
+    /// The recommended state mode, with reasons.
     pub mode: Recommendation,
 }
 
-/// Judges what was found.
+/// Judges the facts.
 pub fn judge(facts: &Facts) -> Checkup {
     let mut checks = vec![names::check(&facts.second_names)];
     checks.extend(tools::checks(facts));

@@ -1,4 +1,5 @@
-//! The documents' decision tree (postgres.md, "Decision Tree"; the "Comparison" tables), answered as far as facts go.
+//! Recommends a state mode by OpenProse's decision tree (postgres.md, "Decision Tree" and the "Comparison" tables), as
+//! far as facts are known.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,30 +8,31 @@ use super::{Facts, Tool};
 use crate::program::{Listing, StatementKind};
 use crate::text::counted;
 
-/// Statements from which on a conversation alone is too small a place (sqlite.md, "Complexity ceiling").
+/// Number of statements from which keeping the state in the conversation alone is too little (sqlite.md, "Complexity
+/// ceiling").
 const SMALL: usize = 30;
 
-/// Branches that write at once from which on PostgreSQL helps (postgres.md).
+/// Number of concurrently writing branches from which PostgreSQL helps (postgres.md).
 const BRANCHES: usize = 5;
 
-/// Bytes of one run from which on PostgreSQL helps (postgres.md: "outputs exceeding 1GB").
+/// Size of one run in bytes from which PostgreSQL helps (postgres.md: "outputs exceeding 1GB").
 const LARGE: u64 = 1_000_000_000;
 
-/// What counts of a program.
+/// The facts about a program that the recommendation uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProgramFacts {
     /// Its name.
     pub name: String,
-    /// Statements that run.
+    /// Number of statements that are executed.
     pub statements: usize,
-    /// Parallel blocks, and pipes that run at once.
+    /// Number of parallel blocks, and of pipes that run concurrently.
     pub parallels: usize,
-    /// The most branches of one; `None` where they are counted at run time only (`parallel for`, `pmap`).
+    /// The largest number of branches of one block; `None` if known only at run time (`parallel for`, `pmap`).
     pub widest: Option<usize>,
 }
 
 impl ProgramFacts {
-    /// Counts them in a scanned program.
+    /// Counts statements and branches of a scanned program.
     pub fn of(name: &str, listing: &Listing) -> ProgramFacts {
         let mut facts = ProgramFacts {
             name: name.to_owned(),
@@ -69,31 +71,31 @@ impl ProgramFacts {
     }
 }
 
-/// Which state mode, and why.
+/// The recommended state mode, with reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Recommendation {
     /// `in-context`, `filesystem`, `sqlite` or `postgres`.
     pub mode: String,
-    /// Which program it is for, where one was looked at.
+    /// The program it is for, if one was given.
     pub program: Option<String>,
-    /// Why, each in a sentence.
+    /// The reasons, each in a sentence.
     pub reasons: Vec<String>,
-    /// The questions of the tree, in its order.
+    /// The questions of the decision tree, in order.
     pub questions: Vec<Answer>,
 }
 
-/// An answer to a question of the tree.
+/// An answer to a question of the decision tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Answer {
     /// The question.
     pub question: String,
-    /// Yes, no, or nothing says so.
+    /// Yes or no; `None` if unknown.
     pub yes: Option<bool>,
-    /// What yes would mean.
+    /// The consequence of yes.
     pub then: String,
-    /// What the answer is from.
+    /// The source of the answer.
     pub because: String,
 }
 

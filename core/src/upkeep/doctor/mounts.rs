@@ -1,8 +1,8 @@
-//! Which file system a path lies on, from what Linux says in `/proc/self/mountinfo`.
+//! Finds the file system of a path in Linux's `/proc/self/mountinfo`.
 //!
-//! `statfs` would give a number that virtiofs shares with every other file system of FUSE; the table names them.
+//! `statfs` is not used: its number for virtiofs is shared with every other FUSE file system; the table has the names.
 
-/// The type of the file system that an absolute path lies on; links in it are resolved by the caller.
+/// Returns the type of the file system of an absolute path. The caller must have resolved links.
 ///
 /// ```
 /// use prosescope_core::upkeep::doctor::mounts::file_system;
@@ -27,7 +27,7 @@ pub fn file_system<'t>(mountinfo: &'t str, path: &str) -> Option<&'t str> {
             Some(rest) => rest.is_empty() || rest.starts_with('/'),
             None => false,
         };
-        // Of two at one place the later one covers the earlier.
+        // Of two mounts at one place, the later one covers the earlier.
         if inside && best.is_none_or(|(len, _)| point.len() >= len) {
             best = Some((point.len(), kind));
         }
@@ -59,8 +59,8 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Whether files of it lie on another machine, or outside of the machine's own kernel: locks and shared memory are
-/// not what SQLite needs there (errata R2: WAL corrupted silently on virtiofs, 9p and NFS).
+/// Returns whether files of this file system are on another machine or outside the machine's own kernel. SQLite's locks
+/// and shared memory are not reliable there (errata R2: WAL corrupted silently on virtiofs, 9p and NFS).
 pub fn is_remote(kind: &str) -> bool {
     const REMOTE: [&str; 22] = [
         "9p",
@@ -86,7 +86,8 @@ pub fn is_remote(kind: &str) -> bool {
         "virtiofs",
         "vmhgfs",
     ];
-    // The rest of FUSE: sshfs, vmhgfs-fuse, rclone … Some are local, but who can tell.
+    // Other FUSE file systems (sshfs, vmhgfs-fuse, rclone …) count as remote: some are local, but the name does not
+    // show which.
     let own = ["fuseblk", "fuse.lxcfs", "fusectl"];
     REMOTE.contains(&kind) || (kind.starts_with("fuse") && !own.contains(&kind))
 }

@@ -1,30 +1,30 @@
 use super::Check;
 
-/// What to do about a `prose` that is not known to be this program.
+/// Advice for a `prose` in PATH that may be another program.
 const CALL: &str =
     "call `prosescope`, also where OpenProse says `prose gates`, `prose approve` or `prose reject`";
 
-/// A program in PATH that is called `prose`.
+/// A program in PATH with the name `prose`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     /// Its path.
     pub path: String,
-    /// Which program it is.
+    /// Which program the file is.
     pub whose: Whose,
 }
 
 /// Which program a file is. The shell reads the file and does not run it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Whose {
-    /// It is Prosescope, of this or another version.
+    /// Prosescope, in this or another version.
     Ours,
-    /// It is another program.
+    /// Another program.
     Foreign,
-    /// Its file cannot be read, for this reason.
+    /// Unknown: the file cannot be read, for this reason.
     Unknown(String),
 }
 
-/// Judges the programs called `prose`, in the order of PATH: the first one is what a shell runs.
+/// Judges the programs with the name `prose`, in the order of PATH; a shell runs the first one.
 pub(super) fn check(found: &[Named]) -> Check {
     let Some((first, later)) = found.split_first() else {
         return Check::ok(

@@ -1,41 +1,41 @@
-//! What a PostgreSQL server says about itself, judged.
+//! Judges the facts about a PostgreSQL server.
 
 use serde::{Deserialize, Serialize};
 
 use super::Check;
 
-/// What was found out about a server.
+/// The facts about a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerFacts {
     /// Its address, without the password.
     pub address: String,
-    /// Why it was not asked.
+    /// Why it could not be asked.
     pub error: Option<String>,
-    /// What to do about that, where it is no fault of the server.
+    /// Advice on that, if the cause is not the server.
     pub next: Option<String>,
-    /// Its version, as it says it: `15.7`.
+    /// Its version, as the server reports it: `15.7`.
     pub version: String,
     /// Whether it is too old to keep runs.
     pub too_old: bool,
-    /// The version of the schema, where there is one.
+    /// The version of the schema, if there is one.
     pub schema: Option<i64>,
-    /// The version that this program makes.
+    /// The schema version that this Prosescope creates.
     pub wanted: i64,
-    /// Tables, columns and indexes of the schema that are missing, or not valid.
+    /// Tables, columns and indexes of the schema that are missing or invalid.
     pub missing: Vec<String>,
     /// The role that connects.
     pub role: String,
-    /// Whether the role may do anything.
+    /// Whether the role is a superuser.
     pub superuser: bool,
-    /// What the role may do beyond the schema, because PUBLIC may.
+    /// Rights of the role outside the schema, granted through PUBLIC.
     pub public: Vec<String>,
     /// Whether the role may write the tables.
     pub writes: bool,
-    /// Whether the server takes no writes.
+    /// Whether the server is read-only.
     pub read_only: bool,
-    /// Whether the connection goes over the network without TLS.
+    /// Whether the connection crosses the network without TLS.
     pub in_the_open: bool,
-    /// Rows that belong to no run or no execution: the table, and how many; `None` when counting them took too long.
+    /// Rows without a run or execution: the table and the number; `None` if counting took too long.
     pub orphans: Vec<(String, Option<i64>)>,
 }
 
@@ -47,54 +47,54 @@ pub struct ServerStatus {
     pub address: String,
     /// The checks.
     pub checks: Vec<Check>,
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: u64,
-    /// Bytes of all tables and indexes of the schema.
+    /// Size of all tables and indexes of the schema in bytes.
     pub bytes: u64,
     /// The newest runs.
     pub newest: Vec<RunSize>,
 }
 
-/// What a run takes on a server.
+/// The size of a run on a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSize {
     /// The run.
     pub run: String,
-    /// Its rows of executions, bindings, gates and segments.
+    /// Number of its executions, bindings, gates and segments.
     pub rows: u64,
-    /// Bytes of its values and attachments.
+    /// Size of its values and attachments in bytes.
     pub bytes: u64,
 }
 
-/// What `prosescope postgres setup` and `prosescope workflow setup` print, or did.
+/// The result of `prosescope postgres setup` or `prosescope workflow setup`: printed or applied statements.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServerSetUp {
-    /// The database, without the password, where one is named; a file by its path.
+    /// The database without its password, or the path of a database file.
     pub address: Option<String>,
     /// The statements.
     pub sql: String,
-    /// Whether they were run.
+    /// Whether the statements were executed.
     pub applied: bool,
-    /// The setting that gives the project a name of its own (`OPENPROSE_PROJECT=NAME`), where it has none: else its agents are
-    /// shared with every project whose folder has the same name.
+    /// The setting that gives the project its own name (`OPENPROSE_PROJECT=NAME`), if it has none. Without that
+    /// setting, projects whose folders have the same name share their agents.
     pub project: Option<String>,
 }
 
-/// What `prosescope postgres trust` prints.
+/// The result of `prosescope postgres trust`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Trusted {
-    /// The project's file, by its whole path.
+    /// Absolute path of the project's file.
     pub file: String,
-    /// Whether its settings count as the user's own, until the file changes.
+    /// Whether its settings are trusted like the user's own, until the file changes.
     pub trusted: bool,
-    /// What it names of PostgreSQL (`KEY=value`), without passwords.
+    /// Its PostgreSQL settings (`KEY=value`), without passwords.
     pub names: Vec<String>,
 }
 
-/// Judges a server.
+/// Judges the facts about a server.
 pub fn checks(facts: &ServerFacts) -> Vec<Check> {
     let address = &facts.address;
     if let Some(error) = &facts.error {

@@ -4,7 +4,7 @@ use crate::check::rule;
 use crate::issue::Severity;
 use crate::text::counted;
 
-/// What is wrong with each run's store; what is right is said in one line.
+/// Reports each fault of each store, and one summary line for the rest.
 pub(super) fn checks(facts: &Facts) -> Vec<Check> {
     let mut checks = Vec::new();
     for store in &facts.stores {
@@ -30,7 +30,7 @@ fn of(store: &StoreFacts) -> Vec<Check> {
     checks
 }
 
-/// The journal mode on this file system.
+/// Judges the journal mode on this file system.
 fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     let kind = kind?;
     if kind == "tmpfs" || kind == "ramfs" {
@@ -50,10 +50,10 @@ fn storage(db: &DatabaseFacts, kind: Option<&str>) -> Option<Check> {
     })
 }
 
-/// What its writer left beside it.
+/// Judges the files that a writer left beside the database.
 fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     let mut checks = Vec::new();
-    // A header alone holds no row.
+    // A -wal that contains only its header has no rows.
     let wal = db.wal.filter(|len| *len > 32);
     if let Some(len) = wal {
         if ended {
@@ -90,7 +90,7 @@ fn beside(db: &DatabaseFacts, ended: bool) -> Vec<Check> {
     checks
 }
 
-/// What reading it found about the file and its tables.
+/// Judges the issues about the file and its tables.
 fn schema(store: &StoreFacts) -> Option<Check> {
     let about_the_file = |name: &str| {
         let area = rule(name).map(|rule| &*rule.area);

@@ -47,7 +47,7 @@ fn sqlite3(facts: &Facts, wal: usize) -> Check {
     }
 }
 
-/// What `prosescope` is built with reads and writes as `sqlite3` does.
+/// Judges the SQLite that is built into `prosescope`; it reads and writes as `sqlite3` does.
 fn library(facts: &Facts, wal: usize) -> Check {
     let found = format!("prosescope brings SQLite {}", facts.library);
     match reset_bug(first_version(&facts.library)) {
@@ -92,12 +92,12 @@ fn are(n: usize) -> String {
     counted(n as u64, "database here is", "databases here are")
 }
 
-/// Whether a version has the bug; `None` when it is not one.
+/// Returns whether a version has the WAL-reset bug; `None` if the version is unknown.
 fn reset_bug(version: Option<[u32; 3]>) -> Option<bool> {
     version.map(|version| version < WAL_SOUND)
 }
 
-/// The first `a.b.c` or `a.b` in a text.
+/// Returns the first `a.b.c` or `a.b` in a text.
 fn first_version(text: &str) -> Option<[u32; 3]> {
     text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
         .find_map(|word| {
@@ -109,7 +109,8 @@ fn first_version(text: &str) -> Option<[u32; 3]> {
         })
 }
 
-/// The version alone: what is known of a build is too long for a line. Else all that it says.
+/// Returns the version alone, because the build details are too long for a line; without a version, returns the whole
+/// text.
 fn shown(says: &str) -> &str {
     let version =
         |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');

@@ -11,22 +11,22 @@ use crate::shell::command;
 use crate::write::instance::shown;
 use crate::write::{At, DecidedOnCopy, Facts, Plan, Record, WriteError};
 
-/// A decision by a person who saw the gate elsewhere: on a copy of the run (`gate import`), or on a page that was read a
-/// while ago (`view --allow-decisions`). The gate is decided only if it still is what they saw.
+/// A decision by a person who saw the gate earlier: on a copy of the run (`gate import`), or on a page read a while ago
+/// (`view --allow-decisions`). The gate is decided only if it still equals what the person saw.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecideAsSeen {
-    /// The id of the run that they saw.
+    /// The id of the run that the person saw.
     pub run: String,
-    /// What they saw of the gate.
+    /// The gate as the person saw it.
     pub seen: Seen,
-    /// What they decided.
+    /// The decision.
     pub resolve: ResolveGate,
-    /// What a copy claims of it, if it was decided on one.
+    /// The claims of the copy, if the decision was made on one.
     pub copy: Option<DecidedOnCopy>,
 }
 
 impl DecideAsSeen {
-    /// The decision of a file, in the name that it claims, or in that of whoever imports it.
+    /// Returns the decision of a file, in the name that it claims or in the importer's name.
     pub fn imported(file: &DecisionFile, by: Option<String>) -> DecideAsSeen {
         let text = file.comment.clone();
         DecideAsSeen {
@@ -40,7 +40,7 @@ impl DecideAsSeen {
                         reason: text.unwrap_or_default(),
                     },
                 },
-                // `--as` replaces the person of the copy, and with them the one they act for.
+                // `--as` replaces the person of the copy, so the person represented (`--for`) is dropped too.
                 on_behalf_of: file.on_behalf_of.clone().filter(|_| by.is_none()),
                 by: by.unwrap_or_else(|| file.by.clone()),
                 record_timeout: false,
@@ -88,13 +88,13 @@ impl Record for DecideAsSeen {
                 "a gate is decided once: there is nothing left to do",
             ));
         }
-        // This refuses a gate that was decided otherwise, and says how.
+        // Refuses a gate that was decided differently, with an explanation.
         self.resolve.plan_of(facts, at, self.copy.as_ref())
     }
 }
 
 impl DecideAsSeen {
-    /// Whether a gate was decided so, in this name.
+    /// Returns whether the gate already has this decision in this name.
     fn is_recorded(&self, gate: &Gate) -> bool {
         let status = match self.resolve.decision {
             Decision::Approve { .. } => GateStatus::Approved,
@@ -104,8 +104,8 @@ impl DecideAsSeen {
     }
 }
 
-/// Refuses a gate that is not what was seen. The prompt and the list are compared one by one, so that the message names
-/// what changed; the head shows that the log that was seen is this one.
+/// Refuses a gate that differs from the gate as seen. The prompt and the list are compared one by one, so that the
+/// message names the change; the head shows whether the log is still the log as seen.
 fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError> {
     let differs = |name, message: String| {
         let show = command("gate show", &[&facts.run()?.name, &gate.id], "");
@@ -120,7 +120,7 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
             "its prompt is not the one that was decided on (the prompt was changed, or the copy is redacted)".to_owned(),
         );
     }
-    // A list that cannot be read is refused below, with the reason.
+    // An unreadable list is refused below, with the reason.
     if let Ok(allow) = Allow::parse(gate.allow.as_deref())
         && allow.entries() != seen.allow
     {
@@ -147,9 +147,9 @@ fn as_seen(facts: &dyn Facts, gate: &Gate, seen: &Seen) -> Result<(), WriteError
     }
 }
 
-/// Returns why the log is not a continuation of the head that was seen, as a rule and a message. Later rows of other gates
-/// are accepted, because a run that goes on would otherwise make every decision stale. Later rows of this gate are not,
-/// except that it was viewed or resumed: the person who decided did not know of them.
+/// Returns why the log does not continue the head as seen, as a rule and a message. Later rows of other gates are
+/// accepted, because otherwise a continuing run would make every decision stale. Later rows of this gate are not
+/// (except views and resumes), because the person did not know of them.
 fn since(
     facts: &dyn Facts,
     gate: &Gate,
@@ -196,7 +196,7 @@ fn since(
     })
 }
 
-/// Whether a row of the log records a change of the gate.
+/// Returns whether a row of the log records a change of the gate.
 fn is_news(event: &AuditEvent, gate: &Gate) -> bool {
     let harmless = matches!(event.kind, AuditKind::Viewed | AuditKind::Resumed);
     event.gate_id == gate.id && !harmless

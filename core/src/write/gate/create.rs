@@ -23,29 +23,30 @@ use crate::write::{
     At, Change, Facts, GateOpened, GateRow, Plan, Record, Style, WriteError, at_text, names,
 };
 
-/// Bytes of a value that is filled into a prompt, at most.
+/// Limit for a value that is filled into a prompt, in bytes.
 const SHORT: usize = 500;
 
-/// `gate create`: the program stands at a gate. What is not given the program says.
+/// `gate create`: the program reaches a gate. Values that are not given come from the program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreateGate {
-    /// Its id, as the program has it; the program's at `line` without it.
+    /// Its id in the program; by default the id of the gate at `line`.
     pub id: Option<String>,
-    /// What the approver is asked.
+    /// The question to the approver.
     pub prompt: Option<String>,
-    /// Who may decide; where the program does not say it either, any person. An empty list is nobody (errata G4).
+    /// Who may decide; any person if neither the caller nor the program names anyone. An empty list admits no principal
+    /// (errata G4).
     pub allow: Option<Vec<String>>,
-    /// How long it waits (errata F5).
+    /// The timeout (errata F5).
     pub timeout: Option<String>,
     /// What the program does on a rejection.
     pub on_reject: Option<String>,
-    /// The execution that it stands in: a branch, a loop, a frame; taken from what stands open without it.
+    /// The execution that it runs in (a branch, a loop, a frame); by default chosen from the open executions.
     pub parent: Option<i64>,
-    /// The item or branch that it stands in, by its name.
+    /// The name of the item or branch that it runs in.
     pub item: Option<String>,
-    /// Its line in the program; looked up by its id, where it is not given.
+    /// Its line in the program; by default found by its id.
     pub line: Option<u32>,
-    /// What the caller insists on.
+    /// Overrides given by the caller.
     pub insist: Insist,
 }
 
@@ -123,7 +124,7 @@ impl CreateGate {
             gate_id: Some(id.as_str().into()),
             ..Meta::default()
         };
-        // The word of the document: a query for `pending` finds what waits.
+        // Uses OpenProse's word, so that a query for `pending` finds the waiting row.
         let row = entry.row(facts, Status::Pending, meta.clone())?;
         let allow = Value::from(allow);
         fits("list of principals", &allow.to_string())?;
@@ -143,7 +144,7 @@ impl CreateGate {
         };
         let created = log.system(&id, AuditKind::Created, columns.created(&prompt, &allow))?;
         let place = log.seq();
-        // Whoever reads the log sees that the gate is not the program's.
+        // The log records that the gate differs from the program's.
         let overridden = match entry.insisted.differs() {
             differs if differs.is_empty() => None,
             differs => Some(log.system(&id, AuditKind::Overridden, differs.clone())?),
@@ -186,7 +187,7 @@ impl CreateGate {
     }
 }
 
-/// The value of a name at a statement, where the run holds it as a short text.
+/// Returns the value of a name at a statement, if the run has it as a short text.
 fn short_value(
     facts: &dyn Facts,
     listing: &Listing,
@@ -199,7 +200,7 @@ fn short_value(
     };
     let value = match (input.state, &input.binding) {
         (InputState::Bound, Some((name, scope))) => facts.short_text(name, *scope, SHORT)?,
-        // A text of the program may name others.
+        // A text of the program may itself contain names in braces; such a text is not filled in.
         (InputState::Text, None) => input.value.filter(|text| names_in_text(text).is_empty()),
         _ => None,
     };
@@ -207,7 +208,7 @@ fn short_value(
     Ok(value.filter(|value| !value.is_empty() && value.len() <= SHORT && !value.contains('\0')))
 }
 
-/// The deadline in milliseconds. It is counted from the second that is recorded as that of its creation.
+/// Returns the deadline in milliseconds, counted from the recorded second of the gate's creation.
 fn deadline(timeout: Option<&str>, at: &At) -> Result<Option<i64>, WriteError> {
     let Some(text) = timeout else {
         return Ok(None);
@@ -222,13 +223,13 @@ fn deadline(timeout: Option<&str>, at: &At) -> Result<Option<i64>, WriteError> {
     })
 }
 
-/// Whether two texts say the same, but for blanks.
+/// Returns whether two texts differ at most in blanks.
 fn same_words(a: &str, b: &str) -> bool {
     a.split_whitespace().eq(b.split_whitespace())
 }
 
 impl CreateGate {
-    /// What holds: what was given, else what the program says.
+    /// Returns the effective values: those given, else the program's.
     fn settled(&self, entry: &mut Entry, statement: Option<u32>) -> Result<CreateGate, WriteError> {
         let mut terms = self.clone();
         let Entry {
@@ -246,7 +247,7 @@ impl CreateGate {
                 .filter(|text| !text.trim().is_empty())
                 .map(str::to_owned)
         };
-        // A prompt with names in braces is filled in by whoever gives it.
+        // The caller may have filled in the names of a prompt.
         let same_prompt =
             |says: &String, given: &String| says.contains('{') || same_words(says, given);
         terms.prompt =
@@ -289,8 +290,8 @@ impl CreateGate {
         Ok(terms)
     }
 
-    /// The prompt with the values of the names that the program writes in braces, and the names that stay open. A prompt
-    /// that was given is recorded as it is.
+    /// Returns the prompt with the values of the names in braces, and the names without a value. A given prompt stays
+    /// as it is.
     fn filled(
         &self,
         facts: &dyn Facts,
@@ -303,7 +304,7 @@ impl CreateGate {
         };
         let given = self.prompt.is_some();
         let used = listing.uses(at);
-        // `\{x}` is written without its backslash here, and is no name.
+        // `\{x}` is an escaped brace, not a name; the backslash is removed here.
         let names = names_in_text(&prompt).into_iter();
         let names = names.filter(|name| used.iter().any(|used| used.name == *name));
         let mut values = BTreeMap::new();
@@ -319,8 +320,8 @@ impl CreateGate {
         Ok((prompt, open.collect()))
     }
 
-    /// Which time the gate is met now. Refuses when it is pending in the same place already: two rows could not be told
-    /// apart.
+    /// Returns the number of this visit to the gate. Refuses if the gate is already pending in the same place, because
+    /// the two rows could not be told apart.
     fn next_visit(
         &self,
         facts: &dyn Facts,
@@ -346,7 +347,7 @@ impl CreateGate {
         })
     }
 
-    /// Its statement in the program: the gate at its line, else the only gate of its id.
+    /// Returns its statement in the program: the gate at its line, else the only gate with its id.
     fn statement(&self, source: &Source) -> Result<Option<u32>, WriteError> {
         let Some(listing) = &source.listing else {
             return Ok(None);

@@ -10,20 +10,21 @@ use crate::write::meta::Keys;
 use crate::write::overlay::Overlay;
 use crate::write::{At, Change, Facts, GateTimedOut, Plan, Record, WriteError};
 
-/// `gates expire`: every gate that is past its deadline becomes `timeout`, once (errata G3, G6, G9). Safe to repeat.
+/// `gates expire`: sets every gate past its deadline to `timeout`, once (errata G3, G6, G9). Safe to repeat.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExpireGates {
-    /// Who insists, as claimed, on the time-out of gates whose creation no sealed row of the log records; `None` refuses them.
+    /// The principal, as claimed, who overrides the missing record of a gate's creation in the sealed log; `None`
+    /// refuses such gates.
     pub overrides: Option<String>,
 }
 
 impl Record for ExpireGates {
-    /// In order of creation; none when nothing was due.
+    /// The timed-out gates in order of creation; empty if none was due.
     type Done = Vec<GateTimedOut>;
 
     fn plan(&self, facts: &dyn Facts, at: &At) -> Result<Plan<Vec<GateTimedOut>>, WriteError> {
         let by = self.overrides.as_deref().map(principal).transpose()?;
-        // One that is due and called otherwise is not passed over: whoever asks for it hears what is wrong.
+        // A due gate with a mismatched id must not be skipped silently, so asking for it reports the fault.
         for (id, _) in (facts.misnamed_gates()?.iter()).filter(|(_, gate)| is_due(gate, at)) {
             facts.gate(id)?;
         }
@@ -50,12 +51,12 @@ impl Record for ExpireGates {
     }
 }
 
-/// Whether a gate is pending and past its deadline. At the deadline itself it is not.
+/// Returns whether a gate is pending and past its deadline; false at the deadline itself.
 pub(super) fn is_due(gate: &Gate, at: &At) -> bool {
     Lifecycle::of(gate, Some(at.now)).overdue
 }
 
-/// Records that a gate was timed out, by `system`.
+/// Returns the changes that record the time-out of a gate, by `system`.
 pub(super) fn time_out(
     facts: &dyn Facts,
     at: &At,
@@ -88,7 +89,7 @@ pub(super) fn time_out(
     })
 }
 
-/// The run was written to (errata X15); one that is over keeps the time at which it ended.
+/// Returns the update of the run's `updated_at` (errata X15); a run that has ended keeps its end time.
 pub(super) fn touched(facts: &dyn Facts, at: &At) -> Result<Option<Change>, WriteError> {
     Ok((!facts.run()?.status.is_finished()).then(|| touch(facts, at)))
 }

@@ -9,35 +9,35 @@ use crate::render::gates_json;
 use crate::write::instance::shown;
 use crate::write::{At, AuditRow, Change, Facts, Fault, FaultKind, Style, WriteError};
 
-/// How many gates are looked at, the newest first, where a log has no sealed row.
+/// Number of gates to check, the newest first, in a log without a sealed row.
 const LOOKED_AT: usize = 64;
 
-/// Rows of the audit log under construction: each is sealed behind the one before (errata G7).
+/// New rows of the audit log, each sealed after the row before it (errata G7).
 #[derive(Debug)]
 pub(super) struct Log<'a> {
     at: &'a At,
     run: String,
-    /// What commands call the run.
+    /// The run's name in commands.
     name: String,
     timestamp: String,
-    /// The id that the next row gets.
+    /// The id of the next row.
     next: i64,
     last: Option<Chain>,
 }
 
-/// What a row of the log says; who records it is added.
+/// The content of a row of the log; the recording client and user are added to it.
 #[derive(Debug)]
 pub(super) struct Event<'a> {
     pub(super) gate: &'a str,
     pub(super) kind: AuditKind,
-    /// Who, as claimed.
+    /// The principal, as claimed.
     pub(super) principal: &'a str,
     pub(super) comment: Option<&'a str>,
     pub(super) metadata: Map<String, Value>,
 }
 
 impl<'a> Log<'a> {
-    /// Begins behind the last row of the run's log.
+    /// Starts after the last row of the run's log.
     pub(super) fn open(facts: &dyn Facts, at: &'a At) -> Result<Log<'a>, WriteError> {
         let tail = facts.audit_tail()?;
         if tail.chain.is_none() {
@@ -54,7 +54,7 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// The next row.
+    /// Returns the next row.
     pub(super) fn add(&mut self, event: Event<'_>) -> Result<Change, WriteError> {
         let mut metadata = event.metadata;
         metadata.insert("client".to_owned(), self.at.client.as_str().into());
@@ -78,7 +78,7 @@ impl<'a> Log<'a> {
         Ok(Change::Audit(row))
     }
 
-    /// The next row, of what no person does.
+    /// Returns the next row, for an event without a person.
     pub(super) fn system(
         &mut self,
         gate: &str,
@@ -94,12 +94,12 @@ impl<'a> Log<'a> {
         })
     }
 
-    /// The place of the last row in the chain.
+    /// Returns the place of the last row in the chain.
     pub(super) fn seq(&self) -> Option<i64> {
         i64::try_from(self.last.as_ref()?.seq).ok()
     }
 
-    /// The last row: where the log ends once it is written. `None` in a log without sealed rows.
+    /// Returns the head: the last row once the changes are written. `None` in a log without sealed rows.
     pub(super) fn head(&self) -> Option<Head> {
         self.last.as_ref().map(|last| Head {
             run: self.name.as_str().into(),
@@ -109,8 +109,8 @@ impl<'a> Log<'a> {
     }
 }
 
-/// Refuses to record anything in a run whose audit log is gone: what was decided in it is not known any more, and whoever goes
-/// on would hide that.
+/// Refuses to record in a run whose audit log is missing: the decisions in it are unknown, and continuing would hide
+/// the loss.
 pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError> {
     match facts.lacks_log()? {
         true => was_sealed(facts),
@@ -118,8 +118,9 @@ pub(in crate::write) fn log_is_there(facts: &dyn Facts) -> Result<(), WriteError
     }
 }
 
-/// Refuses to begin a chain anew where the executions of gates name a place in one: the log, or its seals, are gone, and a new
-/// chain would hide that. Older versions recorded no such place; a log of theirs that is gone does not show.
+/// Refuses to start a new chain if the executions of gates name a place in an earlier one: the log or its seals were
+/// lost, and a new chain would hide that. Older versions did not record such a place, so the loss of their logs is not
+/// detected.
 fn was_sealed(facts: &dyn Facts) -> Result<(), WriteError> {
     let gates = facts.gates()?;
     for gate in gates.iter().rev().take(LOOKED_AT) {

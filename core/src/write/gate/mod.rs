@@ -1,16 +1,16 @@
-//! Gates: created, looked at, decided, timed out (errata G1–G12). Whatever happens to one is a sealed row of the audit
-//! log, which stands before the change that it speaks of.
+//! Gates: creating, viewing, deciding and timing them out (errata G1–G12). Every event at a gate is a sealed row of the
+//! audit log, written before the change that it records.
 //!
 //! | file | does |
 //! |---|---|
 //! | `create.rs` | `gate create` |
 //! | `view.rs` | `gate show` |
 //! | `resolve.rs` | `approve`, `reject` |
-//! | `as_seen.rs` | a decision of somebody who saw the gate elsewhere: `gate import`, the buttons of `view` |
-//! | `expire.rs` | `gates expire`, and a decision that comes too late |
-//! | `resume.rs` | what `resume --begin` logs |
-//! | `log.rs` | rows of the log, sealed behind its last one |
-//! | `sealed.rs` | whether a gate is what its sealed rows record, before it is decided |
+//! | `as_seen.rs` | a decision by a person who saw the gate earlier or elsewhere: `gate import`, the buttons of `view` |
+//! | `expire.rs` | `gates expire`, and late decisions |
+//! | `resume.rs` | the log rows of `resume --begin` |
+//! | `log.rs` | new rows of the log, sealed after its last one |
+//! | `sealed.rs` | comparison of a gate with its sealed rows, before it is decided |
 //! | `waits.rs` | the execution row that waits at a gate |
 
 mod as_seen;
@@ -38,11 +38,10 @@ use crate::gate::allow::RESERVED;
 use crate::model::Gate;
 use crate::text::is_hazard;
 
-/// The most bytes of a prompt, a comment or what is done on a rejection: a sealed row is read whole, so that it can be
-/// checked.
+/// Limit for a prompt, a comment, or an action on rejection, in bytes. A sealed row must be read whole to be verified.
 const LONGEST_TEXT: usize = 32_000;
 
-/// The gate, by its very id.
+/// Returns the gate with exactly this id.
 fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     if let Some(gate) = facts.gate(id)? {
         return Ok(gate);
@@ -60,10 +59,10 @@ fn known(facts: &dyn Facts, id: &str) -> Result<Gate, WriteError> {
     Err(WriteError::not_found(message, hint))
 }
 
-/// A principal's name, without blanks around it. Any text may be one, as long as it is read whole again.
+/// Returns a principal's name without blanks around it. Any text is allowed that is read back unchanged.
 ///
 /// # Errors
-/// [`WriteError::Wrong`] for a text that is no name, [`WriteError::Refused`] for the name of time-outs.
+/// [`WriteError::Wrong`] for an invalid name, [`WriteError::Refused`] for the name reserved for time-outs.
 pub fn principal(name: &str) -> Result<&str, WriteError> {
     let name = name.trim();
     let why = if name.is_empty() {
@@ -90,7 +89,7 @@ pub fn principal(name: &str) -> Result<&str, WriteError> {
     ))
 }
 
-/// Refuses a text that could not be read whole again.
+/// Refuses a text that is too long to be read back whole.
 fn fits(what: &str, text: &str) -> Result<(), WriteError> {
     if text.len() <= LONGEST_TEXT {
         return Ok(());

@@ -11,44 +11,44 @@ use crate::time::Stamp;
 use crate::write::meta::Keys;
 use crate::write::{At, DecidedOnCopy, Facts, GateDecided, GateTimedOut, Plan, Record, WriteError};
 
-/// `approve`, `reject`: somebody decides a gate. Who they are is their claim: nothing here knows (errata G4).
+/// `approve`, `reject`: decides a gate. The name of the person is their claim; it is not verified (errata G4).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolveGate {
     /// The gate.
     pub gate: String,
-    /// How.
+    /// Approve or reject.
     pub decision: Decision,
-    /// Who, as claimed.
+    /// The principal, as claimed.
     pub by: String,
-    /// For whom they act, as claimed.
+    /// The principal represented, as claimed.
     pub on_behalf_of: Option<String>,
-    /// Whether a time-out that is due is recorded instead of a decision that comes too late.
+    /// Whether a due time-out is recorded if the decision comes too late.
     pub record_timeout: bool,
-    /// Whether a gate is decided although no sealed row of the log records its creation, as is recorded.
+    /// Whether a gate is decided although the log has no sealed row of its creation; the log records this override.
     pub overrides: bool,
 }
 
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// Yes.
+    /// The gate is approved.
     Approve {
-        /// What they say to it.
+        /// An optional comment.
         comment: Option<String>,
     },
-    /// No.
+    /// The gate is rejected.
     Reject {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What became of a decision.
+/// The result of a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolved {
-    /// It counts.
+    /// The decision counts.
     Decided(GateDecided),
-    /// It came after the deadline, and does not count: the time-out that was due was recorded instead, as was asked for
+    /// The decision came after the deadline and does not count; as requested, the due time-out was recorded instead
     /// (errata G3).
     TooLate(GateTimedOut),
 }
@@ -62,7 +62,7 @@ impl Record for ResolveGate {
 }
 
 impl ResolveGate {
-    /// The plan; of a decision that was made on a copy the log records what the copy claims of it.
+    /// Returns the plan. For a decision made on a copy, the log also records the copy's claims.
     pub(super) fn plan_of(
         &self,
         facts: &dyn Facts,
@@ -143,7 +143,7 @@ impl ResolveGate {
 }
 
 impl Decision {
-    /// Its event, and what is said to it.
+    /// Returns the event and the comment.
     fn words(&self) -> Result<(AuditKind, Option<&str>), WriteError> {
         let (kind, text) = match self {
             Decision::Approve { comment } => (AuditKind::Approved, comment.as_deref()),
@@ -160,7 +160,7 @@ impl Decision {
     }
 }
 
-/// Refuses who is not admitted by the gate's `allow` (errata G4).
+/// Refuses a principal that the gate's `allow` does not admit (errata G4).
 fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), WriteError> {
     let allow = Allow::parse(gate.allow.as_deref()).map_err(|error| {
         WriteError::refused(
@@ -184,8 +184,8 @@ fn admitted(gate: &Gate, by: &str, acting_for: Option<&str>) -> Result<(), Write
     })
 }
 
-/// A decision after the deadline changes nothing: the program takes a time-out for a rejection, and that is not recorded
-/// by a command that was to approve (errata G3).
+/// Refuses a decision after the deadline. The program treats a time-out as a rejection, so a command that was meant to
+/// approve must not record one (errata G3).
 fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteError, WriteError> {
     let deadline = gate
         .timeout_at
@@ -215,7 +215,7 @@ fn past_deadline(facts: &dyn Facts, gate: &Gate, is_copy: bool) -> Result<WriteE
     ))
 }
 
-/// Says how a gate stands that is not pending, and which one may have been meant.
+/// Reports the state of a gate that is not pending, and which gate may have been meant.
 fn decided_already(facts: &dyn Facts, gate: &Gate) -> Result<WriteError, WriteError> {
     let by = gate.resolved_by.as_deref();
     let by = by.map_or(String::new(), |by| format!(", by {by} (as claimed)"));

@@ -7,9 +7,9 @@ use crate::write::instance::meta;
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, WriteError};
 
-/// The gates at which a run goes on, and their rows in the log: those that are pending, and those whose decision is the last
-/// thing that happened in it (sqlite.md, "Gate Resolution from Suspended Run"). Once each time that the run rested:
-/// `rested` says whether it did.
+/// Returns the gates at which a run continues, with their rows for the log: pending gates, and gates whose decision was
+/// the last event of the run (sqlite.md, "Gate Resolution from Suspended Run"). A pending gate gets a row each time
+/// after the run rested (`rested`).
 pub(in crate::write) fn resumed(
     facts: &dyn Facts,
     at: &At,
@@ -27,7 +27,7 @@ pub(in crate::write) fn resumed(
         if !pending && !last {
             continue;
         }
-        // A decision is gone on from once; a run that did not rest goes on nowhere twice.
+        // A decision gets one row; a pending gate gets one only if the run rested.
         if !(pending && rested) {
             let events = facts.gate_events(&gate.id)?;
             let last = events.last();
@@ -44,7 +44,7 @@ pub(in crate::write) fn resumed(
     Ok((names, changes))
 }
 
-/// What the log says of gates that wait when a run is completed by force.
+/// Returns the log rows for waiting gates of a run that is completed by force.
 pub(in crate::write) fn forced_gates(
     facts: &dyn Facts,
     at: &At,
@@ -62,14 +62,14 @@ pub(in crate::write) fn forced_gates(
         .collect()
 }
 
-/// Gates by their own id and by the row that waits at them.
+/// Gates by their own id, and by the row that waits at them.
 #[derive(Default)]
 struct Last {
     rows: BTreeSet<i64>,
     gates: BTreeSet<Text>,
 }
 
-/// Which gates the newest rows speak of: as far back as nothing else happened.
+/// Returns the gates of the newest rows, back to the first row that is not about a gate.
 fn decided_last(facts: &dyn Facts) -> Result<Last, WriteError> {
     let mut last = Last::default();
     facts.newest(&mut |row| match meta(&row).gate_id {

@@ -13,27 +13,27 @@ use crate::write::instance::shown;
 use crate::write::meta::Keys;
 use crate::write::{Change, Facts, WriteError};
 
-/// The rule of a gate whose creation no sealed row records.
+/// The rule for a gate whose creation has no sealed row.
 const UNSEALED: &str = "gate-creation-unsealed";
 
-/// What to do about a gate that was changed.
+/// Advice for a gate that was changed.
 const AS_RECORDED: &str = "`prosescope audit verify RUN` shows what the log records; ask who changed the gate, and put back the gate's row, or the log, from a copy";
 
-/// Compares gates with their sealed rows before they are decided (docs/reference/audit.md).
+/// Compares gates with their sealed rows before a decision (docs/reference/audit.md).
 pub(super) struct Measure<'a> {
     facts: &'a dyn Facts,
-    /// Whether the log seals the creation of each gate: asked once for all gates of a command.
+    /// Whether the log seals the creation of each gate; read once for all gates of a command.
     creations: OnceCell<bool>,
-    /// Whether the caller decides a gate whose creation no sealed row records.
+    /// Whether the caller allows deciding a gate whose creation has no sealed row.
     overrides: bool,
 }
 
-/// What a gate may be decided by.
+/// The basis on which a gate may be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measured {
-    /// By its sealed creation, or, where the log seals none, as the documents do.
+    /// By its sealed creation, or plainly if the log has no seals, as in OpenProse.
     Plainly,
-    /// By override: no sealed row records its creation.
+    /// By override: the creation has no sealed row.
     ByOverride,
 }
 
@@ -46,14 +46,14 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// Refuses a gate that is not what its sealed rows record.
+    /// Refuses a gate that differs from its sealed rows.
     ///
     /// # Errors
-    /// A refusal by `gate-changed`; by `gate-creation-unsealed` where no sealed row records its creation, nothing shows that
-    /// there was one, and the caller does not override that.
+    /// A refusal by the rule `gate-changed`; or by `gate-creation-unsealed` if the creation has no sealed row, there is
+    /// no evidence that one was removed, and the caller does not override the rule.
     pub(super) fn of(&self, gate: &Gate) -> Result<Measured, WriteError> {
         let facts = self.facts;
-        // A list of gates leaves out that the files of this one can be read in two ways.
+        // A list of gates does not report ambiguous files; reading this one gate does.
         facts.gate(&gate.id)?;
         let events = facts.gate_events(&gate.id)?;
         let texts = events.iter().map(|event| &event.metadata);
@@ -66,7 +66,7 @@ impl<'a> Measure<'a> {
             return Err(was_changed(&what));
         }
         let issues = contradictions(std::slice::from_ref(gate), &events);
-        // Executions have other ids in a store that the run was moved to.
+        // In a store that the run was moved to, executions have other ids.
         let is_moved = |issue: &Issue| {
             gate.execution_id.is_some() && issue.location.column.as_deref() == Some("execution_id")
         };
@@ -114,10 +114,10 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// The row that records who overrides, and how the gate stands as it is decided.
+/// Returns the row that records the override, with the state of the gate at the decision.
 ///
 /// # Errors
-/// When the gate cannot be recorded: its metadata is not a JSON object, or too long.
+/// If the gate cannot be recorded: its metadata is not a JSON object, or too long.
 pub(super) fn overriding(
     log: &mut Log<'_>,
     gate: &Gate,
@@ -159,8 +159,8 @@ fn was_changed(what: &str) -> WriteError {
     )
 }
 
-/// Says what shows that the row of a gate's creation was removed, or lost its seal. A row that was cut off the end of the log
-/// by somebody who changed the execution too shows nowhere: hence the override is recorded.
+/// Returns the evidence that the row of a gate's creation was removed or lost its seal. If a person cut that row off
+/// the end of the log and also changed the execution, no evidence is left; therefore every override is recorded.
 fn removed(
     facts: &dyn Facts,
     gate: &Gate,
@@ -191,7 +191,7 @@ fn removed(
     }))
 }
 
-/// Whether an unsealed row has what only `prosescope` writes of a creation.
+/// Returns whether an unsealed row has keys that only `prosescope` writes for a creation.
 fn is_ours(event: &AuditEvent) -> bool {
     let metadata = event.metadata.as_deref();
     let metadata = metadata.and_then(|text| serde_json::from_str(text).ok());
@@ -199,7 +199,7 @@ fn is_ours(event: &AuditEvent) -> bool {
         && metadata.is_some_and(|metadata| Columns::of(&metadata).is_some())
 }
 
-/// The execution that waits at a gate of ours, and the place of the chain that it names for the gate's creation.
+/// Returns the execution that waits at one of our gates, and the chain place that it names for the gate's creation.
 pub(super) fn place_of_creation(
     facts: &dyn Facts,
     gate: &Gate,

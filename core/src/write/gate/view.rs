@@ -5,12 +5,12 @@ use super::{known, principal};
 use crate::model::AuditKind;
 use crate::write::{At, Facts, Plan, Record, WriteError};
 
-/// `gate show`: somebody looks at a gate, and the log says so. The run itself is not touched.
+/// `gate show`: records in the log that a person viewed a gate. The run itself is not changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewGate {
     /// The gate.
     pub gate: String,
-    /// Who, as claimed.
+    /// The principal, as claimed.
     pub by: String,
 }
 

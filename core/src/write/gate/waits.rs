@@ -7,8 +7,8 @@ use crate::write::instance::{Instance, meta};
 use crate::write::meta::Keys;
 use crate::write::{At, Change, Facts, GateResolution, WriteError};
 
-/// What ends the waiting at a gate: the row of the log, the gate's own, which has the `own` keys of the two, and the row of
-/// the execution that waits at it.
+/// Returns the changes that end the waiting at a gate: the log row, the gate's own change (which gets the keys in
+/// `own`), and the closing row of the waiting execution.
 pub(super) fn resolved(
     facts: &dyn Facts,
     at: &At,
@@ -36,11 +36,12 @@ pub(super) fn resolved(
     Ok(changes.into_iter().chain(over).collect())
 }
 
-/// The row with which the execution that waits at a gate is over, once the gate is (errata G13: the document never
-/// completes it). Completed also when the gate was rejected: what follows from that is the program's `on_reject`, and
-/// the gate says how it was decided.
+/// Returns the row that closes the execution waiting at a decided gate (errata G13: OpenProse never completes it). The
+/// execution is completed even if the gate was rejected: the program's `on_reject` decides what follows, and the gate
+/// records the decision.
 ///
-/// Nothing when nothing waits: another tool may have left it out, completed it, or named another row (errata G2).
+/// Returns `None` if no execution waits: another tool may have omitted it, completed it, or named another row (errata
+/// G2).
 fn over(
     facts: &dyn Facts,
     at: &At,
@@ -61,7 +62,7 @@ fn over(
     ending(facts, at, &instance, "completed", None, keys)
 }
 
-/// Whether a row is one that waits at this gate, as [`crate::trace`] ties the two.
+/// Returns whether a row waits at this gate, by the same test as [`crate::trace`].
 fn waits_at(row: &Execution, gate: &Gate) -> bool {
     match &meta(row).gate_id {
         Some(named) => visit(named).0 == visit(&gate.id).0,

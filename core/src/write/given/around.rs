@@ -1,4 +1,5 @@
-//! What is asked of a run to find the values that a statement is given: by key, so that a writer answers from a few rows.
+//! The questions asked of a run to find the values that a statement receives. Every question is answered by key, so
+//! that a writer needs only a few rows.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -8,25 +9,25 @@ use crate::trace::frame_block;
 use crate::write::instance::begins;
 use crate::write::{Facts, Fault, Place};
 
-/// A run around a statement.
+/// The run around a statement.
 pub(crate) trait Around {
-    /// An execution row.
+    /// Returns an execution row.
     fn row(&self, id: i64) -> Result<Option<Execution>, Fault>;
 
-    /// The nearest scope, from an execution outward, that holds a binding of this name: `Some(None)` is the root.
+    /// Returns the nearest scope, from an execution outward, with a binding of this name; `Some(None)` is the root.
     fn scope_of(&self, name: &str, from: Option<i64>) -> Result<Option<Option<i64>>, Fault>;
 
-    /// The rows of a statement in its parent, the newest first, until `each` breaks.
+    /// Passes the rows of a statement in its parent to `each`, the newest first, until `each` breaks.
     fn back(
         &self,
         place: &Place<'_>,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault>;
 
-    /// The rows before the statement, the newest first, until `each` breaks.
+    /// Passes the rows before the statement to `each`, the newest first, until `each` breaks.
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault>;
 
-    /// Whether an import has this handle.
+    /// Returns whether an import has this handle.
     fn imported(&self, alias: &str) -> Result<bool, Fault>;
 }
 
@@ -63,7 +64,7 @@ impl Around for &dyn Facts {
     }
 }
 
-/// The executions that a statement runs in, innermost first.
+/// Returns the executions around a statement, innermost first.
 pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution>, Fault> {
     let (mut at, mut seen, mut chain) = (from, BTreeSet::new(), Vec::new());
     while let Some(id) = at.filter(|id| seen.insert(*id)) {
@@ -74,7 +75,7 @@ pub(super) fn chain(run: &dyn Around, from: Option<i64>) -> Result<Vec<Execution
     Ok(chain)
 }
 
-/// The newest execution of a statement in a parent: its id and its last row.
+/// Returns the newest execution of a statement in a parent: its id and its last row.
 pub(super) fn last_of(
     run: &dyn Around,
     place: &Place<'_>,
@@ -94,10 +95,10 @@ pub(super) fn last_of(
     Ok(found)
 }
 
-/// Rows that are looked through for the error that a `catch` caught: it failed shortly before.
+/// Number of rows searched for the error that a `catch` caught; it failed shortly before.
 const RECENT: usize = 200;
 
-/// The newest error of a row at these lines, or of what ran in one, within the same call of a block.
+/// Returns the newest error of a row at these lines, or of a row inside one of them, within the same call of a block.
 pub(super) fn error_in(
     run: &dyn Around,
     lines: std::ops::RangeInclusive<i64>,
@@ -119,7 +120,7 @@ pub(super) fn error_in(
         let around = chain(run, row.parent)?;
         let own = |row: &Execution| row.index.is_some_and(|line| lines.contains(&line));
         let here = std::iter::once(&row).chain(&around);
-        // In another call of the block the same lines are others.
+        // In another call of the block, the same lines belong to other executions.
         let outer = here.skip_while(|row| !own(row)).skip(1);
         let mut frames = outer.filter(|row| frame_block(row).is_some());
         let inside = own(&row) || around.iter().any(own);

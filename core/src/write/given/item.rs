@@ -1,4 +1,4 @@
-//! What a loop, a `parallel for`, a pipe or a `catch` gives to its body without binding it.
+//! Finds the values that a loop, a `parallel for`, a pipe or a `catch` passes to its body without a binding.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::trace::frame_block;
 use crate::write::{Fault, Place};
 
 impl<'a> At<'a> {
-    /// What a `catch` caught: the newest error in its `try`.
+    /// Returns the error that a `catch` caught: the newest error in its `try`.
     pub(super) fn caught(
         &self,
         name: &str,
@@ -43,7 +43,7 @@ impl<'a> At<'a> {
         }))
     }
 
-    /// What a loop, a `parallel for` or a pipe gives its body.
+    /// Returns the item that a loop, a `parallel for` or a pipe passes to its body.
     pub(super) fn item(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl<'a> At<'a> {
         };
         let is = |property: &str| own.property(property).is_some_and(|says| says == name);
         let row = holder.and_then(|at| rows.get(at));
-        // The innermost branch below the construct: its items run side by side there.
+        // Finds the innermost branch inside the construct: each branch runs one item.
         let below = rows.get(..holder.unwrap_or(rows.len())).unwrap_or_default();
         let branch = below.iter().rev().find(|row| is_branch(row));
         let scope = branch.map(|row| row.id);
@@ -123,7 +123,7 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
-    /// What the operation before gave for an item: the value of its session there, where that is recorded.
+    /// Returns the result of the previous operation for an item: the value of its session, if recorded.
     fn handed_on(
         &self,
         name: &str,
@@ -152,8 +152,9 @@ impl<'a> At<'a> {
         Ok(found)
     }
 
-    /// The operation whose results the statement's own goes through, if it is not the first of its pipe; one that lets items
-    /// through as they are (`filter`) only where nothing before it makes others.
+    /// Returns the operation whose results are the items of this statement's own operation, unless its own is the first
+    /// of the pipe. A `filter` passes its items on unchanged, so it counts only if an earlier operation makes new
+    /// items.
     fn operation_before(&self, pipe: u32) -> Option<Operation> {
         let listing = self.listing;
         let own = listing.get(pipe).filter(|s| s.kind == Kind::Pipe)?;
@@ -191,7 +192,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The round that a loop is in, from 1.
+    /// Returns the number of the loop's current round, from 1.
     fn round(&self, row: &Execution) -> Result<i64, Fault> {
         let last = last_of_loop(self.run, row)?;
         let ended = last.meta.as_deref().and_then(|meta| meta.iteration);
@@ -199,23 +200,23 @@ impl<'a> At<'a> {
     }
 }
 
-/// An operation of a pipe.
+/// One operation of a pipe.
 struct Operation {
     /// `map`, `filter`, …
     word: String,
     line: u32,
-    /// The last statement in it.
+    /// The last statement of the operation.
     last: Option<u32>,
 }
 
 impl Operation {
-    /// Whether the items behind it are those before it.
+    /// Returns whether the operation passes its items on unchanged.
     fn is_filter(&self) -> bool {
         self.word == "filter"
     }
 }
 
-/// The last row of a loop, whose first one this is.
+/// Returns the last row of a loop from its first row.
 fn last_of_loop(run: &dyn Around, first: &Execution) -> Result<Execution, Fault> {
     let own = |row: &Execution| row.meta.as_deref().and_then(|meta| meta.loop_id.clone());
     let mut last = None;

@@ -1,4 +1,4 @@
-//! Why an input is not there.
+//! Explains why an input has no value.
 
 use super::{At, Input, last_of, named, plain};
 use crate::model::Status;
@@ -7,7 +7,7 @@ use crate::render::brief::{InputOfTask, InputState};
 use crate::write::{Fault, Place};
 
 impl<'a> At<'a> {
-    /// A name that nothing in reach is called; `None` where it is no value's.
+    /// Returns the input for a name without a binding in reach; `None` if the text is not a name of a value.
     pub(super) fn unbound(&self, name: &str, sure: bool) -> Result<Option<Input<'a>>, Fault> {
         let makers: Vec<u32> = self.makers(name).collect();
         let declared = [Kind::Agent, Kind::Block, Kind::Use];
@@ -36,7 +36,8 @@ impl<'a> At<'a> {
         })))
     }
 
-    /// The text that a statement gives its name: programs state such values, and not every writer records them.
+    /// Returns the text that a statement assigns to its name. The program states such a value, and not every writer
+    /// records it.
     fn literal(&self, maker: u32) -> Option<Input<'a>> {
         let statement = self.listing.get(maker)?;
         if statement.kind != Kind::Assign {
@@ -68,7 +69,7 @@ impl<'a> At<'a> {
         })
     }
 
-    /// What became of the statement that makes a value.
+    /// Returns the state of the statement that makes a value, in words.
     fn why(&self, maker: u32) -> Result<Option<String>, Fault> {
         let Some(own) = self.listing.get(maker) else {
             return Ok(None);
@@ -80,7 +81,7 @@ impl<'a> At<'a> {
         let around = super::chain(self.run, self.from)?.into_iter();
         let mut parents: Vec<Option<i64>> = around.map(|row| Some(row.id)).collect();
         parents.push(None);
-        // From the outermost: what lies in a construct ran in its execution, where that began.
+        // Searches from the outermost construct: the contents of a construct ran inside its execution, if that began.
         let mut way: Vec<u32> = self.listing.enclosing(maker).collect();
         way.reverse();
         way.push(maker);

@@ -1,12 +1,12 @@
-//! What a session is given: each name that its prompt and its context use, with where its value is.
+//! Finds the inputs of a session: each name in its prompt and its context, with the place of its value.
 //!
 //! | a name is | the brief says |
 //! |---|---|
-//! | bound in the scope of the execution, or further out | the command that prints it |
-//! | a parameter of the block | what the call gives: a text, or the command that prints the value passed |
-//! | an item or a counter of a loop, an item of a pipe | which round or branch it is, and the list |
-//! | what a `catch` caught | the error as it is recorded |
-//! | not there | why: skipped, failed, not written yet |
+//! | bound in the scope of the execution, or further out | the command that prints the value |
+//! | a parameter of the block | the argument of the call: a text, or the command that prints the value passed |
+//! | an item or a counter of a loop, an item of a pipe | the round or branch, and the list |
+//! | the error that a `catch` caught | the recorded error |
+//! | without a value | why: skipped, failed, not written yet |
 
 mod around;
 mod item;
@@ -25,11 +25,11 @@ use crate::program::{
 use crate::render::brief::{InputOfTask, InputState};
 use crate::trace::frame_block;
 
-/// Calls that a parameter is followed through at most.
+/// Limit for the number of calls through which a parameter is traced.
 const DEEPEST: u32 = 32;
 
-/// The inputs of a statement that runs in `from`, in the order of their names. `branch` is the name of the branch, where
-/// the statement itself is one.
+/// Returns the inputs of a statement that runs in `from`, in the order of their names. `branch` is the name of the
+/// branch if the statement itself is a branch.
 pub(crate) fn inputs(
     run: &dyn Around,
     listing: &Listing,
@@ -67,7 +67,7 @@ pub(crate) fn inputs(
     Ok(found)
 }
 
-/// What one name means at a statement that runs in `from`; `None` where it is no value's.
+/// Returns the meaning of one name at a statement that runs in `from`; `None` if it is not the name of a value.
 pub(crate) fn input(
     run: &dyn Around,
     listing: &Listing,
@@ -86,21 +86,21 @@ pub(crate) fn input(
     Ok(at.input(name, false)?.map(|found| found.input))
 }
 
-/// A place that names are used at: a statement, and the execution that it runs in.
+/// The place where names are used: a statement, and the execution that it runs in.
 #[derive(Clone, Copy)]
 struct At<'a> {
     listing: &'a Listing,
     run: &'a dyn Around,
     statement: u32,
     from: Option<i64>,
-    /// The branch that the statement itself is.
+    /// The name of the branch, if the statement itself is a branch.
     branch: Option<&'a str>,
-    /// Calls and loops that were followed outward.
+    /// Number of calls and loops traced outward so far.
     deep: u32,
 }
 
-/// An input; where the program gives a text or an expression for it, the names in that, where to look them up, and
-/// whether they can only be names.
+/// An input. If the program passes a text or an expression for it, also the names in that, the place where they are
+/// resolved, and whether they are certainly names.
 struct Input<'a> {
     input: InputOfTask,
     names: Option<(At<'a>, Vec<String>, bool)>,
@@ -139,7 +139,8 @@ impl<'a> At<'a> {
         self.unbound(name, sure)
     }
 
-    /// Whether a binding is the value of what the program gives under this name, and not another one further out.
+    /// Returns whether a binding is the value that the program passes under this name, rather than a binding of the
+    /// same name further out.
     fn is_own(
         &self,
         name: &str,
@@ -149,7 +150,8 @@ impl<'a> At<'a> {
     ) -> bool {
         let inside = scope.and_then(|id| rows.iter().position(|row| row.id == id));
         let own = inside.zip(holder);
-        // Whoever runs a loop may write its item where the loop is: no line of the program makes that name.
+        // The agent that executes a loop may write the item as a binding next to the loop, under a name that no line of
+        // the program makes.
         let free = || self.makers(name).next().is_none() && !self.is_parameter(name);
         own.is_some_and(|(inside, holder)| inside <= holder) || free()
     }
@@ -159,7 +161,7 @@ impl<'a> At<'a> {
         matches!(given.get(name), Some((Given::Parameter, _)))
     }
 
-    /// The statements that give this name a value.
+    /// Returns the statements that give this name a value.
     fn makers(&self, name: &str) -> impl Iterator<Item = u32> {
         let makes = move |s: &Statement| {
             s.bound() == Some(name) || (s.kind == Kind::Input && s.name.as_deref() == Some(name))
@@ -168,7 +170,7 @@ impl<'a> At<'a> {
         all.filter(move |(_, s)| makes(s)).map(|(at, _)| at)
     }
 
-    /// `draft.summary` is a part of `draft`; `research.findings` a value of an import.
+    /// Resolves a dotted name: `draft.summary` is a part of `draft`; `research.findings` is a value of an import.
     fn part(
         &self,
         name: &str,
@@ -199,7 +201,7 @@ impl<'a> At<'a> {
         all.any(|s| s.kind == kind && s.name.as_deref() == Some(name))
     }
 
-    /// A parameter: what the call gives for it.
+    /// Returns the argument that the call passes for a parameter.
     fn parameter(
         &self,
         name: &str,
@@ -234,7 +236,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// The value of an expression that stands here, as the input `name`.
+    /// Returns the value of an expression at this place, as the input `name`.
     fn value(&self, name: &str, of: &Expression, what: &str) -> Result<Input<'a>, Fault> {
         Ok(match of {
             Expression::Text(text) => Input {
@@ -270,7 +272,7 @@ fn is_branch(row: &Execution) -> bool {
         .is_some_and(|meta| meta.branch.is_some())
 }
 
-/// The statement of a call: the one at its line that has its text.
+/// Returns the statement of a call: the statement at its line, if the text agrees.
 fn call_of(listing: &Listing, frame: &Execution) -> Option<u32> {
     let line = frame.index.and_then(|line| u32::try_from(line).ok())?;
     let at = listing.begun_at(line)?;
@@ -289,7 +291,7 @@ fn plain<'a>(input: InputOfTask) -> Input<'a> {
     Input { input, names: None }
 }
 
-/// A value that a binding holds.
+/// Returns an input whose value is in a binding.
 fn bound<'a>(name: &str, binding: &str, scope: Option<i64>) -> Input<'a> {
     plain(InputOfTask {
         state: InputState::Bound,
@@ -298,7 +300,7 @@ fn bound<'a>(name: &str, binding: &str, scope: Option<i64>) -> Input<'a> {
     })
 }
 
-/// A value that only whoever runs the program knows.
+/// Returns an input whose value only the agent that executes the program has.
 fn told<'a>(name: &str, what: String) -> Input<'a> {
     plain(InputOfTask {
         state: InputState::Told,

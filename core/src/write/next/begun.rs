@@ -1,4 +1,4 @@
-//! What follows the beginning of a statement that no subagent carries out, in one line.
+//! Words, in one line, the step after a statement has begun that the main agent carries out itself, without a subagent.
 
 use super::super::source::{Found, Source};
 use super::ends::Ending;
@@ -6,7 +6,7 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::render::brief::NextStep;
 use crate::shell;
 
-/// The next step of the execution `id`; `None` for a session, whose brief says it.
+/// Returns the next step of the execution `id`; `None` for a session, whose brief contains it.
 pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Option<NextStep> {
     let (listing, at) = source.listed(found);
     let listing = listing.as_ref();
@@ -15,7 +15,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
     let target = own.and_then(|s| s.target.as_deref());
     let output = own.and_then(|s| s.output()).map(|(name, _)| name);
     let block = target.filter(|_| kind == Kind::Do);
-    // What has a body ends without a value, unless the program names one.
+    // A construct with a body ends without a value, unless the program names one.
     let of = Some(kind).filter(|kind| *kind != Kind::Do);
     let ending = Ending::of(of, output);
     let do_it = match kind {
@@ -79,7 +79,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
         Kind::Gate => "Check that it holds".to_owned(),
         kind if kind.has_body() => format!("Run {}", statements(listing, at, "in it")),
         Kind::Assign | Kind::Output => "Compute its value".to_owned(),
-        // A branch whose statements begin one by one.
+        // A branch with a body: its statements begin one by one.
         _ if found.statement.is_none() && found.line.is_some() => {
             "Run the statements in it".to_owned()
         }
@@ -95,7 +95,7 @@ pub(in crate::write) fn next_step(source: &Source, found: &Found, id: i64) -> Op
     })
 }
 
-/// The statements in a construct, by the line of the first.
+/// Returns the phrase for the statements in a construct, with the line of the first one.
 fn statements(listing: &Listing, at: u32, of: &str) -> String {
     let first = listing.children(at).next().and_then(|at| listing.get(at));
     let first = first.map_or(String::new(), |first| {

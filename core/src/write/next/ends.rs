@@ -1,4 +1,4 @@
-//! How what stands open ends: with its value, its last round, its branches, or a failure.
+//! Chooses the command that ends an open execution: with its value, its last round, its branches, or a failure.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +18,18 @@ pub(super) fn choice(command: impl Into<String>, why: impl Into<String>) -> Next
     }
 }
 
-/// How a statement without a body ends.
+/// The way in which a statement without a body ends.
 pub(super) enum Ending<'a> {
     /// With an error.
     Throws,
-    /// With its value: the name that it has, if any.
+    /// With its value, and the name of the value if it has one.
     Writes(Option<&'a str>),
     /// Without a value.
     Completes,
 }
 
 impl Ending<'_> {
-    /// By the kind of the statement, and the name that it writes.
+    /// Chooses the ending by the kind of the statement and the name that it writes.
     pub(super) fn of(kind: Option<Kind>, output: Option<&str>) -> Ending<'_> {
         use Kind::{Arrow, Call, Do, Exec, Resume, Session, Throw};
         match (kind, output) {
@@ -40,7 +40,7 @@ impl Ending<'_> {
         }
     }
 
-    /// The command; a value comes on its standard input.
+    /// Returns the command; it reads a value from standard input.
     pub(super) fn command(&self, id: i64) -> String {
         match self {
             Ending::Throws => format!("prosescope exec fail {id} --error TEXT"),
@@ -57,7 +57,7 @@ impl Ending<'_> {
 }
 
 impl Look<'_> {
-    /// What ends a statement without a body.
+    /// Returns the choices that end a statement without a body.
     pub(super) fn work(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let kind = self
@@ -80,7 +80,7 @@ impl Look<'_> {
         Ok(vec![choice(format!("{}{file}", end.command(id)), why)])
     }
 
-    /// What ends an execution whose body is done; the run, at the program's top.
+    /// Returns the choices that end an execution whose body is done, or the run at the program's top.
     pub(super) fn end(&self, row: Option<&Execution>) -> Result<Vec<NextChoice>, WriteError> {
         let Some(row) = row else {
             return Ok(vec![choice(
@@ -105,7 +105,7 @@ impl Look<'_> {
         }])
     }
 
-    /// What follows a round of a loop.
+    /// Returns the choices after a round of a loop.
     fn round(&self, row: &Execution) -> Result<Vec<NextChoice>, WriteError> {
         let id = row.id;
         let ended = meta(&Instance::of(self.facts, id)?.last)
@@ -132,7 +132,7 @@ impl Look<'_> {
         })
     }
 
-    /// What follows in a parallel or a pipe none of whose branches is open.
+    /// Returns the choices in a parallel block or a pipe without an open branch.
     pub(super) fn branches(
         &self,
         row: &Execution,
@@ -181,7 +181,7 @@ impl Look<'_> {
                         format!("line {} runs once for each item", first.line),
                     )
                 });
-                // At least one item, where any is announced.
+                // At least one item has to run, if any item was announced.
                 Ok(match (missing, begun.is_empty()) {
                     (Some(_), _) => next.into_iter().collect(),
                     (None, true) => next.into_iter().chain(end).collect(),
@@ -209,7 +209,8 @@ impl Look<'_> {
             .collect())
     }
 
-    /// What follows a failure: another attempt, the handler of the `try` that it lies in, or the failure of what it lies in.
+    /// Returns the choices after a failure: another attempt, the handler of the enclosing `try`, or the failure of the
+    /// enclosing execution.
     pub(super) fn behind_failure(
         &self,
         row: Option<&Execution>,
@@ -261,7 +262,7 @@ impl Look<'_> {
         })
     }
 
-    /// The status of a statement beside an execution, where it began since.
+    /// Returns the status of a statement beside an execution, if it began after it.
     fn since(&self, row: &Execution, statement: u32) -> Result<Option<Status>, WriteError> {
         let Some(own) = self.listing.get(statement) else {
             return Ok(None);

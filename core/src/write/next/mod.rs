@@ -1,11 +1,10 @@
-//! `next`: the command that comes next in the open run, from what stands open and from how the program goes on. It asks,
-//! and writes nothing.
+//! `next`: finds the next command of the open run, from the open executions and the program. It does not write.
 //!
-//! | the run stands | next |
+//! | position of the run | next |
 //! |---|---|
 //! | at a statement without a body | its value, or its end |
-//! | in a body | the statement after the one that ended last (`program/flow.rs`), else the end of the body |
-//! | behind a failure | another attempt, the handler, or the failure of what it lies in |
+//! | in a body | the statement after the last one that ended (`program/flow.rs`), else the end of the body |
+//! | after a failure | another attempt, the handler, or the failure of the enclosing execution |
 
 mod begun;
 mod ends;
@@ -28,15 +27,15 @@ use crate::program::{Listing, StatementKind as Kind};
 use crate::shell;
 use crate::trace::{Shape, frame_block, is_branch_text, shape};
 
-/// What comes next in a run.
+/// The next command of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextView {
     /// The run's id.
     pub run: String,
-    /// The execution that the run stands in; `None` at the program's top.
+    /// The innermost open execution; `None` at the program's top.
     pub execution: Option<i64>,
-    /// What may be recorded now, the likeliest first; where there are several, the run decides between them.
+    /// Commands that may be recorded now, the likeliest first; if there are several, the run itself decides.
     pub choices: Vec<NextChoice>,
 }
 
@@ -44,19 +43,19 @@ pub struct NextView {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NextChoice {
-    /// The command. Words in capitals are to be filled in.
+    /// The command. Words in capitals are placeholders.
     pub command: String,
-    /// Why it comes next, or in which case.
+    /// The reason, or the case in which it comes next.
     pub why: String,
 }
 
-/// Asks what comes next; nothing is written.
+/// Returns the next command; does not write.
 ///
 /// # Errors
-/// A [`super::Fault`] when the store cannot answer.
+/// A [`super::Fault`] if the store cannot answer.
 pub fn next(store: &mut dyn RunStore) -> Result<NextView, WriteError> {
     let mut answer = None;
-    // The transaction ends without a change: an answer is none.
+    // Leaves the transaction with an error, so that nothing is changed.
     let refused = store.transact(&mut |facts| {
         answer = Some(asked(facts)?);
         Err(WriteError::refused("only-asked", "", ""))
@@ -109,27 +108,27 @@ fn asked(facts: &dyn Facts) -> Result<NextView, WriteError> {
     })
 }
 
-/// Choices that are listed.
+/// Limit for the number of choices.
 const MOST: usize = 24;
 
-/// What the answer is made from.
+/// The data from which the answer is computed.
 struct Look<'a> {
     facts: &'a dyn Facts,
     source: &'a Source,
     listing: &'a Listing,
-    /// Whether the run stands at several places: commands then name theirs.
+    /// Whether the run has several positions; each command then names its own.
     several: bool,
 }
 
-/// What runs in an execution.
+/// The contents of an execution.
 struct Body {
-    /// The statement whose body it is; `None` is the program.
+    /// The statement around the body; `None` is the program.
     of: Option<u32>,
-    /// What it begins with.
+    /// The first statement of the body.
     first: Option<u32>,
 }
 
-/// What happened last in a body.
+/// The last event in a body.
 struct Last {
     row: Execution,
     failed: bool,
@@ -151,7 +150,7 @@ impl Look<'_> {
         }
     }
 
-    /// What runs in a statement, or in the program.
+    /// Returns the body of a statement, or of the program.
     fn body_of(&self, of: Option<u32>) -> Body {
         Body {
             of,
@@ -159,7 +158,7 @@ impl Look<'_> {
         }
     }
 
-    /// What runs in an execution; `None` where it has no body.
+    /// Returns the body of an execution; `None` if it has none.
     fn body(&self, row: &Execution) -> Result<Option<Body>, WriteError> {
         let of = |of: u32| self.body_of(Some(of));
         if let Some(block) = frame_block(row) {
@@ -189,7 +188,7 @@ impl Look<'_> {
         Ok(own.filter(has_body).map(of))
     }
 
-    /// What comes next in a body: after what ended last in it.
+    /// Returns the choices in a body, after the last statement that ended in it.
     fn in_body(&self, row: Option<&Execution>, body: &Body) -> Result<Vec<NextChoice>, WriteError> {
         let is_choice = |of: &u32| self.source.kind(*of) == Some(Kind::Choice);
         let Some(last) = self.last(row)? else {
@@ -213,12 +212,12 @@ impl Look<'_> {
         self.offers(self.listing.after(statement, body.of), row, body)
     }
 
-    /// What was recorded last in an execution, or at the program's top; of a loop, in the round that is open.
+    /// Returns the last event in an execution or at the program's top; in a loop, within the open round.
     fn last(&self, row: Option<&Execution>) -> Result<Option<Last>, WriteError> {
         let parent = row.map(|row| row.id);
         let all = (begun_after(self.facts, parent)?, usize::MAX);
         let last = newest_in(self.facts, parent, all, |_| true)?;
-        // Whoever runs the program asks for more than it does: it goes on after its own last statement.
+        // Gates that the agent added itself are skipped: the program continues after its own last statement.
         let of_program = |row: &Execution| !self.source.is_own_gate(row);
         let last = match last {
             Some(last) if !of_program(&last) && !self.has_failed(&last)? => {
@@ -241,7 +240,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether the program does not go on after a gate.
+    /// Returns whether the program does not continue after a gate.
     fn turned_down(&self, gate: &str, statement: Option<u32>) -> Result<bool, WriteError> {
         let Some(gate) = self.facts.gate(gate)? else {
             return Ok(false);
@@ -255,7 +254,7 @@ impl Look<'_> {
         Ok(refused && !says.is_some_and(crate::gate::is_continue))
     }
 
-    /// The id of the instance that a row belongs to.
+    /// Returns the id of the instance that a row belongs to.
     fn instance(&self, row: &Execution) -> Result<i64, WriteError> {
         let mut first = row.id;
         self.facts

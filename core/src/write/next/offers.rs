@@ -1,4 +1,4 @@
-//! What a run may begin next, from a statement on: conditions leave several ways.
+//! Lists the statements that a run may begin next; conditions may leave several.
 
 use super::super::WriteError;
 use super::super::source::Command;
@@ -9,7 +9,7 @@ use crate::program::{Statement, StatementKind as Kind};
 use crate::trace::{Shape, shape};
 
 impl Look<'_> {
-    /// What may begin from `next` on, in `row`; the end of the body where nothing has to.
+    /// Returns the statements that may begin in `row`, from `next` on; if none is required, also the end of the body.
     pub(super) fn offers(
         &self,
         next: Option<u32>,
@@ -29,7 +29,7 @@ impl Look<'_> {
             }
             if own.kind != Kind::If {
                 all.push(choice(self.command(now, parent), why(own)));
-                // A loop may turn out to have nothing left to do.
+                // A loop may have no items left.
                 if all.len() == 1 && row.is_some_and(|row| self.may_exit(row, now, body)) {
                     let id = parent.unwrap_or_default();
                     all.push(choice(
@@ -54,7 +54,7 @@ impl Look<'_> {
         Ok(all)
     }
 
-    /// The options of a choice.
+    /// Returns the options of a choice.
     pub(super) fn options(&self, statement: u32) -> Vec<NextChoice> {
         let options = self.listing.children(statement);
         options
@@ -63,7 +63,7 @@ impl Look<'_> {
             .collect()
     }
 
-    /// The command that begins a statement.
+    /// Returns the command that begins a statement.
     pub(super) fn command(&self, statement: u32, parent: Option<i64>) -> String {
         let Some(own) = self.listing.get(statement) else {
             return "prosescope resume".to_owned();
@@ -92,7 +92,7 @@ impl Look<'_> {
         command
     }
 
-    /// Whether the loop that a run stands in may be left before this statement: a round has not begun.
+    /// Returns whether the loop around a position may be left before this statement, because a new round has not begun.
     fn may_exit(&self, row: &Execution, next: u32, body: &Body) -> bool {
         let counted = self.source.of_row(row).and_then(|at| self.listing.get(at));
         shape(row) == Shape::Loop
@@ -100,7 +100,7 @@ impl Look<'_> {
             && counted.is_none_or(|s| s.kind != Kind::Repeat)
     }
 
-    /// Whether a value or an import is there that a statement asks for.
+    /// Returns whether the value or import that a statement asks for exists.
     fn is_there(&self, own: &Statement) -> Result<bool, WriteError> {
         Ok(match (&own.name, own.kind) {
             (Some(name), Kind::Input) => self.facts.binding(name, None)?.is_some(),
@@ -110,7 +110,7 @@ impl Look<'_> {
     }
 }
 
-/// Why a statement comes next, or when.
+/// Returns why a statement comes next, or under which condition.
 fn why(own: &Statement) -> String {
     let text = super::super::instance::shown(&own.text);
     match own.kind {
