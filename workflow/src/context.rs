@@ -1,4 +1,5 @@
-//! The conversation's messages (errata M6): `summary`, `tail`, `meta.next_seq`. Members that we do not know stay as they are.
+//! The conversation's messages in a workflow's `context` column (errata M6): `summary`, `tail`, `meta.next_seq`.
+//! Unknown members are kept.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -8,10 +9,10 @@ use super::json::Members;
 use prosescope_core::time::Stamp;
 use prosescope_core::write::WriteError;
 
-/// Messages that the tail keeps unless a command says otherwise.
+/// Number of messages that the tail keeps by default.
 const TAIL: u32 = 100;
 
-/// A message as it is kept.
+/// A message as stored.
 #[derive(Serialize)]
 struct Message<'a> {
     seq: i64,
@@ -20,14 +21,14 @@ struct Message<'a> {
     at: String,
 }
 
-/// What is said, and where it belongs: later nothing else tells which run a message is of, and a question that was answered is no
-/// longer in its run.
+/// The content of a message and its run. The message also records the question that it answers, because an answered
+/// question is removed from its run.
 #[derive(Serialize)]
 pub(super) struct Said<'a> {
     pub(super) role: &'a str,
     pub(super) content: &'a str,
     pub(super) run_id: &'a str,
-    /// What it answers.
+    /// The question that the message answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) question: Option<String>,
 }
@@ -35,13 +36,13 @@ pub(super) struct Said<'a> {
 /// A context with one more message.
 pub(super) struct Longer {
     pub(super) context: Json,
-    /// The number of the message.
+    /// The number of the new message.
     pub(super) seq: i64,
-    /// Messages that were dropped from the tail and were not summarised before.
+    /// Number of messages dropped from the tail that no summary covers.
     pub(super) dropped: u32,
 }
 
-/// Appends a message, and drops the oldest where the tail is longer than `most`; 0 for as many as usual.
+/// Appends a message, and drops the oldest messages if the tail is longer than `most`; 0 means the default.
 pub(super) fn append(
     context: &Json,
     said: Said<'_>,
@@ -77,7 +78,7 @@ pub(super) fn append(
     })
 }
 
-/// Sets the summary of all messages so far: those may be dropped without a warning.
+/// Sets the summary of all messages so far. Messages covered by a summary are later dropped without a warning.
 pub(super) fn summarise(context: &Json, summary: &str) -> Result<Json, WriteError> {
     let mut members = members(context)?;
     let mut meta = inner::<Members>(&members, "meta")?;
@@ -89,7 +90,7 @@ pub(super) fn summarise(context: &Json, summary: &str) -> Result<Json, WriteErro
     Ok(Json::of(&members))
 }
 
-/// The members of a column that is an object; of one that is null, none.
+/// Returns the members of a column that contains an object; an empty set for null.
 pub(super) fn object(json: &Json, column: &str) -> Result<Members, WriteError> {
     if json.as_str() == "null" {
         return Ok(Members::new());

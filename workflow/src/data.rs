@@ -1,4 +1,4 @@
-//! Commands on what a workflow keeps: events, preferences, important steps.
+//! Commands that add or change a workflow's data: events, preferences, important steps.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,17 +16,17 @@ pub struct Note {
     /// The run that it belongs to.
     #[serde(default, alias = "run_id")]
     pub run: Option<String>,
-    /// What kind; `progress` where none is named.
+    /// Its kind; `progress` by default.
     #[serde(default)]
     pub kind: Option<Kind>,
-    /// For people.
+    /// Text for people.
     pub text: String,
-    /// For programs: an object.
+    /// Data for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }
 
-/// Appends events, all or none.
+/// Appends events: all of them, or none.
 #[derive(Debug, Clone, Default)]
 pub struct Append {
     /// The workflow.
@@ -42,10 +42,10 @@ pub struct Append {
 pub struct Appended {
     /// The workflow.
     pub workflow_id: String,
-    /// Their ids, in order.
+    /// The new ids, in order.
     #[cfg_attr(feature = "typescript", ts(type = "number[]"))]
     pub ids: Vec<i64>,
-    /// The workflow was cancelled before: they are marked late.
+    /// Whether the workflow was already cancelled; the events are then marked as late.
     pub late: bool,
 }
 
@@ -108,7 +108,7 @@ impl Command for Append {
     }
 }
 
-/// Changes preferences: members are set or removed, others stay.
+/// Changes preferences: sets or removes members; the others stay.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Prefer {
     /// The workflow.
@@ -122,16 +122,16 @@ pub struct Prefer {
     pub remove: Vec<String>,
 }
 
-/// Data of a workflow as it is now.
+/// The new data of a workflow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct DataSet {
     /// The workflow.
     pub workflow_id: String,
-    /// The column, as it is now.
+    /// The new value of the column.
     pub value: Json,
-    /// It was so before: nothing was changed.
+    /// Whether the value was already the same, so that nothing was changed.
     pub already: bool,
 }
 
@@ -162,7 +162,7 @@ impl Command for Prefer {
     }
 }
 
-/// Keeps an important step.
+/// Records an important step.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Step {
     /// The workflow.
@@ -171,9 +171,9 @@ pub struct Step {
     /// The run that it belongs to.
     #[serde(default)]
     pub run: Option<String>,
-    /// The step, for people.
+    /// Text for people.
     pub text: String,
-    /// More of it: an object.
+    /// Data for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }
@@ -198,7 +198,7 @@ impl Command for Step {
             step.insert("run_id".to_owned(), context::raw(&turn.id));
         }
         let before = &workflow.important_steps;
-        // The document's models hold an object; a list that others wrote stays one.
+        // OpenProse's models store an object; a list written by another program stays a list.
         let value = if before.as_str().starts_with('[') {
             let list: Result<Vec<Box<RawValue>>, _> = serde_json::from_str(before.as_str());
             let mut list = list.unwrap_or_default();

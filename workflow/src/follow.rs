@@ -1,8 +1,9 @@
-//! Events after a cursor, none missed and none twice, and their pruning (errata M0).
+//! Reads events after a cursor without missing or repeating any, and prunes old ones (errata M0).
 //!
-//! Ids are handed out before commit, so a row with a smaller id may appear after one with a larger one. Our writers lock the
-//! workflow first; foreign ones take no lock. A reader therefore notes the newest id that was handed out, then who has the
-//! table open for writing, and delivers up to that id only once all of these have ended.
+//! A database assigns ids before commit, so a row with a smaller id may appear after one with a larger id. Our writers
+//! lock the workflow first, but other programs take no lock. A reader therefore reads the newest assigned id, then
+//! lists the transactions that have the table open for writing, and delivers events up to that id only after all these
+//! transactions have ended.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,65 +12,65 @@ use super::window::AT_ONCE;
 use super::{Event, TurnStatus};
 use prosescope_core::write::{Fault, WriteError};
 
-/// A transaction that may still bring an event with an older id.
+/// An open transaction that may still add an event with an older id.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Waiting {
-    /// The transaction, as the database names it.
+    /// The transaction's id in the database.
     pub transaction: String,
-    /// The process of its session.
+    /// The server process of its session.
     pub pid: Option<i32>,
-    /// What its program calls itself.
+    /// The application name of its session.
     pub application: Option<String>,
 }
 
-/// A moment: the newest id that was handed out, and who may still bring an older one.
+/// A snapshot: the newest assigned id, and the transactions that may still add older ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Barrier {
-    /// The newest id.
+    /// The newest assigned id.
     pub until: i64,
-    /// Who may still bring an older one.
+    /// Transactions that may still add an event with an older id.
     pub waits: Vec<Waiting>,
-    /// Why ids say nothing about order here, where they do not.
+    /// The reason, if ids do not follow the order of events here.
     pub unknown: Option<UnknownOrder>,
-    /// The newest id is counted apart from the events: it does not go back when they are removed.
+    /// Whether a counter keeps the newest id, so that it does not decrease when events are removed.
     pub is_counted: bool,
 }
 
-/// Why the ids of events say nothing about their order.
+/// The reason why ids do not follow the order of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownOrder {
-    /// What was found.
+    /// The finding.
     pub why: String,
-    /// What to do about it.
+    /// The advice.
     pub next: String,
 }
 
-/// How far the events of a database are settled: up to there nothing new appears.
+/// The id up to which the events of a database are settled: no new event appears at or below it.
 #[derive(Debug, Clone, Default)]
 pub struct Horizon {
     settled: i64,
     ahead: Option<Barrier>,
-    /// The newest id that was handed out, where that is counted.
+    /// The newest assigned id, if a counter keeps it.
     newest: Option<i64>,
 }
 
 impl Horizon {
-    /// The id up to which nothing new appears.
+    /// Returns the id up to which no new event appears.
     pub fn settled(&self) -> i64 {
         self.settled
     }
 
-    /// Whom it waits for.
+    /// Returns the transactions that hold later events back.
     pub fn waits(&self) -> &[Waiting] {
         self.ahead.as_ref().map_or(&[], |barrier| &barrier.waits)
     }
 
-    /// Looks how far events are settled now. Never waits.
+    /// Updates the settled id. Never waits.
     ///
     /// # Errors
-    /// The fault of the store; a fault of kind `Damaged` where ids say nothing about order.
+    /// The fault of the store; kind `Damaged` if ids do not follow the order of events.
     pub fn advance(&mut self, rows: &dyn Rows) -> Result<i64, Fault> {
         let mut barrier = match self.ahead.take() {
             None => {
@@ -92,8 +93,8 @@ impl Horizon {
         Ok(self.settled)
     }
 
-    /// Looks how far events are settled, for a reader that does not come back: where ids say nothing about order, what is there
-    /// now is all, and the reason is returned.
+    /// Updates the settled id for a reader that reads only once. If ids do not follow the order of events, all present
+    /// events count as settled, and the reason is returned.
     ///
     /// # Errors
     /// The fault of the store.
@@ -108,14 +109,15 @@ impl Horizon {
         self.advance(rows).map(|_| None)
     }
 
-    /// Refuses a cursor that no event ever had: who went on after it would wait for ever.
+    /// Refuses a cursor beyond the newest event: a reader after it would wait forever.
     ///
     /// # Errors
-    /// A refusal, where the newest id is known and the cursor is beyond it; the store's fault.
+    /// A refusal if the newest id is known and the cursor is beyond it; the store's fault.
     pub fn knows(&self, rows: &dyn Rows, cursor: i64) -> Result<(), WriteError> {
         let mut newest = self.newest.filter(|newest| *newest < cursor);
         if newest.is_some() {
-            // While this horizon waits, another one may have handed out later ids: ask again before a refusal.
+            // While this horizon waits, later ids may have been assigned, so the newest id is read again before
+            // refusing.
             newest = Some(rows.barrier()?.until).filter(|newest| *newest < cursor);
         }
         match newest {
@@ -138,19 +140,19 @@ impl Horizon {
 pub struct Events {
     /// In order of their ids.
     pub events: Vec<Event>,
-    /// The cursor to go on with.
+    /// The cursor for the next request.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub cursor: i64,
-    /// Whether there are more.
+    /// Whether more events follow.
     pub more: bool,
-    /// Open transactions that may still bring an earlier event: later ones are held back until these end.
+    /// Open transactions that may still add an earlier event; later events are held back until these end.
     pub waits: Vec<Waiting>,
 }
 
-/// The events of a workflow after a cursor, as far as they are settled.
+/// Returns the settled events of a workflow after a cursor.
 ///
 /// # Errors
-/// A refusal where the cursor is beyond all events; the store's fault.
+/// A refusal if the cursor is beyond all events; the store's fault.
 pub fn events(
     rows: &dyn Rows,
     horizon: &Horizon,
@@ -164,7 +166,7 @@ pub fn events(
     Ok(page)
 }
 
-/// The events after a cursor up to an id, of one workflow or of all. Nothing new appears up to an id that is settled.
+/// Returns the events after a cursor up to an id, of one workflow or of all. The id must be settled.
 ///
 /// # Errors
 /// The fault of the store.
@@ -195,7 +197,7 @@ pub fn events_until(
     })
 }
 
-/// A follower that has a name: its cursor is kept.
+/// A follower with a name, whose cursor is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -207,7 +209,7 @@ pub struct Follower {
     pub cursor: i64,
 }
 
-/// The named followers of a workflow.
+/// Returns the named followers of a workflow.
 ///
 /// # Errors
 /// The fault of the store.
@@ -226,33 +228,33 @@ pub fn followers(rows: &dyn Rows, workflow: &str) -> Result<Vec<Follower>, Fault
     Ok(found.collect())
 }
 
-/// Removes events that nobody needs any more.
+/// Removes events that are no longer needed.
 #[derive(Debug, Clone, Default)]
 pub struct Prune {
     /// The workflow.
     pub workflow: String,
-    /// Events with ids up to this one alone.
+    /// Only events with ids up to this one.
     pub up_to: Option<i64>,
-    /// Of runs that have not ended too.
+    /// Also events of runs that have not ended.
     pub all: bool,
-    /// Also those that a named follower has not read.
+    /// Also events that a named follower has not read.
     pub force: bool,
 }
 
-/// Events that were removed.
+/// The result of removing events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Pruned {
     /// The workflow.
     pub workflow_id: String,
-    /// How many.
+    /// Number of removed events.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub removed: u64,
-    /// The follower that has not read what stays.
+    /// The follower that has not read the remaining events.
     pub held_by: Option<Follower>,
 }
 
-/// Removes events of a workflow: of runs that ended, and as far as every named follower has read.
+/// Removes events of a workflow: those of ended runs, up to the last event that every named follower has read.
 ///
 /// # Errors
 /// The fault of the store.
@@ -310,10 +312,10 @@ pub fn prune(tables: &mut dyn Tables, command: &Prune) -> Result<Pruned, WriteEr
     })
 }
 
-/// Notes how far a named follower has read.
+/// Stores the cursor of a named follower.
 ///
 /// # Errors
-/// A refusal where the table of followers is missing; the store's fault.
+/// A refusal if the table of followers is missing; the store's fault.
 pub fn note_cursor(
     tables: &mut dyn Tables,
     workflow: &str,

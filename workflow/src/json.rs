@@ -7,75 +7,76 @@ use serde_json::value::RawValue;
 /// The members of a JSON object, each as it was written.
 pub(super) type Members = BTreeMap<String, Box<RawValue>>;
 
-/// JSON text. Numbers and members that we do not know stay as they were written: a number of thirty digits survives that
-/// another member changes.
+/// JSON text that keeps numbers and unknown members as written: a number of thirty digits survives the change of
+/// another member.
 #[derive(Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "unknown"))]
 pub struct Json(String);
 
 impl Json {
-    /// Takes a text that is JSON, nested at most 128 deep.
+    /// Parses a text as JSON, nested at most 128 deep.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The fault and its position.
     pub fn parse(text: &str) -> Result<Json, serde_json::Error> {
-        // A value is made, because only that bounds the depth.
+        // Builds a value only to bound the depth.
         serde_json::from_str::<serde_json::Value>(text)?;
-        // Events are printed one a line. A line break is never within a JSON string, where it is written `\n`.
+        // Events are printed one per line. A line break is never inside a JSON string, which writes it as `
+        // `.
         Ok(Json(text.trim().replace(['\n', '\r'], " ")))
     }
 
-    /// Takes what a column holds: what is not JSON becomes a JSON string of it, so that it is shown and kept.
+    /// Returns the JSON of a column; a text that is not valid JSON becomes a JSON string, so that it is shown and kept.
     pub fn of_column(text: &str) -> Json {
         Json::parse(text).unwrap_or_else(|_| Json::string(text))
     }
 
-    /// A JSON string.
+    /// Returns a JSON string.
     pub fn string(text: &str) -> Json {
         Json(serde_json::Value::from(text).to_string())
     }
 
-    /// What any of our own structs is as JSON.
+    /// Returns one of our structs as JSON.
     pub fn of<T: Serialize>(value: &T) -> Json {
         Json(serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned()))
     }
 
-    /// An object without members.
+    /// Returns an object without members.
     pub fn empty() -> Json {
         Json("{}".to_owned())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The value, for whoever looks into it.
+    /// Returns the parsed value.
     pub fn value(&self) -> serde_json::Value {
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
-    /// The members, where it is an object.
+    /// Returns the members, if it is an object.
     pub(super) fn members(&self) -> Option<Members> {
         serde_json::from_str(&self.0).ok()
     }
 
-    /// Whether nothing is held.
+    /// Returns whether it is null.
     pub fn is_null(&self) -> bool {
         self.0 == "null"
     }
 
-    /// Whether it is an object.
+    /// Returns whether it is an object.
     pub fn is_object(&self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Whether both are the same value, however they are written.
+    /// Returns whether both are the same value, whatever their spelling.
     pub fn is_same(&self, other: &Json) -> bool {
         self.0 == other.0 || self.value() == other.value()
     }
 
-    /// As a member or an element of another one.
+    /// Returns the JSON as a member or an element for another JSON text.
     pub(super) fn raw(&self) -> Box<RawValue> {
         RawValue::from_string(self.0.clone()).unwrap_or_else(|_| RawValue::NULL.to_owned())
     }

@@ -1,5 +1,5 @@
-//! Workflows: conversations that pause, resume and stream (memoria.md). One workflow is one conversation, one turn of it is a
-//! run, and events are its progress.
+//! Workflows: conversations that pause, resume and stream (OpenProse's memoria.md). A workflow is one conversation;
+//! each run is one turn of it, and events report its progress.
 //!
 //! ```text
 //! command ──► Command::plan(facts, now) ──► changes ──► Tables: all of them in one transaction, or none
@@ -8,19 +8,19 @@
 //! rows ◄── Tables::select ──► list, show, events: plain structs for every shell
 //! ```
 //!
-//! | file | says |
+//! | file | contains |
 //! |---|---|
-//! | `model.rs`, `json.rs` | what a workflow, a run and an event are |
-//! | `lifecycle.rs` | which action is allowed in which status: data, no code |
+//! | `model.rs`, `json.rs` | the rows: a workflow, a run, an event |
+//! | `lifecycle.rs` | which action is allowed in which status, as tables |
 //! | `turns.rs`, `status.rs`, `data.rs` | the commands |
 //! | `context.rs` | the conversation's messages |
-//! | `tables.rs`, `shape.rs` | what a store does: rows out, changes in; which tables it found |
+//! | `tables.rs`, `shape.rs` | the interface of a store (rows out, changes in), and the tables found in it |
 //! | `read.rs`, `follow.rs` | list and show; events after a cursor, pruning |
-//! | `window.rs`, `page.rs` | stretches of long lists; a workflow as a page shows it |
-//! | `thread.rs`, `search.rs` | messages, runs and questions as one thread; a text in all of a workflow |
+//! | `window.rs`, `page.rs` | parts of long lists; a workflow as a page shows it |
+//! | `thread.rs`, `search.rs` | messages, runs and questions as one thread; text search in a workflow |
 //!
-//! A store knows no rule. Tables that others made (SQLAlchemy models, as the document describes) are discovered and used as they
-//! are (errata M1): a column that they lack is not written, a column that we do not know is kept and shown.
+//! Stores apply changes and contain no rules. Tables of other programs (SQLAlchemy models, as OpenProse describes them)
+//! are discovered and used unchanged (errata M1): a missing column is not written, an unknown column is kept and shown.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

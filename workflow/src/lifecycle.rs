@@ -1,15 +1,15 @@
-//! Which action is allowed in which status (errata M8): two tables of words, and nothing else.
+//! Which action is allowed in which status (errata M8), as two tables of words.
 
 use super::{TurnStatus, WorkflowStatus};
 
-/// What somebody wants to do.
+/// An action on a workflow or a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// Begin a run.
     Start,
     /// Ask the person.
     Ask,
-    /// Answer the engine's question.
+    /// Answer the run's question.
     Input,
     /// End a run with its output.
     Finish,
@@ -21,7 +21,7 @@ pub enum Action {
     Pause,
     /// Resume it.
     Resume,
-    /// Say that the workflow itself went wrong.
+    /// Record that the workflow itself failed.
     Error,
     /// Cancel the workflow with its open runs.
     Cancel,
@@ -29,27 +29,27 @@ pub enum Action {
     CancelRun,
     /// Change preferences.
     Prefer,
-    /// Keep an important step.
+    /// Record an important step.
     Step,
-    /// Say that a run is worked on.
+    /// Record that a run is still worked on.
     Heartbeat,
 }
 
-/// What a status says to an action.
+/// The effect of a status on an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// It may be done.
+    /// Allowed.
     Yes,
-    /// It is so already: the caller is told, and nothing changes.
+    /// The status is already the wanted one: the caller is told, and nothing changes.
     Already,
-    /// It is so already if it says the same as before; else it is refused.
+    /// Nothing changes if the new content equals the recorded content; otherwise refused.
     Same,
-    /// It is refused.
+    /// Refused.
     No,
 }
 
 impl Action {
-    /// As commands call it.
+    /// Returns the word of commands for the action.
     pub fn word(self) -> &'static str {
         match self {
             Action::Start => "start",
@@ -69,13 +69,13 @@ impl Action {
         }
     }
 
-    /// All of them.
+    /// Returns all actions.
     pub fn all() -> impl Iterator<Item = Action> {
         BY_WORKFLOW.iter().map(|(action, _)| *action)
     }
 }
 
-/// By the status of the workflow: active, paused, error, cancelled.
+/// Allowed actions by the status of the workflow: active, paused, error, cancelled.
 const BY_WORKFLOW: &[(Action, &str)] = &[
     (Action::Start, "yes no no no"),
     (Action::Ask, "yes yes no no"),
@@ -93,7 +93,8 @@ const BY_WORKFLOW: &[(Action, &str)] = &[
     (Action::Heartbeat, "yes yes yes no"),
 ];
 
-/// By the status of the run: running, waiting_for_input, completed, failed, cancelled. Actions that are on no run are not here.
+/// Allowed actions by the status of the run: running, waiting_for_input, completed, failed, cancelled. Actions that do
+/// not concern a run are not listed.
 const BY_RUN: &[(Action, &str)] = &[
     (Action::Ask, "yes same no no no"),
     (Action::Input, "no yes no no no"),
@@ -104,7 +105,7 @@ const BY_RUN: &[(Action, &str)] = &[
     (Action::Heartbeat, "yes no no no no"),
 ];
 
-/// What the workflow's status says to an action.
+/// Returns whether the workflow's status allows an action.
 pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> Allowed {
     let at = match status {
         WorkflowStatus::Active => 0,
@@ -115,7 +116,7 @@ pub fn allowed_by_workflow(action: Action, status: WorkflowStatus) -> Allowed {
     cell(BY_WORKFLOW, action, at)
 }
 
-/// What the run's status says to an action; `Yes` where the action is on no run.
+/// Returns whether the run's status allows an action; `Yes` if the action does not concern a run.
 pub fn allowed_by_run(action: Action, status: TurnStatus) -> Allowed {
     let at = match status {
         TurnStatus::Running => 0,

@@ -1,11 +1,12 @@
-//! What a workflow, a run of it and an event are, as their rows hold them (memoria.md, "Tables").
+//! The rows of workflows, their runs and their events (memoria.md, "Tables").
 
 use serde::{Deserialize, Serialize};
 
 use super::Json;
 use prosescope_core::time::Stamp;
 
-/// Makes an enum of the document's words. Words are read in any case: SQLAlchemy's enums store the names of their members.
+/// Defines an enum by OpenProse's words. Parsing ignores case, because SQLAlchemy's enums store the names of their
+/// members.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $member:ident = $word:literal,)* }) => {
         $(#[$about])*
@@ -14,21 +15,21 @@ macro_rules! words {
         pub enum $name { $($(#[$of])* #[serde(rename = $word)] $member,)* }
 
         impl $name {
-            /// All of them, in the document's order.
+            /// All values, in OpenProse's order.
             pub const ALL: &[$name] = &[$($name::$member,)*];
 
-            /// As the document writes it.
+            /// Returns OpenProse's word.
             pub fn word(self) -> &'static str {
                 match self { $($name::$member => $word,)* }
             }
 
-            /// What a word means; `None` for one that the document does not have.
+            /// Parses a word; `None` if OpenProse does not define it.
             pub fn parse(word: &str) -> Option<$name> {
                 $name::ALL.iter().copied().find(|known| known.word().eq_ignore_ascii_case(word.trim()))
             }
         }
 
-        // The derive does not see words that come from a macro, and would list the members' names.
+        // The derive does not see words that come from a macro and would list the names of the members instead.
         #[cfg(feature = "openapi")]
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -46,35 +47,35 @@ macro_rules! words {
 words! {
     /// The status of a workflow.
     WorkflowStatus {
-        /// It takes new runs.
+        /// Accepts new runs.
         Active = "active",
-        /// It takes none until it is resumed.
+        /// Accepts no new runs until it is resumed.
         Paused = "paused",
-        /// It ended; nothing of it changes any more.
+        /// Has ended; nothing changes any more.
         Cancelled = "cancelled",
-        /// Something went wrong that is not one run's.
+        /// The workflow itself failed, not only one run.
         Error = "error",
     }
 }
 
 words! {
-    /// The status of a run of a workflow: of one turn.
+    /// The status of a run of a workflow, which is one turn.
     TurnStatus {
-        /// Its engine works.
+        /// An engine is working on it.
         Running = "running",
-        /// It asked, and waits for a person.
+        /// Waits for a person to answer its question.
         WaitingForInput = "waiting_for_input",
-        /// It has its output.
+        /// Has its output.
         Completed = "completed",
-        /// It has an error.
+        /// Has an error.
         Failed = "failed",
-        /// It was cancelled, or its workflow was.
+        /// The run or its workflow was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl TurnStatus {
-    /// Whether the run can still come to something.
+    /// Returns whether the run has not ended.
     pub fn is_open(self) -> bool {
         matches!(self, TurnStatus::Running | TurnStatus::WaitingForInput)
     }
@@ -83,13 +84,13 @@ impl TurnStatus {
 words! {
     /// The kind of an event.
     Kind {
-        /// Work went on.
+        /// Progress of the work.
         Progress = "progress",
-        /// A status changed.
+        /// A status change.
         Status = "status",
-        /// Something to look at.
+        /// A warning.
         Warning = "warning",
-        /// Something failed.
+        /// A failure.
         Error = "error",
         /// The answer.
         Final = "final",
@@ -103,32 +104,32 @@ words! {
 pub struct Workflow {
     /// Its id: a UUID.
     pub id: String,
-    /// As recorded; [`Workflow::known_status`] says what it means.
+    /// The recorded status; see [`Workflow::known_status`].
     pub status: String,
-    /// The conversation: `summary`, `tail` and `meta` (errata M6), and what others keep there.
+    /// The conversation: `summary`, `tail` and `meta` (errata M6), and members of other programs.
     pub context: Json,
     /// Settings of the conversation.
     pub preferences: Json,
-    /// What is worth keeping across runs: `{"steps": […]}`.
+    /// Steps worth keeping across runs: `{"steps": […]}`.
     pub important_steps: Json,
     /// The newest run.
     pub most_recent_run_id: Option<String>,
-    /// What went wrong with the workflow itself.
+    /// The error of the workflow itself.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Option<Stamp>,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Raised by every change (errata M3); `None` in tables that have no `x_version`.
+    /// Increases with every change (errata M3); `None` in tables without `x_version`.
     pub version: Option<i64>,
-    /// Columns that the document does not have, with their values as text.
+    /// Columns unknown to OpenProse, with their values as text.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,
 }
 
 impl Workflow {
-    /// What its status means; `None` for a word that the document does not have.
+    /// Returns the meaning of its status; `None` if OpenProse does not define the word.
     pub fn known_status(&self) -> Option<WorkflowStatus> {
         WorkflowStatus::parse(&self.status)
     }
@@ -143,49 +144,49 @@ pub struct Turn {
     pub id: String,
     /// The conversation.
     pub workflow_id: String,
-    /// As recorded; [`Turn::known_status`] says what it means.
+    /// The recorded status; see [`Turn::known_status`].
     pub status: String,
     /// The person's message that began it.
     pub user_input: Option<String>,
     /// Whether the engine may ask back (errata M9).
     pub ask_clarifications: Option<bool>,
-    /// What the engine needs to go on; `pending_input` holds the open question.
+    /// Data with which the engine continues; `pending_input` contains the open question.
     pub state: Json,
     /// Its answer.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub final_output: Option<Json>,
-    /// What went wrong.
+    /// The error.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub error: Option<Json>,
-    /// Who works on it (errata M4): a claim.
+    /// Who works on it (errata M4); unverified.
     pub owner: Option<String>,
-    /// When its engine last said that it works.
+    /// Time of the last heartbeat of its engine.
     pub heartbeat: Option<Stamp>,
-    /// When it began.
+    /// Time of creation.
     pub created_at: Option<Stamp>,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Raised by every change (errata M3).
+    /// Increases with every change (errata M3).
     pub version: Option<i64>,
-    /// Columns that the document does not have, with their values as text.
+    /// Columns unknown to OpenProse, with their values as text.
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,
 }
 
 impl Turn {
-    /// What its status means; `None` for a word that the document does not have.
+    /// Returns the meaning of its status; `None` if OpenProse does not define the word.
     pub fn known_status(&self) -> Option<TurnStatus> {
         TurnStatus::parse(&self.status)
     }
 
-    /// When the open question was asked, where that is recorded.
+    /// Returns when the open question was asked, if recorded.
     pub fn asked_at(&self) -> Option<Stamp> {
         let state = self.state.value();
         let at = state.get("pending_input")?.get("asked_at")?.as_str()?;
         Some(Stamp::parse(at))
     }
 
-    /// The open question, where one is recorded.
+    /// Returns the open question, if recorded.
     pub fn question(&self) -> Option<String> {
         let pending = self.state.value().get("pending_input")?.clone();
         match &pending {
@@ -199,28 +200,28 @@ impl Turn {
     }
 }
 
-/// A row of `workflow_events`: one update.
+/// A row of `workflow_events`: one progress report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Event {
-    /// The cursor: later events have larger ones. Never used again.
+    /// The cursor: later events have larger ids. An id is never used again.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub id: i64,
     /// The conversation.
     pub workflow_id: String,
     /// The run that it belongs to, if any (errata M7).
     pub run_id: Option<String>,
-    /// As recorded; one of [`Kind`].
+    /// The recorded kind; one of [`Kind`].
     pub kind: String,
-    /// For people.
+    /// Text for people.
     pub text: String,
-    /// For programs.
+    /// Data for programs.
     #[cfg_attr(feature = "openapi", schema(value_type = Json))]
     pub payload: Option<Json>,
-    /// When it was recorded.
+    /// Time of recording.
     pub created_at: Option<Stamp>,
-    /// Columns that the document does not have, with their values as text.
+    /// Columns unknown to OpenProse, with their values as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "openapi", schema(value_type = Vec<Vec<Option<String>>>))]
     pub extra: Vec<(String, Option<String>)>,

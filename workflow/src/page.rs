@@ -1,5 +1,5 @@
-//! A workflow as a page shows it: what waits for an answer, the conversation, its runs, and all that is kept beside them.
-//! JSON leaves this module as the text that was recorded, so that no number changes on its way to a page.
+//! A workflow as a page shows it: questions that wait for an answer, the conversation, its runs, and other data. JSON
+//! stays the recorded text, so that a page shows every number unchanged.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use super::{Event, Follower, Json, Turn, TurnStatus, Workflow, WorkflowStatus, W
 use prosescope_core::shell;
 use prosescope_core::time::Stamp;
 
-/// Bytes of one text that a page carries; of a longer one its beginning.
+/// Limit for one text of a page, in bytes; a longer text is cut.
 const MOST: usize = 256 << 10;
 
 /// Columns of other programs, with their values as text.
@@ -22,13 +22,13 @@ pub type Extra = Vec<(String, Option<String>)>;
 pub struct Shown {
     /// The text, or its beginning.
     pub text: String,
-    /// Whether the text is JSON, rather than the content of a JSON string or no JSON at all.
+    /// Whether the text is JSON; false for the content of a JSON string and for text that is not JSON.
     pub json: bool,
-    /// Bytes of the whole text, where it is cut.
+    /// Size of the whole text in bytes, if it was cut.
     pub cut_from: Option<u64>,
 }
 
-/// A member of an object. Its name is empty where the column holds something else than an object.
+/// A member of an object. Its name is empty if the column contains a value other than an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Its name.
@@ -40,17 +40,17 @@ pub struct Member {
 /// A message of the conversation, or an important step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Its number, as it was recorded.
+    /// Its number, as recorded.
     pub seq: Option<String>,
-    /// Who said it.
+    /// Its author.
     pub role: Option<String>,
-    /// The run that it belongs to, where that is recorded.
+    /// The run that it belongs to, if recorded.
     pub run: Option<String>,
-    /// The question that it answers, where that is recorded.
+    /// The question that it answers, if recorded.
     pub question: Option<Shown>,
-    /// What was said; `None` where no content is recorded.
+    /// The content, if recorded.
     pub content: Option<Shown>,
-    /// When.
+    /// Time of writing.
     pub at: Option<Stamp>,
     /// Other members.
     pub more: Vec<Member>,
@@ -63,9 +63,9 @@ pub struct Asking {
     pub run: String,
     /// The question; `None` where none is recorded.
     pub question: Option<String>,
-    /// When it was asked.
+    /// Time of asking.
     pub at: Option<Stamp>,
-    /// The command that answers; `None` where the workflow's status does not allow an answer.
+    /// The command that answers; `None` if the workflow's status does not allow an answer.
     pub command: Option<String>,
 }
 
@@ -74,7 +74,7 @@ pub struct Asking {
 pub struct TurnShown {
     /// Its id.
     pub id: String,
-    /// Its status: the document's word where it has one.
+    /// Its status: OpenProse's word if it has one.
     pub status: String,
     /// The message that began it.
     pub input: Option<Shown>,
@@ -82,23 +82,23 @@ pub struct TurnShown {
     pub question: Option<String>,
     /// Its answer.
     pub output: Option<Shown>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<Shown>,
-    /// Whether the engine may ask back.
+    /// Whether the engine may ask questions.
     pub may_ask: Option<bool>,
-    /// What the engine needs to go on.
+    /// Data with which the engine continues.
     pub state: Option<Shown>,
-    /// Who works on it: a claim.
+    /// Who works on it; unverified.
     pub owner: Option<String>,
-    /// When its engine last said that it works.
+    /// Time of the last heartbeat of its engine.
     pub heartbeat: Option<Stamp>,
-    /// When it began.
+    /// Time of creation.
     pub created_at: Option<Stamp>,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Milliseconds from its beginning to its last change, where it ended.
+    /// Milliseconds from its beginning to its last change, if it has ended.
     pub took_ms: Option<i64>,
-    /// Raised by every change.
+    /// Increases with every change.
     pub version: Option<i64>,
     /// Columns of other programs.
     pub extra: Extra,
@@ -111,21 +111,21 @@ pub struct WorkflowPage {
     pub id: String,
     /// Its first message, as one short line.
     pub title: Option<String>,
-    /// Messages, runs and questions, in the order in which they are told.
+    /// Messages, runs and questions, in order of time.
     pub thread: Vec<Part>,
-    /// Its status: the document's word where it has one.
+    /// Its status: OpenProse's word if it has one.
     pub status: String,
-    /// What went wrong with the workflow itself.
+    /// The error of the workflow itself.
     pub error: Option<Shown>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Option<Stamp>,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: Option<Stamp>,
-    /// Raised by every change.
+    /// Increases with every change.
     pub version: Option<i64>,
     /// Runs that wait for a person.
     pub asks: Vec<Asking>,
-    /// The summary of what was said before the messages.
+    /// The summary of the messages before these.
     pub summary: Option<Shown>,
     /// The newest messages, in order.
     pub messages: Vec<Message>,
@@ -133,13 +133,13 @@ pub struct WorkflowPage {
     pub context: Vec<Member>,
     /// Settings of the conversation.
     pub preferences: Vec<Member>,
-    /// What is worth keeping across runs.
+    /// Steps worth keeping across runs.
     pub steps: Vec<Message>,
-    /// What else is kept with the important steps.
+    /// Other members of the column of important steps.
     pub more_steps: Vec<Member>,
     /// Its runs, the oldest first.
     pub runs: Vec<TurnShown>,
-    /// The newest run, by the workflow's own word.
+    /// The newest run, as the workflow records it.
     pub newest_run: Option<String>,
     /// Named followers of its events.
     pub followers: Vec<Follower>,
@@ -152,20 +152,20 @@ pub struct WorkflowPage {
 pub struct EventLine {
     /// Its id: the cursor.
     pub id: i64,
-    /// Its kind: the document's word where it has one.
+    /// Its kind: OpenProse's word if it has one.
     pub kind: String,
     /// The beginning of its text.
     pub text: String,
     /// The run that it belongs to.
     pub run: Option<String>,
-    /// When it was recorded.
+    /// Time of recording.
     pub at: Option<Stamp>,
 }
 
-/// An event with all that is recorded of it.
+/// An event with all recorded data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventShown {
-    /// What a list shows.
+    /// The event as a list shows it.
     pub line: EventLine,
     /// Its text.
     pub text: Shown,
@@ -175,7 +175,7 @@ pub struct EventShown {
     pub extra: Extra,
 }
 
-/// A workflow as a page shows it.
+/// Returns a workflow as a page shows it.
 pub fn page(view: WorkflowView) -> WorkflowPage {
     let WorkflowView {
         workflow,
@@ -210,7 +210,7 @@ pub fn page(view: WorkflowView) -> WorkflowPage {
     }
 }
 
-/// What messages are called in an address: their numbers where no other has the same, else their places.
+/// Returns the keys of messages in addresses: their numbers if unique, else their places.
 pub fn message_keys(messages: &[Message]) -> Vec<String> {
     let mut counts = std::collections::BTreeMap::new();
     for seq in messages.iter().filter_map(|message| message.seq.as_deref()) {
@@ -224,7 +224,7 @@ pub fn message_keys(messages: &[Message]) -> Vec<String> {
     messages.iter().enumerate().map(key).collect()
 }
 
-/// An event as a list shows it.
+/// Returns an event as a list shows it.
 pub fn line(event: &Event) -> EventLine {
     EventLine {
         id: event.id,
@@ -237,7 +237,7 @@ pub fn line(event: &Event) -> EventLine {
     }
 }
 
-/// An event with all that is recorded of it.
+/// Returns an event with all recorded data.
 pub fn event(event: Event) -> EventShown {
     EventShown {
         line: line(&event),
@@ -247,7 +247,7 @@ pub fn event(event: Event) -> EventShown {
     }
 }
 
-/// The document's word for a status in another case, else the status as it was recorded.
+/// Returns OpenProse's word for a status in any case, else the recorded status.
 pub fn status_word(status: &str) -> String {
     word(status, |text| {
         let workflow = WorkflowStatus::parse(text).map(WorkflowStatus::word);
@@ -259,7 +259,7 @@ fn word(recorded: &str, known: impl Fn(&str) -> Option<&'static str>) -> String 
     known(recorded).map_or_else(|| recorded.to_owned(), str::to_owned)
 }
 
-/// The runs that wait, and how each is answered. `--run` is needed only where several wait (errata M5).
+/// Returns the waiting runs, each with the command that answers it. `--run` is added only if several wait (errata M5).
 fn asks(workflow: &Workflow, runs: &[Turn]) -> Vec<Asking> {
     let waits = |turn: &&Turn| turn.known_status() == Some(TurnStatus::WaitingForInput);
     let several = runs.iter().filter(waits).count() > 1;
@@ -289,7 +289,7 @@ fn turn(turn: Turn) -> TurnShown {
     let times = millis(&turn.created_at).zip(millis(&turn.updated_at));
     let took = times.map(|(from, to)| to.saturating_sub(from));
     TurnShown {
-        // A row that was written at once says nothing of how long it took.
+        // A row that was written only once does not show a duration.
         took_ms: took.filter(|ms| has_ended && *ms > 0),
         question: turn.question(),
         status: word(&turn.status, |text| {
@@ -310,7 +310,7 @@ fn turn(turn: Turn) -> TurnShown {
     }
 }
 
-/// Summary, messages and the other members of a context. A tail that is no list stays among the others.
+/// Splits a context into summary, messages and other members. A `tail` that is not a list stays among the others.
 fn conversation(context: &Json) -> (Option<Shown>, Vec<Message>, Vec<Member>) {
     let Some(mut found) = context.members() else {
         return (None, Vec::new(), members(context));
@@ -342,7 +342,7 @@ fn message(raw: &RawValue) -> Message {
     })
 }
 
-/// What was said, and when; what has no members is the content. `known` takes the members that it knows.
+/// Parses a message; a value without members becomes the content. `known` removes the members that it uses.
 fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message {
     let Ok(mut found) = serde_json::from_str::<Members>(raw.get()) else {
         return Message {
@@ -358,7 +358,7 @@ fn said(raw: &RawValue, known: impl FnOnce(&mut Members) -> Message) -> Message 
     }
 }
 
-/// A member that is a text; any other is left among the others.
+/// Takes a text member out of the set; a member of another type stays.
 fn taken(found: &mut Members, name: &str) -> Option<String> {
     let text = serde_json::from_str(found.get(name)?.get()).ok();
     if text.is_some() {
@@ -371,7 +371,7 @@ fn text(raw: Box<RawValue>) -> String {
     of_raw(&raw).text
 }
 
-/// Important steps: a list, or the member `steps` of an object. What is neither is kept as it is.
+/// Parses important steps: a list, or the member `steps` of an object. Any other value is kept as it is.
 fn steps(json: &Json) -> (Vec<Message>, Vec<Member>) {
     let list = |text: &str| serde_json::from_str::<Vec<Box<RawValue>>>(text).ok();
     if let Some(found) = list(json.as_str()) {
@@ -399,7 +399,7 @@ fn step(raw: &RawValue) -> Message {
     })
 }
 
-/// The members of a column; one without a name where it holds something else than an object or null.
+/// Returns the members of a column; one member without a name if the column contains neither an object nor null.
 fn members(json: &Json) -> Vec<Member> {
     match json.members() {
         Some(found) => of_members(found),
@@ -427,7 +427,7 @@ fn of_raw(raw: &RawValue) -> Shown {
     of_text(raw.get())
 }
 
-/// The content of a JSON string, else the JSON itself.
+/// Returns the content of a JSON string, else the JSON itself.
 fn of_text(json: &str) -> Shown {
     match serde_json::from_str::<String>(json) {
         Ok(text) => plain(&text),

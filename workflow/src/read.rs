@@ -1,4 +1,4 @@
-//! Lists and pages of workflows.
+//! Reads workflows for lists and pages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -11,21 +11,21 @@ use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::{Fault, WriteError};
 
-/// Which workflows are listed.
+/// The conditions and the length of a list of workflows.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// Of this status.
+    /// Only workflows with this status.
     pub status: Option<WorkflowStatus>,
-    /// Of which a run waits for input.
+    /// Only workflows with a run that waits for input.
     pub waiting: bool,
-    /// At most so many; 0 for as many as usual.
+    /// Most workflows to list; 0 means the default.
     pub limit: u32,
 }
 
-/// Workflows of a list unless it says otherwise.
+/// Number of workflows in a list by default.
 const PAGE: u32 = 50;
 
-/// Characters of a text that a list shows.
+/// Limit for a text in a list, in characters.
 const SHORT: usize = 200;
 
 /// The newest workflows.
@@ -46,7 +46,7 @@ pub struct WorkflowList {
 pub struct WorkflowSummary {
     /// Its id.
     pub id: String,
-    /// As recorded.
+    /// The recorded status.
     pub status: String,
     /// The newest run.
     pub run_id: Option<String>,
@@ -54,15 +54,15 @@ pub struct WorkflowSummary {
     pub run_status: Option<String>,
     /// The beginning of the person's message of the newest run.
     pub input: Option<String>,
-    /// The beginning of the open question, where a run waits.
+    /// The beginning of the open question, if a run waits.
     pub question: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Option<Stamp>,
-    /// When it changed last.
+    /// Time of the last change.
     pub updated_at: Option<Stamp>,
 }
 
-/// A workflow with its runs. It is read from JSON text alone.
+/// A workflow with its runs. Deserializes only from JSON text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for WorkflowView {
             runs: Vec<Turn>,
             followers: Vec<Follower>,
         }
-        // serde's own way for flattened members goes through values, where JSON does not stay as it was written.
+        // serde's default for flattened members goes through values, which would change numbers.
         let raw = Box::<RawValue>::deserialize(from)?;
         let wrong = serde::de::Error::custom::<serde_json::Error>;
         let Rest { runs, followers } = serde_json::from_str(raw.get()).map_err(wrong)?;
@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for WorkflowView {
     }
 }
 
-/// A run that is `running` and does not say that it is worked on (errata M4).
+/// A run with status `running` but without a recent heartbeat (errata M4).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -104,13 +104,13 @@ pub struct StuckRun {
     pub workflow_id: String,
     /// The run.
     pub run_id: String,
-    /// Who works on it, by its own claim; unknown of runs of other programs.
+    /// Who works on it; unverified, and unknown for runs of other programs.
     pub owner: Option<String>,
     /// Its last heartbeat.
     pub heartbeat: Option<Stamp>,
-    /// Its last sign of life: the heartbeat, or its last change.
+    /// Its last activity: the heartbeat, or its last change.
     pub last_sign: Option<Stamp>,
-    /// Milliseconds since then; `None` where no time is recorded.
+    /// Milliseconds since the last activity; `None` if no time is recorded.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub silent_ms: Option<i64>,
 }
@@ -126,7 +126,7 @@ pub(super) const SUMMARY: &[&str] = &[
 pub(super) const NEWEST: &[(&str, bool)] =
     &[("updated_at", true), ("created_at", true), ("id", true)];
 
-/// Lists workflows.
+/// Returns the newest workflows.
 ///
 /// # Errors
 /// The fault of the store.
@@ -162,7 +162,8 @@ pub fn list(rows: &dyn Rows, wanted: &Wanted) -> Result<WorkflowList, Fault> {
     })
 }
 
-/// The lines of workflows, with what their newest runs say. Runs are asked for in parts: a guarded connection takes 64 values.
+/// Returns the list entries of workflows, with the facts of their newest runs. Runs are read in parts, because a
+/// guarded connection accepts 64 values.
 pub(super) fn summarised(rows: &dyn Rows, found: &[Row]) -> Result<Vec<WorkflowSummary>, Fault> {
     let mut lines = Vec::with_capacity(found.len());
     for some in found.chunks(AT_ONCE) {
@@ -198,7 +199,7 @@ pub(super) fn short(text: &str) -> String {
     text.chars().take(SHORT).collect()
 }
 
-/// A workflow with its runs; `None` when there is none with this id.
+/// Returns a workflow with its runs; `None` if the id does not exist.
 ///
 /// # Errors
 /// The fault of the store.
@@ -217,7 +218,7 @@ pub fn show(rows: &dyn Rows, id: &str) -> Result<Option<WorkflowView>, Fault> {
     }))
 }
 
-/// A run; `None` when there is none with this id.
+/// Returns a run; `None` if the id does not exist.
 ///
 /// # Errors
 /// The fault of the store.
@@ -226,7 +227,7 @@ pub fn run(rows: &dyn Rows, id: &str) -> Result<Option<Turn>, Fault> {
     Ok(found.first().map(Turn::of_row))
 }
 
-/// Runs that are `running` and have given no sign of life for so many milliseconds, the longest silent first.
+/// Returns runs with status `running` and without activity for `silent` milliseconds, the longest silent first.
 ///
 /// # Errors
 /// The fault of the store.
@@ -252,7 +253,7 @@ pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fa
             .as_ref()
             .and_then(Stamp::millis)
             .map(|at| now.saturating_sub(at));
-        // A run without any time may be stuck or not: it is shown.
+        // A run without a recorded time may be stuck, so it is included.
         silent_ms.is_none_or(|ms| ms >= silent).then_some(StuckRun {
             workflow_id: turn.workflow_id,
             run_id: turn.id,
@@ -267,15 +268,15 @@ pub fn stuck(rows: &dyn Rows, silent: i64, now: i64) -> Result<Vec<StuckRun>, Fa
     Ok(stuck)
 }
 
-/// The id of the workflow that a name means: an id, the unique beginning of one, or `latest`.
+/// Returns the id of the workflow that a name means: an id, a unique prefix of one, or `latest`.
 ///
 /// # Errors
-/// [`WriteError::NotFound`], a refusal where several ids begin so, the store's fault.
+/// [`WriteError::NotFound`]; a refusal if several ids have the prefix; the store's fault.
 pub fn find_workflow(rows: &dyn Rows, name: &str) -> Result<String, WriteError> {
     find(rows, Table::Workflows, name, || no_workflow(name))
 }
 
-/// The id of the run that a name means.
+/// Returns the id of the run that a name means.
 ///
 /// # Errors
 /// See [`find_workflow`].

@@ -1,11 +1,12 @@
-//! What commands ask before they plan: is there such a workflow or run, and do the tables of the lifecycle allow it.
+//! Checks that every command makes before planning: does the workflow or run exist, and does the lifecycle allow the
+//! action?
 
 use super::lifecycle::{Action, Allowed, allowed_by_run, allowed_by_workflow};
 use super::tables::{Facts, Plan};
 use super::{Turn, TurnStatus, Workflow, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// What is told without a change.
+/// Returns a plan without changes.
 pub(super) fn told<D>(done: D) -> Plan<D> {
     Plan {
         changes: Vec::new(),
@@ -13,7 +14,7 @@ pub(super) fn told<D>(done: D) -> Plan<D> {
     }
 }
 
-/// The workflow, where its status allows an action.
+/// Returns the workflow, if its status allows an action.
 pub(super) fn workflow<'a>(
     facts: &'a dyn Facts,
     id: &str,
@@ -24,14 +25,14 @@ pub(super) fn workflow<'a>(
     Ok(workflow)
 }
 
-/// A run with its workflow.
+/// Returns a run with its workflow.
 pub(super) fn turn<'a>(facts: &'a dyn Facts, id: &str) -> Result<(&'a Workflow, Turn), WriteError> {
     let workflow = facts.workflow().ok_or_else(|| no_run(id))?;
     let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
     Ok((workflow, turn))
 }
 
-/// Refuses what the workflow's status does not allow; returns whether it is so already.
+/// Refuses an action that the workflow's status does not allow; returns whether the status is already the wanted one.
 pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, WriteError> {
     let Some(status) = workflow.known_status() else {
         return Err(WriteError::refused(
@@ -65,8 +66,8 @@ pub(super) fn allowed(action: Action, workflow: &Workflow) -> Result<bool, Write
     }
 }
 
-/// Refuses what the run's status does not allow; returns whether it is so already. `same` says whether the caller says what
-/// the run says already.
+/// Refuses an action that the run's status does not allow; returns whether the status is already the wanted one. `same`
+/// is whether the new content equals the recorded content.
 pub(super) fn may(action: Action, turn: &Turn, same: bool) -> Result<bool, WriteError> {
     let Some(status) = turn.known_status() else {
         return Err(WriteError::refused(
@@ -113,7 +114,7 @@ pub(super) fn no_run(id: &str) -> WriteError {
     )
 }
 
-/// Whether both are one id: some databases keep UUIDs without dashes.
+/// Returns whether two ids are equal; some databases store UUIDs without dashes.
 pub(super) fn is_id(a: &str, b: &str) -> bool {
     let plain = |id: &str| id.replace('-', "").to_ascii_lowercase();
     plain(a) == plain(b)

@@ -1,4 +1,4 @@
-//! Looks for a text in all of a workflow, step by step: what its page shows first, then its events.
+//! Searches all texts of a workflow, step by step: first the page's contents, then the events.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,30 @@ use super::{Rows, events_from};
 use prosescope_core::session::search::Needle;
 use prosescope_core::write::Fault;
 
-/// Lines of a kind that are listed, and of one text.
+/// Limit for the listed hits of one kind; a second limit counts for one text.
 const HITS: usize = 50;
 const HITS_OF_TEXT: usize = 5;
 
-/// Events that one step reads.
+/// Number of events that one step reads.
 const EVENTS: u32 = 500;
 
-/// What is searched, by kind.
+/// The kinds of text that are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
-    /// Messages, and the summary of those before.
+    /// Messages, and the summary of older ones.
     Messages,
-    /// Questions: those that wait, and those that were answered.
+    /// Questions, waiting or answered.
     Questions,
-    /// Runs: what they were given, their outputs, errors and states.
+    /// Runs: inputs, outputs, errors and states.
     Runs,
     /// Events: their texts and payloads.
     Events,
-    /// What is kept beside the conversation.
+    /// Other data: preferences, important steps, context members.
     Data,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Kind; 5] = [
         Kind::Messages,
         Kind::Questions,
@@ -40,7 +40,7 @@ impl Kind {
         Kind::Data,
     ];
 
-    /// Its name for a person.
+    /// Returns the heading for people.
     pub fn title(self) -> &'static str {
         match self {
             Kind::Messages => "Messages",
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// Where something stands.
+/// The target of a hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum To {
     /// The thread.
@@ -63,16 +63,16 @@ pub enum To {
     Run(String),
     /// An event.
     Event(i64),
-    /// What is kept beside the conversation.
+    /// Other data of the workflow.
     Data,
 }
 
 /// A line that matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Where it is, in words.
+    /// The place in words.
     pub place: String,
-    /// Where it is.
+    /// The target to open.
     pub to: To,
     /// The line of the text, from 1.
     pub line: u64,
@@ -93,16 +93,16 @@ pub struct Group {
     pub more: u64,
 }
 
-/// What was found so far.
+/// The results so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// By kind; kinds without a hit are left out.
     pub groups: Vec<Group>,
     /// Events that were read.
     pub events: u64,
-    /// Whether the search came to its end.
+    /// Whether the search has ended.
     pub done: bool,
-    /// Long texts that were looked through in their beginning alone.
+    /// Number of long texts of which only the beginning was searched.
     pub cut: u64,
 }
 
@@ -110,15 +110,15 @@ pub struct Found {
 pub struct Search {
     needle: Needle,
     workflow: String,
-    /// What is looked through by the next step.
+    /// The page to search in the next step.
     page: Option<WorkflowPage>,
-    /// The event to go on from.
+    /// The id of the next event to read.
     next: i64,
     found: Found,
 }
 
 impl Search {
-    /// Prepares a search; nothing is looked through yet.
+    /// Prepares a search without reading anything yet.
     pub fn new(needle: &Needle, page: WorkflowPage) -> Search {
         Search {
             needle: needle.clone(),
@@ -129,12 +129,12 @@ impl Search {
         }
     }
 
-    /// What was found so far.
+    /// Returns the results so far.
     pub fn found(&self) -> &Found {
         &self.found
     }
 
-    /// Goes on by one step.
+    /// Searches one more step.
     ///
     /// # Errors
     /// The fault of the store.
@@ -252,7 +252,7 @@ impl Search {
         }
     }
 
-    /// A value and its name.
+    /// Searches a value and its name.
     fn named(&mut self, kind: Kind, place: &str, to: &To, name: &str, value: &Shown) {
         let place = match name {
             "" => place.to_owned(),

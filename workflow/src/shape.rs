@@ -1,4 +1,4 @@
-//! The tables as they were found, ours or another program's, and the statements for them.
+//! The tables that a database contains, ours or another program's, and the SQL statements for them.
 
 use super::tables::{Change, Filter, Op, Select, Table, Value};
 use super::{Kind, Row, Turn, TurnStatus, Workflow, WorkflowStatus};
@@ -10,47 +10,47 @@ use prosescope_core::write::Fault;
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// Its type, as the database writes it.
+    /// Its type, in the database's spelling.
     pub of: String,
-    /// The words that it takes, where its type is an enum.
+    /// The allowed words, if its type is an enum.
     pub labels: Vec<String>,
 }
 
 /// A table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TableShape {
-    /// As a statement names it, quoted.
+    /// Its quoted name for statements.
     pub name: String,
     /// Its columns, in their order.
     pub columns: Vec<Column>,
 }
 
 impl TableShape {
-    /// A column, by its name.
+    /// Returns a column by its name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 }
 
-/// The tables of workflows.
+/// The workflow tables of a database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Those that are there.
+    /// The tables that exist.
     pub tables: Vec<(Table, TableShape)>,
 }
 
-/// Why tables cannot be used.
+/// The reason why the tables cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// There are none.
+    /// No table exists.
     Empty,
-    /// One is missing.
+    /// A table is missing.
     NoTable(Table),
     /// A column is missing.
     NoColumn(Table, &'static str),
 }
 
-/// What each table must have; all else may be missing.
+/// The required columns of each table; all others are optional.
 const NEEDED: &[(Table, &[&str])] = &[
     (Table::Workflows, &["id", "status"]),
     (Table::Runs, &["id", "workflow_id", "status"]),
@@ -58,23 +58,23 @@ const NEEDED: &[(Table, &[&str])] = &[
 ];
 
 impl Shape {
-    /// A table, where it is there.
+    /// Returns a table, if it exists.
     pub fn table(&self, table: Table) -> Option<&TableShape> {
         let found = self.tables.iter().find(|(known, _)| *known == table);
         found.map(|(_, shape)| shape)
     }
 
-    /// Whether a table has a column.
+    /// Returns whether a table has a column.
     pub fn has(&self, table: Table, column: &str) -> bool {
         self.table(table)
             .is_some_and(|table| table.column(column).is_some())
     }
 
-    /// Learns in which case a table of another program writes its words: SQLAlchemy keeps an enum in a text as the name of its
-    /// member. `select` reads rows.
+    /// Finds out in which case a table of another program writes its words: SQLAlchemy stores an enum in a text column
+    /// as the name of its member. `select` reads rows.
     ///
     /// # Errors
-    /// What `select` says.
+    /// The error of `select`.
     pub fn learn(
         &mut self,
         select: &mut dyn FnMut(&Select<'_>) -> Result<Vec<Row>, Fault>,
@@ -87,7 +87,7 @@ impl Shape {
             let found = self.tables.iter_mut().find(|(known, _)| *known == table);
             let columns = found.map(|(_, found)| found.columns.iter_mut());
             let column = columns.and_then(|mut all| all.find(|column| column.name == name));
-            // An enum or a CHECK has said its words already.
+            // An enum type or a CHECK already lists the words.
             let Some(column) = column.filter(|column| column.labels.is_empty()) else {
                 continue;
             };
@@ -104,10 +104,10 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether the tables can be used.
+    /// Checks that all required tables and columns exist.
     ///
     /// # Errors
-    /// What is missing.
+    /// The missing table or column.
     pub fn fits(&self) -> Result<(), Unfit> {
         if self
             .tables
@@ -140,34 +140,35 @@ impl std::fmt::Display for Unfit {
     }
 }
 
-/// What two databases write differently.
+/// The differences between the two databases in SQL.
 pub trait Dialect {
-    /// What reads a column as text.
+    /// Returns the expression that reads a column as text.
     fn read(&self, column: &Column) -> String;
-    /// The place of the n-th value (from 1), for a column.
+    /// Returns the placeholder of the n-th value (from 1), for a column.
     fn place(&self, n: usize, column: &Column) -> String;
-    /// A value as it is bound.
+    /// Returns a value as it is bound.
     fn value(&self, value: &Value, column: &Column) -> Value;
 }
 
-/// A name as a statement has it.
+/// Returns a name quoted for a statement.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A statement with its values.
+/// An SQL statement with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// Its text.
+    /// The SQL text.
     pub sql: String,
-    /// What is bound, in order.
+    /// The bound values, in order.
     pub values: Vec<Value>,
-    /// The columns that it answers.
+    /// The columns of the result.
     pub columns: Vec<String>,
 }
 
 impl Shape {
-    /// The statement for rows; `None` when there is no such table, or a column of a condition is missing: nothing is found.
+    /// Returns the statement that selects rows; `None` if the table or a column of a condition is missing, so that no
+    /// row can match.
     pub fn select(&self, wanted: &Select<'_>, dialect: &dyn Dialect) -> Option<Statement> {
         let table = self.table(wanted.table)?;
         let columns: Vec<&Column> = match wanted.columns {
@@ -181,7 +182,7 @@ impl Shape {
         let order = wanted.order.iter().filter_map(|(name, down)| {
             let column = table.column(name)?;
             let way = if *down { " DESC" } else { "" };
-            // With its table: a bare name would be the answer's column, which is text.
+            // Includes the table: a bare name would mean the column of the result, which is text.
             Some(format!("{}.{}{way}", table.name, quoted(&column.name)))
         });
         let order: Vec<String> = order.collect();
@@ -199,7 +200,7 @@ impl Shape {
         })
     }
 
-    /// The statement for a change; `None` when the table is not there. Events answer their id.
+    /// Returns the statement for a change; `None` if the table does not exist. A statement for an event returns its id.
     pub fn change(&self, change: &Change, dialect: &dyn Dialect) -> Option<Statement> {
         let table = self.table(change.table)?;
         let known = change.values.iter();
@@ -256,7 +257,7 @@ impl Shape {
         })
     }
 
-    /// The statement that removes rows.
+    /// Returns the statement that removes rows.
     pub fn remove(
         &self,
         table: Table,
@@ -299,7 +300,7 @@ fn conditions(
                 format!("{name} IN ({})", places.join(", "))
             }
             Op::Begins(text) => {
-                // Ids are hexadecimal: no character of them is a wildcard.
+                // Ids are hexadecimal, so wildcard characters can be removed.
                 let text = text.replace(['%', '_', '\\', '\''], "");
                 format!("{} LIKE '{text}%'", dialect.read(column))
             }
@@ -311,7 +312,7 @@ fn conditions(
     })
 }
 
-/// The word of an enum as a column takes it: SQLAlchemy's enums have the names of their members.
+/// Returns the word of an enum in the case that a column accepts: SQLAlchemy's enums use the names of their members.
 pub fn label(word: &str, column: &Column) -> String {
     let known = column
         .labels
@@ -320,7 +321,7 @@ pub fn label(word: &str, column: &Column) -> String {
     known.cloned().unwrap_or_else(|| word.to_owned())
 }
 
-/// A time as databases take it: UTC, six digits of a second (SQLAlchemy reads the digits as microseconds).
+/// Returns a time for databases: UTC, six digits after the second (SQLAlchemy reads these digits as microseconds).
 pub fn time_text(ms: i64) -> String {
     let text = Stamp::At(ms.div_euclid(1000).saturating_mul(1000)).to_string();
     let text = text.trim_end_matches('Z').replace('T', " ");
@@ -393,7 +394,7 @@ fn extra(row: &Row, known: &[&str]) -> Vec<(String, Option<String>)> {
 }
 
 impl Workflow {
-    /// What a row holds.
+    /// Reads a workflow from a row.
     pub fn of_row(row: &Row) -> Workflow {
         Workflow {
             id: text(row, "id"),
@@ -412,7 +413,7 @@ impl Workflow {
 }
 
 impl Turn {
-    /// What a row holds.
+    /// Reads a run from a row.
     pub fn of_row(row: &Row) -> Turn {
         let truth = |text: &str| match text {
             "1" | "t" | "true" => Some(true),
@@ -437,14 +438,14 @@ impl Turn {
         }
     }
 
-    /// Whether it is open, by its status.
+    /// Returns whether its status is open.
     pub fn is_open(&self) -> bool {
         self.known_status().is_some_and(TurnStatus::is_open)
     }
 }
 
 impl super::Event {
-    /// What a row holds.
+    /// Reads an event from a row.
     pub fn of_row(row: &Row) -> super::Event {
         super::Event {
             id: row

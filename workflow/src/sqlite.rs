@@ -1,5 +1,5 @@
-//! The tables of workflows in SQLite, through a connection that the shell opened: ours (`.prose/workflows.db`), or another
-//! program's.
+//! Workflow tables in SQLite, through a connection that the shell opened: our file (`.prose/workflows.db`), or a
+//! database of another program.
 
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
@@ -15,10 +15,10 @@ use prosescope_core::database::Limits;
 use prosescope_core::source::SourceError;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
 
-/// Bytes of a cell that is shown of a column that we do not know.
+/// Limit for a value of an unknown column, in bytes.
 const SHOWN: usize = 64 << 10;
 
-/// Tables in SQLite.
+/// Workflow tables in SQLite.
 #[derive(Debug)]
 pub struct SqliteTables {
     conn: Connection,
@@ -27,7 +27,8 @@ pub struct SqliteTables {
 }
 
 impl SqliteTables {
-    /// Looks which tables there are. The connection is guarded by the shell (see [`prosescope_core::sqlite::guard`]).
+    /// Discovers the existing tables. The shell must have guarded the connection (see
+    /// [`prosescope_core::sqlite::guard`]).
     ///
     /// # Errors
     /// The fault of the database.
@@ -42,10 +43,10 @@ impl SqliteTables {
         Ok(tables)
     }
 
-    /// What [`Source`](prosescope_core::source::Source)s open: the tables of workflows in a database that is read.
+    /// Opens the workflow tables of a database read-only, for [`Source`](prosescope_core::source::Source)s.
     ///
     /// # Errors
-    /// See [`guard()`]; the path is named as the source names it.
+    /// See [`guard()`]; the error names the path in the source's form.
     pub fn of_source(
         mut conn: Connection,
         path: &str,
@@ -61,7 +62,7 @@ impl SqliteTables {
         })
     }
 
-    /// Makes the tables that are missing, and looks again.
+    /// Creates the missing tables and discovers them again.
     ///
     /// # Errors
     /// The fault of the database.
@@ -89,10 +90,10 @@ impl SqliteTables {
         Ok(())
     }
 
-    /// Runs some work in one immediate transaction: all of it is recorded, or nothing.
+    /// Calls a function inside one immediate transaction: everything is recorded, or nothing.
     ///
     /// # Errors
-    /// What the work said, or the fault of the database.
+    /// The error of the function, or the fault of the database.
     pub fn immediate<T, E: From<Fault>>(
         &mut self,
         work: impl FnOnce(&mut SqliteTables) -> Result<T, E>,
@@ -104,16 +105,17 @@ impl SqliteTables {
             Ok(done)
         });
         if done.is_err() && !self.conn.is_autocommit() {
-            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
+            // A failing ROLLBACK is ignored: the journal undoes the transaction on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
         done
     }
 
-    /// Asks `work` what to change and applies it, in the transaction that the shell began and ends. Returns the ids of events.
+    /// Calls `work` for the changes and applies them, inside the transaction that the shell began and ends. Returns the
+    /// ids of new events.
     ///
     /// # Errors
-    /// What `work` said, or the fault of the database.
+    /// The error of `work`, or the fault of the database.
     pub fn apply(&self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError> {
         let workflow = match target {
             Target::New => None,
@@ -157,7 +159,7 @@ impl SqliteTables {
         Ok(ids)
     }
 
-    /// Removes rows of events.
+    /// Removes events; returns their number.
     ///
     /// # Errors
     /// The fault of the database.
@@ -168,7 +170,7 @@ impl SqliteTables {
         Ok(self.conn.changes())
     }
 
-    /// Notes how far a follower has read: never less far than before.
+    /// Stores the cursor of a follower; a cursor never goes back.
     ///
     /// # Errors
     /// The fault of the database.
@@ -187,10 +189,10 @@ impl SqliteTables {
         noted.and_then(|noted| noted).map(|_| ()).map_err(fault)
     }
 
-    /// Returns the newest id that AUTOINCREMENT gave to an event; `None` where the table's ids are not counted so.
+    /// Returns the newest id that AUTOINCREMENT assigned to an event; `None` if the table does not use AUTOINCREMENT.
     fn counted(&self) -> Result<Option<i64>, Fault> {
         let name = Table::Events.name();
-        // SQLite makes `sqlite_sequence` with the first table that has AUTOINCREMENT: the second statement needs it.
+        // SQLite creates `sqlite_sequence` with the first AUTOINCREMENT table; the second statement needs that table.
         let counts = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
         let counts: i64 = self
             .conn
@@ -210,7 +212,7 @@ impl SqliteTables {
     }
 
     fn run(&self, statement: &Statement) -> Result<Vec<Row>, Fault> {
-        // Reading asks for no column that the schema computes.
+        // Reading never selects a computed column.
         if statement.sql.starts_with("SELECT") {
             return self.rows(statement);
         }
@@ -250,7 +252,7 @@ impl Rows for SqliteTables {
     }
 
     fn barrier(&self) -> Result<Barrier, Fault> {
-        // Writers take turns: ids are in the order of commits.
+        // SQLite has one writer at a time, so ids are in the order of commits.
         let newest = Select::of(Table::Events)
             .columns(&["id"])
             .order(&[("id", true)])
@@ -289,7 +291,7 @@ impl Facts for SqliteFacts<'_> {
     }
 }
 
-/// How SQLite writes it.
+/// The SQL dialect of SQLite.
 struct Sqlite;
 
 impl Dialect for Sqlite {
@@ -306,7 +308,7 @@ impl Dialect for Sqlite {
             Value::Word(word) => Value::Text(label(word, column)),
             Value::Time(ms) => Value::Text(time_text(*ms)),
             Value::Json(json) => Value::Text(json.as_str().to_owned()),
-            // SQLAlchemy keeps UUIDs as CHAR(32), without dashes.
+            // SQLAlchemy stores UUIDs as CHAR(32), without dashes.
             Value::Text(id) if column.of.eq_ignore_ascii_case("CHAR(32)") && id.len() == 36 => {
                 Value::Text(id.replace('-', ""))
             }
@@ -342,7 +344,7 @@ fn text(cell: ValueRef<'_>) -> Option<String> {
     }
 }
 
-/// Looks which of the tables are there. A view is none: nothing of another program's schema is run.
+/// Discovers the workflow tables. Views are skipped, so that no SQL of another program's schema runs.
 fn discover(conn: &Connection) -> Result<Shape, Fault> {
     let mut shape = Shape::default();
     for table in [
@@ -389,7 +391,7 @@ fn missing(table: Table) -> Fault {
     .hint("`prosescope workflow setup --apply` makes it")
 }
 
-/// A fault of the database, whose path the shell adds.
+/// Returns a fault of the database; the shell adds the path.
 fn fault(error: rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let kind = match error.sqlite_error_code() {

@@ -9,26 +9,26 @@ use super::tables::{Change, Command, Facts, Plan, Select, Table, Target, Value};
 use super::{Json, Turn, TurnStatus, WorkflowStatus};
 use prosescope_core::write::WriteError;
 
-/// Begins a run, and a workflow with it where none is named.
+/// Begins a run; also creates a workflow if none is named.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Start {
-    /// The workflow to go on with.
+    /// The workflow to continue.
     pub workflow: Option<String>,
-    /// The id of a new workflow, where none is named.
+    /// The id of a new workflow, if none is named.
     #[serde(skip)]
     pub new_workflow: String,
-    /// The id of the new run. The same command again, with the same id and input, is told and changes nothing.
+    /// The id of the new run. Repeating the command with the same id and input changes nothing.
     pub run: String,
     /// The person's message.
     pub input: String,
-    /// Whether the engine may not ask back (errata M9).
+    /// Whether the engine must not ask questions (errata M9).
     pub no_clarifications: bool,
-    /// Whether another run of the workflow may be open.
+    /// Whether the workflow may already have an open run.
     pub parallel: bool,
     /// Who works on it.
     pub owner: Option<String>,
-    /// Messages that the context keeps; 0 for as many as usual.
+    /// Number of messages that the context keeps; 0 means the default.
     pub tail: u32,
 }
 
@@ -41,14 +41,14 @@ pub struct Started {
     pub workflow_id: String,
     /// The run.
     pub run_id: String,
-    /// Whether the workflow was made.
+    /// Whether the workflow was created.
     pub created: bool,
     /// The number of the person's message in the context.
     #[cfg_attr(feature = "typescript", ts(type = "number"))]
     pub seq: i64,
-    /// Messages that were dropped from the context and were in no summary.
+    /// Number of messages dropped from the context that no summary covers.
     pub dropped: u32,
-    /// It had begun before: nothing was changed.
+    /// Whether the run had already begun, so that nothing was changed.
     pub already: bool,
 }
 

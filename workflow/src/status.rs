@@ -1,4 +1,4 @@
-//! Commands on the status of a workflow: pause, resume, error, cancel; and the end of a run with its error.
+//! Commands on the status of a workflow (pause, resume, error, cancel), and the end of a run with its error.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,14 @@ use super::turns::Turned;
 use super::{Json, Kind, TurnStatus, WorkflowStatus, context};
 use prosescope_core::write::WriteError;
 
-/// Pauses or resumes a workflow, or says that it went wrong.
+/// Pauses or resumes a workflow, or records that it failed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Move {
-    /// It takes no new runs.
+    /// Pauses: the workflow accepts no new runs.
     Pause(String),
-    /// It takes runs again; its error is kept as an event.
+    /// Resumes: the workflow accepts runs again; its error is kept as an event.
     Resume(String),
-    /// It went wrong, with this payload.
+    /// Records an error, with this payload.
     Error(String, Json),
 }
 
@@ -31,7 +31,7 @@ pub struct Moved {
     pub status: String,
     /// Runs that were cancelled with it.
     pub cancelled_runs: Vec<String>,
-    /// It was so before: nothing was changed.
+    /// Whether the status was already the same, so that nothing was changed.
     pub already: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Cancel {
     /// The workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The run, when the workflow is to stay.
+    /// The run, if only this run is cancelled.
     #[serde(default)]
     pub run: Option<String>,
 }
@@ -158,7 +158,7 @@ impl Command for Cancel {
 pub struct Fail {
     /// The run.
     pub run: String,
-    /// What went wrong.
+    /// The error.
     pub error: Json,
 }
 
@@ -198,9 +198,9 @@ fn moved(id: &str, status: WorkflowStatus) -> Moved {
     }
 }
 
-/// What an error is recorded as: JSON as it is, any other text as the message of an object.
+/// Conversion of an error: JSON stays as it is; any other text becomes the message of an object.
 impl Json {
-    /// Takes JSON, or makes `{"message": TEXT}` of any other text.
+    /// Returns the text if it is JSON, else `{"message": TEXT}`.
     pub fn of_message(text: &str) -> Json {
         Json::parse(text)
             .ok()

@@ -1,4 +1,4 @@
-//! What a store of workflows does: rows out, changes in. It knows no rule.
+//! The interface of a workflow store: rows out, changes in. Stores contain no rules.
 
 use super::shape::Shape;
 use super::{Json, Turn, TurnStatus, Workflow};
@@ -13,12 +13,12 @@ pub enum Table {
     Runs,
     /// `workflow_events`.
     Events,
-    /// `x_workflow_followers`: ours, what named followers have read.
+    /// `x_workflow_followers`: our table with the cursors of named followers.
     Followers,
 }
 
 impl Table {
-    /// As the document names it.
+    /// Returns OpenProse's name of the table.
     pub fn name(self) -> &'static str {
         match self {
             Table::Workflows => "workflows",
@@ -29,7 +29,7 @@ impl Table {
     }
 }
 
-/// What goes into a column, or what a column is compared with.
+/// A value that is written to a column or compared with it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// NULL.
@@ -40,7 +40,7 @@ pub enum Value {
     Word(&'static str),
     /// JSON.
     Json(Json),
-    /// A truth.
+    /// A truth value.
     Bool(bool),
     /// A number.
     Int(i64),
@@ -60,20 +60,20 @@ impl From<Option<String>> for Value {
     }
 }
 
-/// How a column is compared.
+/// A comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Op {
-    /// It is this.
+    /// Equals the value.
     Is(Value),
-    /// It is one of these.
+    /// Equals one of the values.
     In(Vec<Value>),
-    /// It is larger.
+    /// Is larger than the value.
     Above(Value),
-    /// It is at most this.
+    /// Is at most the value.
     UpTo(Value),
-    /// It begins with this text.
+    /// Begins with the text.
     Begins(String),
-    /// It is NULL.
+    /// Is NULL.
     Missing,
 }
 
@@ -82,27 +82,27 @@ pub enum Op {
 pub struct Filter {
     /// The column.
     pub column: &'static str,
-    /// How it is compared.
+    /// The comparison.
     pub op: Op,
 }
 
-/// Rows that are wanted of one table.
+/// A selection of rows of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Select<'a> {
     /// The table.
     pub table: Table,
-    /// The columns; `None` for all, also those that we do not know.
+    /// The columns; `None` for all, including unknown ones.
     pub columns: Option<&'a [&'static str]>,
-    /// Conditions, all of which hold.
+    /// Conditions that must all hold.
     pub filters: Vec<Filter>,
-    /// Columns to order by, each with whether downward.
+    /// Columns to order by; true means descending.
     pub order: &'a [(&'static str, bool)],
-    /// The most rows.
+    /// Most rows to return.
     pub limit: Option<u32>,
 }
 
 impl<'a> Select<'a> {
-    /// All rows and columns of a table.
+    /// Selects all rows and columns of a table.
     pub fn of(table: Table) -> Select<'a> {
         Select {
             table,
@@ -113,35 +113,35 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// Those of which a column is this.
+    /// Adds the condition that a column equals a value.
     #[must_use]
     pub fn is(self, column: &'static str, value: impl Into<Value>) -> Select<'a> {
         let value = value.into();
         self.filter(column, Op::Is(value))
     }
 
-    /// Those for which a condition holds.
+    /// Adds a condition.
     #[must_use]
     pub fn filter(mut self, column: &'static str, op: Op) -> Select<'a> {
         self.filters.push(Filter { column, op });
         self
     }
 
-    /// In this order.
+    /// Sets the order.
     #[must_use]
     pub fn order(mut self, order: &'a [(&'static str, bool)]) -> Select<'a> {
         self.order = order;
         self
     }
 
-    /// With these columns alone.
+    /// Sets the columns.
     #[must_use]
     pub fn columns(mut self, columns: &'a [&'static str]) -> Select<'a> {
         self.columns = Some(columns);
         self
     }
 
-    /// At most so many.
+    /// Sets the limit.
     #[must_use]
     pub fn limit(mut self, limit: u32) -> Select<'a> {
         self.limit = Some(limit);
@@ -149,12 +149,12 @@ impl<'a> Select<'a> {
     }
 }
 
-/// A row: names of columns and what they hold as text, in the table's order.
+/// A row: column names with their values as text, in the table's order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row(pub Vec<(String, Option<String>)>);
 
 impl Row {
-    /// What a column holds; `None` for NULL and for a column that is not there.
+    /// Returns the value of a column; `None` for NULL and for a missing column.
     pub fn get(&self, column: &str) -> Option<&str> {
         let found = self.0.iter().find(|(name, _)| name == column);
         found.and_then(|(_, value)| value.as_deref())
@@ -168,13 +168,13 @@ pub struct Change {
     pub table: Table,
     /// The row to update; `None` inserts one.
     pub row: Option<String>,
-    /// Columns and their new values. Columns that the table lacks are left out, but for those that the command checked with
-    /// [`Shape::has`].
+    /// Columns and their new values. Columns that the table lacks are skipped, except those that the command checked
+    /// with [`Shape::has`].
     pub values: Vec<(&'static str, Value)>,
 }
 
 impl Change {
-    /// A new row.
+    /// Returns the change that inserts a row.
     pub fn insert(table: Table, values: Vec<(&'static str, Value)>) -> Change {
         Change {
             table,
@@ -183,7 +183,7 @@ impl Change {
         }
     }
 
-    /// A row with this id gets other values.
+    /// Returns the change that updates the row with this id.
     pub fn update(table: Table, id: &str, values: Vec<(&'static str, Value)>) -> Change {
         Change {
             table,
@@ -193,10 +193,10 @@ impl Change {
     }
 }
 
-/// Whose row is locked while a command is planned and applied.
+/// The workflow whose row is locked while a command is planned and applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<'a> {
-    /// A workflow that the command makes.
+    /// The command creates the workflow.
     New,
     /// The workflow with this id.
     Workflow(&'a str),
@@ -204,23 +204,23 @@ pub enum Target<'a> {
     Run(&'a str),
 }
 
-/// What a command may know. Nothing of it changes before the command is applied.
+/// The data that a command may read. Its content stays unchanged until the command is applied.
 pub trait Facts {
-    /// Rows, in the command's transaction.
+    /// Returns rows, read in the command's transaction.
     ///
     /// # Errors
     /// The fault of the store.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
 
-    /// The tables as they were found.
+    /// Returns the discovered tables.
     fn shape(&self) -> &Shape;
 
-    /// The workflow that is locked; `None` when there is none.
+    /// Returns the locked workflow; `None` if it does not exist.
     fn workflow(&self) -> Option<&Workflow>;
 }
 
 impl dyn Facts + '_ {
-    /// A run of the locked workflow.
+    /// Returns a run of the locked workflow.
     ///
     /// # Errors
     /// The fault of the store.
@@ -234,7 +234,7 @@ impl dyn Facts + '_ {
         Ok(self.select(&wanted)?.iter().map(Turn::of_row).next())
     }
 
-    /// The runs of the locked workflow that are running or waiting, the oldest first.
+    /// Returns the running and waiting runs of the locked workflow, the oldest first.
     ///
     /// # Errors
     /// The fault of the store.
@@ -252,27 +252,27 @@ impl dyn Facts + '_ {
     }
 }
 
-/// What computes changes from facts.
+/// A function that computes changes from facts.
 pub type Work<'a> = &'a mut dyn FnMut(&dyn Facts) -> Result<Vec<Change>, WriteError>;
 
-/// The tables of workflows: read.
+/// Read access to workflow tables.
 pub trait Rows {
-    /// The tables as they were found.
+    /// Returns the discovered tables.
     fn shape(&self) -> &Shape;
 
-    /// Rows of one table, of one moment.
+    /// Returns rows of one table, all from one moment.
     ///
     /// # Errors
     /// The fault of the store.
     fn select(&self, wanted: &Select<'_>) -> Result<Vec<Row>, Fault>;
 
-    /// The newest id of an event that was handed out, and who may still bring an older one.
+    /// Returns the newest assigned event id, and the transactions that may still add an older one.
     ///
     /// # Errors
     /// The fault of the store.
     fn barrier(&self) -> Result<super::follow::Barrier, Fault>;
 
-    /// Those that still may.
+    /// Returns those of the given transactions that are still open.
     ///
     /// # Errors
     /// The fault of the store.
@@ -282,23 +282,23 @@ pub trait Rows {
     ) -> Result<Vec<super::follow::Waiting>, Fault>;
 }
 
-/// The tables of workflows: written.
+/// Write access to workflow tables.
 pub trait Tables: Rows {
-    /// Locks the target's workflow, asks `work` what to change, and applies it: all or nothing, durably, and one writer of a
-    /// workflow at a time. `work` may be asked again when the store had to start over. Returns the ids of the events that
-    /// were appended.
+    /// Locks the target's workflow, calls `work` for the changes, and applies them: all or none, durably, and one
+    /// writer of a workflow at a time. A store that has to start over calls `work` again. Returns the ids of the
+    /// appended events.
     ///
     /// # Errors
-    /// What `work` said, or the [`Fault`] of the store.
+    /// The error of `work`, or the [`Fault`] of the store.
     fn transact(&mut self, target: Target<'_>, work: Work<'_>) -> Result<Vec<i64>, WriteError>;
 
-    /// Removes the events for which all of these conditions hold. Returns how many.
+    /// Removes the events for which all conditions hold; returns their number.
     ///
     /// # Errors
     /// The fault of the store.
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault>;
 
-    /// Notes how far a named follower has read.
+    /// Stores the cursor of a named follower.
     ///
     /// # Errors
     /// The fault of the store.
@@ -311,34 +311,35 @@ pub trait Tables: Rows {
     ) -> Result<(), Fault>;
 }
 
-/// A command.
+/// A recording command.
 pub trait Command {
-    /// What the caller is told.
+    /// The result for the caller.
     type Done;
 
-    /// Whose row is locked.
+    /// Returns the workflow to lock.
     fn target(&self) -> Target<'_>;
 
-    /// What to change. `now` is in milliseconds since 1970 UTC.
+    /// Returns the changes and the result. `now` is in milliseconds since 1970 UTC.
     ///
     /// # Errors
-    /// A refusal; [`WriteError::NotFound`] for what is not there; the store's fault.
+    /// A refusal; [`WriteError::NotFound`] if a named thing does not exist; the store's fault.
     fn plan(&self, facts: &dyn Facts, now: i64) -> Result<Plan<Self::Done>, WriteError>;
 
-    /// Takes the ids of the events that were appended.
+    /// Receives the ids of the appended events.
     fn appended(_done: &mut Self::Done, _ids: Vec<i64>) {}
 }
 
-/// What a command comes to.
+/// The plan of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<D> {
-    /// What to change, in this order.
+    /// The changes, in this order.
     pub changes: Vec<Change>,
-    /// What to tell the caller.
+    /// The result for the caller.
     pub done: D,
 }
 
-/// Records a command. `version` is the one that the caller read (errata M3): another one is refused.
+/// Records a command. `version` is the version that the caller read (errata M3); if the current version differs, the
+/// command is refused.
 ///
 /// # Errors
 /// See [`Command::plan`] and [`Tables::transact`].

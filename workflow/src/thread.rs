@@ -1,8 +1,8 @@
-//! A conversation as one thread: which run a message began, between which messages a run lies, and which question an answer
-//! answers.
+//! Arranges a conversation as one thread: which run a message began, between which messages a run belongs, and which
+//! question an answer belongs to.
 //!
-//! What our own commands record says so itself: a message names its run, and an answer the question. Of other programs it is
-//! told by what was said and when; what neither says stays unsaid ([`Part::Run::is_placed`], [`Part::Message::is_loose`]).
+//! Messages of our own commands record their run and the question that they answer. For other programs, text and time
+//! decide; if neither does, the place stays unknown ([`Part::Run::is_placed`], [`Part::Message::is_loose`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,10 @@ use super::rules::is_id;
 use super::{Turn, TurnStatus};
 use prosescope_core::time::Stamp;
 
-/// By how many milliseconds two records of one moment may differ.
+/// Tolerance in milliseconds between two records of one moment.
 const SLACK: i64 = 1000;
 
-/// Characters of a title.
+/// Limit for a title, in characters.
 const TITLE: usize = 90;
 
 /// A part of a thread.
@@ -22,32 +22,32 @@ const TITLE: usize = 90;
 pub enum Part {
     /// A message.
     Message {
-        /// Its place among the messages.
+        /// Its index in the messages.
         at: usize,
-        /// It began no run and answers no question that is recorded, though others did.
+        /// True if it neither began a run nor answers a recorded question, although other messages did.
         is_loose: bool,
     },
     /// A run.
     Run {
-        /// Its place among the runs.
+        /// Its index in the runs.
         at: usize,
-        /// Whether it is known between which messages it lies.
+        /// Whether its place between the messages is known.
         is_placed: bool,
     },
-    /// A question that does not wait any more.
+    /// A question that no longer waits.
     Question {
-        /// Its run, by its place among the runs.
+        /// The index of its run.
         run: Option<usize>,
-        /// What was asked.
+        /// The question.
         text: Shown,
-        /// When.
+        /// Time of asking.
         at: Option<Stamp>,
         /// Whether the next message answers it.
         is_answered: bool,
     },
 }
 
-/// What a conversation is about: its first message, as one short line.
+/// Returns the title of a conversation: its first message, as one short line.
 pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
     let of_runs = runs.iter().filter_map(|run| run.user_input.as_deref());
     let said = messages.iter().filter(|message| is_user(message));
@@ -59,12 +59,12 @@ pub(super) fn title(messages: &[Message], runs: &[Turn]) -> Option<String> {
         return Some(line);
     };
     let head = line.get(..end).unwrap_or_default();
-    // A word is cut only where it alone is as long as half of the line.
+    // Cuts inside a word only if that word is longer than half of the line.
     let end = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
     Some(format!("{}…", head.get(..end).unwrap_or_default()))
 }
 
-/// The thread of a conversation.
+/// Returns the thread of a conversation.
 pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let named = named(messages, runs);
     let begins = begins(messages, runs, &named);
@@ -86,7 +86,7 @@ pub(super) fn thread(messages: &[Message], runs: &[Turn]) -> Vec<Part> {
     let mut begun: Vec<usize> = begins.iter().flatten().copied().collect();
     begun.sort_unstable();
     for (run, turn) in runs.iter().enumerate() {
-        // A question that waits stands at the foot.
+        // A waiting question is at the end.
         let waits = turn.known_status() == Some(TurnStatus::WaitingForInput);
         let Some(question) = turn.question().filter(|_| !waits) else {
             continue;
@@ -147,13 +147,13 @@ fn millis(stamp: Option<&Stamp>) -> Option<i64> {
     stamp.and_then(Stamp::millis)
 }
 
-/// The run that each message names, by its place.
+/// Returns, for each message, the index of the run that it names.
 fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     let mut last = None;
     let run = |message: &Message| {
         let id = message.run.as_deref()?;
         let is_it = |at: &usize| runs.get(*at).is_some_and(|run| is_id(&run.id, id));
-        // Messages of one run follow each other.
+        // Messages of one run are adjacent.
         last = last
             .filter(is_it)
             .or_else(|| runs.iter().position(|run| is_id(&run.id, id)));
@@ -162,8 +162,8 @@ fn named(messages: &[Message], runs: &[Turn]) -> Vec<Option<usize>> {
     messages.iter().map(run).collect()
 }
 
-/// The message that began each run: the person's that says what the run was given. From the newest on, because the oldest
-/// messages are dropped.
+/// Returns the message that began each run: a person's message whose text equals the run's input. Searches from the
+/// newest, because the oldest messages are dropped.
 fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<Option<usize>> {
     let mut begins = vec![None; runs.len()];
     let mut limit = messages.len();
@@ -183,7 +183,7 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
             for at in (0..limit).rev().filter(fits) {
                 found = Some(at);
                 let said = millis(messages.get(at).and_then(|message| message.at.as_ref()));
-                // The same said again later was an answer.
+                // The same text at a later time was an answer.
                 let is_later = said.zip(created);
                 if is_later.is_none_or(|(said, created)| said <= created.saturating_add(SLACK)) {
                     break;
@@ -198,7 +198,8 @@ fn begins(messages: &[Message], runs: &[Turn], named: &[Option<usize>]) -> Vec<O
     begins
 }
 
-/// Before which message a run stands, and whether that is known. `said`: when each message was, where all of them say so.
+/// Returns the message before which a run belongs, and whether that is known. `said` contains the times of the
+/// messages, if all have one.
 fn place(
     said: Option<&[i64]>,
     runs: &[Turn],
@@ -218,13 +219,13 @@ fn place(
         let later = said.iter().position(|at| *at > created);
         return (later.unwrap_or(said.len()), true);
     }
-    // Runs stay in their order.
+    // Keeps the runs in their order.
     let next = (run + 1..runs.len()).find_map(begun);
     (next.unwrap_or(named.len()), named.is_empty())
 }
 
-/// The message that answers a question which its run still holds though it does not wait: the first since it was asked, or where
-/// that is unknown the last of a run that went on.
+/// Returns the message that answers a recorded question of a run that no longer waits: the first one after the
+/// question, or, if the time is unknown, the last one of a run that continued.
 fn answer(
     messages: &[Message],
     turn: &Turn,

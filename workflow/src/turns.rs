@@ -10,7 +10,7 @@ use super::{Json, Turn, TurnStatus, Workflow};
 use prosescope_core::time::Stamp;
 use prosescope_core::write::WriteError;
 
-/// What became of a run.
+/// The result of a command on a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -24,9 +24,9 @@ pub struct Turned {
     /// The number of the message that was appended to the context.
     #[cfg_attr(feature = "typescript", ts(type = "number | null"))]
     pub seq: Option<i64>,
-    /// Messages that were dropped from the context and were in no summary.
+    /// Number of messages dropped from the context that no summary covers.
     pub dropped: u32,
-    /// It was so before: nothing was changed.
+    /// Whether the run was already in this state, so that nothing was changed.
     pub already: bool,
 }
 
@@ -48,14 +48,14 @@ impl Turned {
     }
 }
 
-/// Asks the person: the run waits.
+/// Asks the person a question; the run then waits.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Ask {
     /// The run.
     pub run: String,
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// More of it, for programs: an object.
+    /// Data for programs: an object.
     #[serde(default)]
     pub payload: Option<Json>,
 }
@@ -111,18 +111,18 @@ impl Command for Ask {
     }
 }
 
-/// Answers the question of a run that waits.
+/// Answers the question of a waiting run.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Input {
     /// The workflow.
     #[serde(default)]
     pub workflow: String,
-    /// The run, where several wait (errata M5).
+    /// The run; needed if several wait (errata M5).
     #[serde(default)]
     pub run: Option<String>,
     /// The answer.
     pub text: String,
-    /// Messages that the context keeps; 0 for as many as usual.
+    /// Number of messages that the context keeps; 0 means the default.
     #[serde(default)]
     pub tail: u32,
 }
@@ -173,7 +173,8 @@ impl Command for Input {
 }
 
 impl Input {
-    /// The run that is answered (errata M5): the one that is named, else the newest if it waits, else the only one that does.
+    /// Returns the run to answer (errata M5): the named run, else the newest one if it waits, else the only waiting
+    /// one.
     fn waiting(&self, facts: &dyn Facts, workflow: &Workflow) -> Result<Turn, WriteError> {
         if let Some(id) = &self.run {
             let turn = facts.turn(id)?.ok_or_else(|| no_run(id))?;
@@ -221,7 +222,7 @@ pub struct Finish {
     /// A summary of the conversation so far.
     #[serde(default)]
     pub summary: Option<String>,
-    /// Messages that the context keeps; 0 for as many as usual.
+    /// Number of messages that the context keeps; 0 means the default.
     #[serde(default)]
     pub tail: u32,
 }
@@ -237,7 +238,7 @@ impl Command for Finish {
         let (workflow, turn) = turn(facts, &self.run)?;
         allowed(Action::Finish, workflow)?;
         let mut done = Turned::of(&turn, TurnStatus::Completed);
-        // The word null is read as no output at all.
+        // The JSON word null counts as a missing output.
         let before = turn.final_output.clone().unwrap_or_default();
         if may(Action::Finish, &turn, before.is_same(&self.output))? {
             return Ok(done.already());
@@ -282,12 +283,12 @@ impl Command for Finish {
     }
 }
 
-/// Says that a run is worked on.
+/// Records that a run is still worked on.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Heartbeat {
     /// The run.
     pub run: String,
-    /// Who works on it, where that is not known yet.
+    /// Who works on it, if not recorded yet.
     #[serde(default)]
     pub owner: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Stretches of long lists: all ids first, which an index gives, then the rows around what is on the screen.
+//! Parts of long lists: first reads all ids from an index, then only the rows near the visible part.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,13 @@ use super::tables::{Op, Row, Rows, Select, Table, Value};
 use super::{Event, TurnStatus};
 use prosescope_core::write::Fault;
 
-/// Ids that one statement names: a guarded connection takes 64 values.
+/// Number of ids in one statement: a guarded connection accepts 64 values.
 pub(super) const AT_ONCE: usize = 50;
 
-/// Events of a workflow that are listed: the newest.
+/// Limit for the listed events of a workflow: the newest are kept.
 pub const MOST_EVENTS: u32 = 200_000;
 
-/// The ids of the workflows that are wanted, the newest first.
+/// Returns the ids of the wanted workflows, the newest first.
 ///
 /// # Errors
 /// The fault of the store.
@@ -38,7 +38,7 @@ pub fn workflow_ids(rows: &dyn Rows, wanted: &Wanted) -> Result<Vec<String>, Fau
     Ok(ids)
 }
 
-/// The lines of these workflows, in their order. One that is no longer there is left out.
+/// Returns the list entries of these workflows, in the same order. A removed workflow is left out.
 ///
 /// # Errors
 /// The fault of the store.
@@ -61,12 +61,12 @@ pub fn summaries(rows: &dyn Rows, ids: &[String]) -> Result<Vec<WorkflowSummary>
 pub struct EventIds {
     /// All of them.
     pub all: Vec<i64>,
-    /// Those that name a run, by the run.
+    /// Ids of the events of each run.
     pub by_run: BTreeMap<String, Vec<i64>>,
 }
 
 impl EventIds {
-    /// Those of a run, or all.
+    /// Returns the ids of one run's events, or all.
     pub fn of(&self, run: Option<&str>) -> &[i64] {
         match run {
             None => &self.all,
@@ -75,7 +75,7 @@ impl EventIds {
     }
 }
 
-/// The ids of a workflow's events; of more than 200 000 the newest.
+/// Returns the ids of a workflow's events, the oldest first; of more than 200 000, only the newest.
 ///
 /// # Errors
 /// The fault of the store.
@@ -104,7 +104,7 @@ pub fn event_ids(rows: &dyn Rows, workflow: &str) -> Result<EventIds, Fault> {
     Ok(found)
 }
 
-/// The events of a workflow, or of one run of it, from one id on.
+/// Returns the events of a workflow, or of one run, from an id on.
 ///
 /// # Errors
 /// The fault of the store.

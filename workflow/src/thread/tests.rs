@@ -27,8 +27,8 @@ fn run(id: &str, input: &str, minute: Option<i64>) -> Turn {
     }
 }
 
-/// A thread in words: `m0` a message, `?m0` a loose one, `r1` a run, `(r1)` one whose place is unknown, `q:text` a question,
-/// `q!:text` one without an answer.
+/// Returns a thread in short words: `m0` a message, `?m0` a loose one, `r1` a run, `(r1)` one at an unknown place,
+/// `q:text` a question, `q!:text` one without an answer.
 fn told(messages: &[Message], runs: &[Turn]) -> String {
     let word = |part: Part| match part {
         Part::Message { at, is_loose } => format!("{}m{at}", if is_loose { "?" } else { "" }),
@@ -104,12 +104,12 @@ fn other_programs_are_understood_by_what_was_said_and_when() {
         said("user", "because", None),
     ];
     let runs = [run("a", "one", None), run("b", "two", None)];
-    // What began no run may be an answer; nothing says to what.
+    // A message that began no run may be an answer, but its question is unknown.
     assert_eq!(told(&both, &runs), "m0 r0 m1 m2 r1 ?m3");
-    // The oldest messages are dropped: the same text belongs to the newer run.
+    // The oldest messages are dropped, so the same text belongs to the newer run.
     let again = [run("a", "two", None), run("b", "two", None)];
     assert_eq!(told(&both[2..], &again), "(r0) m0 r1 m1");
-    // The same text said again later is no beginning.
+    // The same text at a later time did not begin the run.
     let twice = [said("user", "two", Some(5)), said("user", "two", Some(9))];
     assert_eq!(told(&twice, &[run("b", "two", Some(5))]), "m0 r0 ?m1");
 }
@@ -151,7 +151,7 @@ fn a_question_that_a_run_still_holds_stands_before_its_answer() {
     assert_eq!(with("cancelled", untimed), "m0 r0 ?m1 ?m2 q!:Which? m3 r1");
     let timed = r#"{"pending_input":{"question":"Which?","asked_at":"1970-01-01T00:02:00Z"}}"#;
     assert_eq!(with("failed", timed), "m0 r0 q:Which? m1 ?m2 m3 r1");
-    // One that waits stands at the foot.
+    // A waiting question is at the end.
     assert_eq!(with("waiting_for_input", untimed), "m0 r0 ?m1 ?m2 m3 r1");
 }
 
