@@ -1,16 +1,16 @@
-//! Opening somebody's database without a trace: the file, its folder's listing and every time stay as they are.
+//! Opens a database of another program without a trace: the file, its folder's listing and all times stay unchanged.
 //!
-//! Plain read-only opening of a database in WAL mode makes a `-wal` and a `-shm`; `immutable` loses rows that are
-//! only in the `-wal`; a hot journal cannot be rolled back without writing. So what lies beside the database
-//! decides (errata R7):
+//! A plain read-only open of a database in WAL mode creates a `-wal` and a `-shm`; `immutable` loses rows that are only
+//! in the `-wal`; a hot journal cannot be rolled back without writing. So the files beside the database decide how it
+//! is opened (errata R7):
 //!
 //! | beside the database | opened with |
 //! |---|---|
 //! | `-wal` of 32 bytes or more, and `-shm` | `mode=ro&readonly_shm=1` |
 //! | `-wal`, no `-shm` | `mode=ro&vfs=unix-none`, then `locking_mode=exclusive` |
 //! | WAL header, no or empty `-wal` | `mode=ro&immutable=1` |
-//! | hot `-journal`, refused by `mode=ro` | copied aside with its journal, rolled back there |
-//! | a link, a pipe or a device by one of these names | `mode=ro&immutable=1`, which looks at none of them |
+//! | hot `-journal`, refused by `mode=ro` | copied to a temporary folder with its journal, rolled back there |
+//! | a link, a pipe or a device with one of these names | `mode=ro&immutable=1`, which ignores all of them |
 //! | otherwise | `mode=ro` |
 
 use std::fs::{self, File};
@@ -31,59 +31,59 @@ use crate::{sparse, vfs};
 pub(crate) struct Opened {
     /// The connection, not yet guarded.
     pub(crate) conn: Connection,
-    /// What a person should know of how it was opened.
+    /// Notes for people on how it was opened.
     pub(crate) notes: Vec<Issue>,
-    /// The copy that it was opened from, where one was needed; it must outlive the connection.
+    /// The temporary copy that was opened, if one was needed; must outlive the connection.
     pub(crate) aside: Option<TempDir>,
-    /// Says whether the files changed under a reader that takes no locks.
+    /// Detects changes of the files under a reader that takes no locks.
     pub(crate) watch: Watch,
 }
 
-/// Why a database was not opened.
+/// The reason why a database was not opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DatabaseError {
-    /// It is no database, or no whole one.
+    /// The file is not a database, or is incomplete.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The system refused.
+    /// An error of the system.
     #[error("it cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It has a hot journal and could not be copied.
+    /// The database has a hot journal and could not be copied.
     #[error(
         "its last writer stopped in the middle of a change, and it could not be copied to undo that: {0}"
     )]
     Copy(io::Error),
-    /// It has a hot journal, and is too large to be copied.
+    /// The database has a hot journal and is too large to be copied.
     #[error(
         "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {most} MB at most are copied",
         megabytes(*.data)
     )]
     Large {
-        /// Bytes that are to be copied.
+        /// Size of the copy in bytes.
         data: u64,
-        /// How many may be, in megabytes.
+        /// The limit in megabytes.
         most: u64,
     },
-    /// It has a hot journal, and there is no room for a copy.
+    /// The database has a hot journal, and there is not enough space for a copy.
     #[error(
         "its last writer stopped in the middle of a change, and undoing that takes a copy of {} MB; {} has {} MB free",
         megabytes(*.data), .aside.display(), megabytes(*.free)
     )]
     Full {
-        /// Bytes that are to be copied.
+        /// Size of the copy in bytes.
         data: u64,
-        /// Bytes that are free.
+        /// Free space in bytes.
         free: u64,
         /// The folder for temporary files.
         aside: PathBuf,
     },
-    /// It was being written all the time.
+    /// The database was being written during all attempts.
     #[error("it changed while it was being copied")]
     Busy,
 }
 
 impl DatabaseError {
-    /// Whether reading failed, so that another try may succeed; else what is there cannot be read.
+    /// Returns whether reading failed, so that another try may succeed; false if the content is unreadable.
     pub(crate) fn is_failed(&self) -> bool {
         match self {
             DatabaseError::Decode(error) => error.is_failed(),
@@ -91,7 +91,7 @@ impl DatabaseError {
         }
     }
 
-    /// What to do next.
+    /// Returns the advice.
     pub(crate) fn next(&self) -> &'static str {
         match self {
             DatabaseError::Decode(error) => error.next_step(),
@@ -121,7 +121,7 @@ enum How {
 
 /// Opens a database read-only and without a trace.
 pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
-    // SQLite looks for what belongs to a database beside the file itself, not beside a link to it.
+    // SQLite looks for a database's other files beside the file itself, not beside a link to it.
     let path = fs::canonicalize(path)?;
     let watch = Watch::new(&path);
     let header = header(&path)?;
@@ -135,7 +135,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
         _ => How::Plain,
     };
     if how != How::SharedMemory && how != How::Alone {
-        // With a -wal the missing pages may be there.
+        // Missing pages may be in the -wal.
         whole(&path, &header)?;
     }
 
@@ -153,7 +153,7 @@ pub(crate) fn open(path: &Path) -> Result<Opened, DatabaseError> {
             aside: None,
             watch: watch.of(how),
         }),
-        // A lock means that the writer lives and the journal is its own.
+        // A lock means that the writer is alive and the journal belongs to it.
         Err(error)
             if how == How::Plain
                 && error != DecodeError::Locked
@@ -183,7 +183,8 @@ fn rolled_back(name: &str) -> Issue {
     )
 }
 
-/// What SQLite would open beside a database although it is no file: a pipe never ends, a link leads elsewhere.
+/// Returns the names of entries that SQLite would open beside a database although they are not plain files: reading a
+/// pipe never ends, and a link leads elsewhere.
 fn no_files(path: &Path) -> Vec<&'static str> {
     PARTS
         .iter()
@@ -216,8 +217,8 @@ fn header(path: &Path) -> Result<Header, DatabaseError> {
     Ok(Header::read(&head, len)?)
 }
 
-/// Refuses a database that is cut off. A writer in the middle of a change may have written the new length before the
-/// pages, or write both while they are looked at: a journal undoes the one, a second look tells the other.
+/// Refuses a truncated database. A writer in the middle of a change may have written the new length before the pages
+/// (then a journal exists), or may write both between two reads (then a later read succeeds).
 fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
     let mut found = first.whole();
     for _ in 0..3 {
@@ -230,7 +231,7 @@ fn whole(path: &Path, first: &Header) -> Result<(), DatabaseError> {
     Ok(found?)
 }
 
-/// Opens, and reads the first page, so that a refusal comes here and not later.
+/// Opens the database and reads the first page, so that an error appears here rather than later.
 fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
     let parameters = match how {
         How::SharedMemory => "mode=ro&readonly_shm=1",
@@ -262,7 +263,7 @@ fn connect(path: &Path, how: How) -> Result<Connection, DecodeError> {
 /// How long to wait for a writer in the middle of its commit.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A `file:` URI for SQLite. Everything that could mean something in it is escaped, `% ? #` above all.
+/// Returns a `file:` URI for SQLite, with every special character escaped, in particular `% ? #`.
 fn uri(path: &Path, parameters: &str) -> String {
     let mut uri = String::from("file://");
     if !cfg!(unix) {
@@ -290,22 +291,22 @@ fn bytes_of(path: &Path) -> Vec<u8> {
 #[cfg(not(unix))]
 fn bytes_of(path: &Path) -> Vec<u8> {
     let text = path.to_string_lossy();
-    // What `canonicalize` puts before a path is not understood in a URI.
+    // Removes the prefix that `canonicalize` adds on Windows; a URI does not allow it.
     text.strip_prefix(r"\\?\")
         .unwrap_or(&text)
         .as_bytes()
         .to_vec()
 }
 
-/// Bytes of data that are copied at most to undo a change.
+/// Limit for the bytes copied to undo a change.
 const MOST_COPIED: u64 = 1 << 30;
 
 fn megabytes(bytes: u64) -> u64 {
     bytes.div_ceil(1_000_000)
 }
 
-/// Copies a database and its hot journal to a folder of ours and lets SQLite undo the change there. No more than `most`
-/// bytes are copied; holes are none.
+/// Copies a database and its hot journal to a temporary folder and lets SQLite undo the change there. Copies at most
+/// `most` bytes, not counting holes.
 fn roll_back_aside(
     path: &Path,
     watch: &Watch,
@@ -357,7 +358,7 @@ fn roll_back_aside(
             self::header(&copy)?.whole()?;
             return Ok((connect(&copy, How::Plain)?, aside));
         }
-        // Room for the next.
+        // Frees the space for the next copy.
         let _ = fs::remove_file(&copy);
         let _ = fs::remove_file(beside(&copy, "-journal"));
         before = after;
@@ -371,7 +372,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// What lies beside a database, and the database itself.
+/// A file that belongs to a database, including the database itself.
 #[derive(Debug, Clone, Copy)]
 enum Part {
     Database,
@@ -387,12 +388,12 @@ const PARTS: [(Part, &str); 4] = [
     (Part::Journal, "-journal"),
 ];
 
-/// How the files looked when they were opened: length and time of each, in the order of [`PARTS`].
+/// The length and time of each file at opening, in the order of [`PARTS`].
 #[derive(Debug, Clone)]
 pub(crate) struct Watch {
     path: PathBuf,
     seen: [Option<(u64, Option<SystemTime>)>; 4],
-    /// The reader takes no locks: a writer beside it goes unnoticed, and what is read may be torn.
+    /// Whether the reader takes no locks: a concurrent writer is not noticed, so the result may mix two states.
     lockless: bool,
 }
 
@@ -426,7 +427,7 @@ impl Watch {
         self.len(part).is_some()
     }
 
-    /// To be asked after reading: an issue when somebody wrote to a database that was read without locks.
+    /// Returns an issue if a database that was read without locks has changed. Called after reading.
     pub(crate) fn changed(&self) -> Option<Issue> {
         if !self.lockless || Watch::new(&self.path).seen == self.seen {
             return None;
@@ -452,7 +453,7 @@ impl Watch {
 mod tests {
     use super::*;
 
-    /// A database whose writer was cut off, and its folder.
+    /// Creates a database whose writer was killed; returns its folder too.
     fn with_hot_journal() -> (TempDir, PathBuf) {
         let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (from, to) = (live.path().join("state.db"), dir.path().join("state.db"));
@@ -477,7 +478,7 @@ mod tests {
         let (_dir, path) = with_hot_journal();
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(3 << 30).unwrap();
-        // Less than its length by far, and enough for what is in it.
+        // The limit is far below the file's length, but above its data.
         let undone = roll_back_aside(&path, &Watch::new(&path), 2 << 20);
         let (conn, _aside) = undone.map_err(|error| error.to_string()).unwrap();
         let said: String = conn

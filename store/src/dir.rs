@@ -1,8 +1,8 @@
-//! A directory that is held open, and all that is done below it.
+//! A directory that is held open, and operations on the files below it.
 //!
-//! A path can lead elsewhere between two calls: whoever may write to a run can swap one of its folders with a link. So a
-//! writer opens the run's directory once and reaches everything else from the descriptor, one plain name at a time,
-//! without following a link: what was checked is what is acted on.
+//! A path can lead elsewhere between two calls: whoever may write to a run can replace one of its folders by a link. So
+//! a writer opens the run's directory once and reaches everything else from its descriptor, one plain name at a time,
+//! without following links. The checked file is then the file that is used.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -15,26 +15,26 @@ use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt, Open
 use cap_std::ambient_authority;
 use cap_std::fs::{DirBuilder, FileType, Metadata, OpenOptions};
 
-/// What lies in a directory, as its listing says it: nothing is looked up for it.
+/// An entry of a directory, with only the facts of the listing itself.
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
-    /// The number of its inode, where the system has such: another one is another file.
+    /// The inode number, if the system has inodes; another number means another file.
     pub(crate) node: Option<u64>,
 }
 
-/// A directory that is held open. Names below it are parts joined by `/`: a part that is empty, `.` or `..` is an error,
-/// and so is a link on the way.
+/// A directory that is held open. Names below it are parts joined by `/`; an empty part, `.` or `..` is an error, and
+/// so is a link on the way.
 #[derive(Debug, Clone)]
 pub(crate) struct Dir {
     held: Arc<cap_std::fs::Dir>,
-    /// Where it was when it was opened: for messages, and for what SQLite opens where there is no `/proc`.
+    /// Its path at opening, for messages, and for SQLite on systems without `/proc`.
     path: PathBuf,
 }
 
 impl Dir {
-    /// Opens the directory that somebody named. Links are followed as far as the last `.prose` of the path, and none
-    /// below it; without a `.prose`, everywhere.
+    /// Opens the directory that a user named. Follows links up to the last `.prose` in the path, but none below it;
+    /// without a `.prose`, follows all links.
     pub(crate) fn open(path: &Path) -> io::Result<Dir> {
         let prose = path.ancestors().find(|at| at.ends_with(".prose"));
         let (start, below) = match prose.and_then(|at| Some((at, path.strip_prefix(at).ok()?))) {
@@ -56,7 +56,7 @@ impl Dir {
         Ok(dir)
     }
 
-    /// The same, but what lies at the path itself is no link either.
+    /// Opens a directory, but refuses a link at the path itself.
     pub(crate) fn open_own(path: &Path) -> io::Result<Dir> {
         match (path.parent(), path.file_name()) {
             (Some(above), Some(name)) => Dir::open(above)?.step(name),
@@ -64,7 +64,7 @@ impl Dir {
         }
     }
 
-    /// The same as [`Dir::open`], made where it is missing.
+    /// Opens a directory like [`Dir::open`], and creates it if it is missing.
     pub(crate) fn make(path: &Path) -> io::Result<Dir> {
         match (Dir::open(path), path.parent(), path.file_name()) {
             (Err(error), Some(above), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
@@ -74,17 +74,17 @@ impl Dir {
         }
     }
 
-    /// Where it was when it was opened.
+    /// Returns its path at opening.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of a name below it, to be shown.
+    /// Returns the path of a name below it, for display.
     pub(crate) fn shown(&self, below: &str) -> PathBuf {
         self.path.join(below)
     }
 
-    /// A folder below it; `None` when there is none.
+    /// Returns a folder below it; `None` if it does not exist.
     pub(crate) fn dir(&self, below: &str) -> io::Result<Option<Dir>> {
         let mut dir = self.clone();
         for part in parts(below)? {
@@ -96,14 +96,14 @@ impl Dir {
         Ok(Some(dir))
     }
 
-    /// A folder below it, made durably where it is missing.
+    /// Returns a folder below it; creates it durably if it is missing.
     pub(crate) fn make_dir(&self, below: &str) -> io::Result<Dir> {
         parts(below)?
             .into_iter()
             .try_fold(self.clone(), |dir, part| dir.make_step(part.as_ref()))
     }
 
-    /// Makes an empty folder straight in it, which must not be there.
+    /// Creates an empty folder directly in it; fails if the name exists.
     pub(crate) fn new_dir(&self, name: &str) -> io::Result<Dir> {
         #[allow(unused_mut)]
         let mut how = DirBuilder::new();
@@ -116,7 +116,7 @@ impl Dir {
         self.step(name.as_ref())
     }
 
-    /// What lies at a name, of which a link is told as a link; `None` when nothing does.
+    /// Returns the metadata of a name, without following a link; `None` if it does not exist.
     pub(crate) fn look(&self, below: &str) -> io::Result<Option<Metadata>> {
         let Some((dir, name)) = self.above(below)? else {
             return Ok(None);
@@ -127,17 +127,18 @@ impl Dir {
         }
     }
 
-    /// Opens a plain file; `None` when there is none. Links, pipes and devices are none, and never waited for.
+    /// Opens a plain file; `None` if it does not exist. Links, pipes and devices are errors, and a pipe is not waited
+    /// for.
     pub(crate) fn file(&self, below: &str) -> io::Result<Option<File>> {
         self.plain(below, OpenOptions::new().read(true))
     }
 
-    /// Opens a plain file for writing; `None` when there is none.
+    /// Opens a plain file for writing; `None` if it does not exist.
     pub(crate) fn writable(&self, below: &str) -> io::Result<Option<File>> {
         self.plain(below, OpenOptions::new().write(true))
     }
 
-    /// Makes a file in a folder that is there; there must be none of that name.
+    /// Creates a file in an existing folder; fails if the name exists.
     pub(crate) fn create(&self, below: &str) -> io::Result<File> {
         let (dir, name) = self.there(below)?;
         let mut how = OpenOptions::new();
@@ -146,12 +147,12 @@ impl Dir {
         Ok(dir.held.open_with(name, &how)?.into_std())
     }
 
-    /// The bytes of a plain file; `None` when there is none.
+    /// Returns the bytes of a plain file; `None` if it does not exist.
     pub(crate) fn read(&self, below: &str) -> io::Result<Option<Vec<u8>>> {
         self.read_small(below, u64::MAX)
     }
 
-    /// The bytes of a plain file of at most `most` bytes; `None` when there is none, or it is larger.
+    /// Returns the bytes of a plain file of at most `most` bytes; `None` if it does not exist or is larger.
     pub(crate) fn read_small(&self, below: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.file(below)? else {
             return Ok(None);
@@ -164,13 +165,14 @@ impl Dir {
         Ok(Some(bytes))
     }
 
-    /// Up to `most` bytes of a plain file from `offset`.
+    /// Returns up to `most` bytes of a plain file from `offset`.
     pub(crate) fn read_part(&self, below: &str, offset: u64, most: u64) -> io::Result<Vec<u8>> {
         let file = self.file(below)?.ok_or(io::ErrorKind::NotFound)?;
         part_of(file, offset, most)
     }
 
-    /// The names in a folder, with what each is; no folder has none. Names that are no text are left out.
+    /// Returns the names in a folder with their types; a missing folder has none. Names that are not valid text are
+    /// left out.
     pub(crate) fn names(&self, below: &str) -> io::Result<Vec<(String, FileType)>> {
         let text = |entry: Entry| Some((entry.name.into_string().ok()?, entry.kind));
         match self.dir(below)? {
@@ -179,7 +181,7 @@ impl Dir {
         }
     }
 
-    /// All that lies straight in it.
+    /// Returns all entries directly in it.
     pub(crate) fn entries(&self) -> io::Result<Vec<Entry>> {
         self.held
             .entries()?
@@ -198,11 +200,11 @@ impl Dir {
             .collect()
     }
 
-    /// Calls `each` for all that lies in it and below, folders too; the depth of what lies straight in it is 1. What is
-    /// gone when it is looked at is left out.
+    /// Calls `each` for all entries in it and below, including folders; the depth of a direct entry is 1. Entries
+    /// removed meanwhile are left out.
     pub(crate) fn walk(&self, each: &mut dyn FnMut(usize, &OsStr, &Metadata)) -> io::Result<()> {
         let mut next = Some((1, self.clone()));
-        // Each is opened when it is its turn: as many are held as the tree is deep.
+        // Opens each folder only when its turn comes, so that the number of open folders is the depth of the tree.
         let mut below: Vec<(usize, Dir, OsString)> = Vec::new();
         loop {
             let (depth, dir) = match (next.take(), below.pop()) {
@@ -229,24 +231,24 @@ impl Dir {
         }
     }
 
-    /// Renames what lies at a name, whatever lies at the other.
+    /// Renames an entry, and replaces an entry of the new name.
     pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
         old.held.rename(from, &new.held, to)
     }
 
-    /// Renames a name straight in it to one straight in another directory, whatever lies there.
+    /// Moves a direct entry to another directory, and replaces an entry of the new name.
     pub(crate) fn rename_to(&self, from: &str, dir: &Dir, to: &str) -> io::Result<()> {
         self.held.rename(single(from)?, &dir.held, single(to)?)
     }
 
-    /// Gives a file a second name, where nothing lies.
+    /// Gives a file a second name; fails if that name exists.
     pub(crate) fn link(&self, from: &str, to: &str) -> io::Result<()> {
         let ((old, from), (new, to)) = (self.there(from)?, self.there(to)?);
         old.held.hard_link(from, &new.held, to)
     }
 
-    /// Removes a file, or a link itself. Nothing there is no error.
+    /// Removes a file, or a link itself. A missing file is not an error.
     pub(crate) fn remove(&self, below: &str) -> io::Result<()> {
         let Some((dir, name)) = self.above(below)? else {
             return Ok(());
@@ -257,23 +259,23 @@ impl Dir {
         }
     }
 
-    /// Removes a folder that lies straight in it, with all that lies below; of a link the link alone.
+    /// Removes a direct folder with all its contents; removes only the link if it is a link.
     pub(crate) fn remove_tree(&self, name: &str) -> io::Result<()> {
         self.held.remove_dir_all(single(name)?)
     }
 
-    /// What the directory itself is.
+    /// Returns the metadata of the directory itself.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.held.dir_metadata()
     }
 
-    /// What tells it from every other directory that is there now, however it is called.
+    /// Returns an id (device, inode) that distinguishes it from every other existing directory.
     pub(crate) fn id(&self) -> io::Result<(u64, u64)> {
         let meta = self.metadata()?;
         Ok((meta.dev(), meta.ino()))
     }
 
-    /// Makes sure that what happened to the names in it survives the machine.
+    /// Syncs the directory, so that changes of its names survive a crash of the machine.
     pub(crate) fn sync(&self) -> io::Result<()> {
         if cfg!(unix) {
             self.held.open(".")?.sync_all()
@@ -282,12 +284,12 @@ impl Dir {
         }
     }
 
-    /// Makes sure of the names in the folder of `below`.
+    /// Syncs the folder that contains `below`.
     pub(crate) fn sync_above(&self, below: &str) -> io::Result<()> {
         self.there(below)?.0.sync()
     }
 
-    /// The directory itself, by a path that no rename changes: the system's name of the descriptor.
+    /// Returns a path of the directory that no rename changes: the system's name of the descriptor.
     #[cfg(target_os = "linux")]
     pub(crate) fn held_path(&self) -> PathBuf {
         use std::os::fd::AsRawFd;
@@ -314,14 +316,14 @@ impl Dir {
             other => return other,
         }
         match self.held.create_dir(name) {
-            // Another one made it meanwhile.
+            // Another process created it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.and_then(|()| self.sync())?,
         }
         self.step(name)
     }
 
-    /// The folder in which the last part of a name lies; `None` when there is none.
+    /// Returns the folder that contains the last part of a name; `None` if it does not exist.
     fn above<'a>(&self, below: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
         match below.rsplit_once('/') {
             Some((above, name)) => Ok(self.dir(above)?.map(|dir| (dir, name))),
@@ -342,7 +344,7 @@ impl Dir {
         let Some((dir, name)) = self.above(below)? else {
             return Ok(None);
         };
-        // A pipe is opened at once, and then seen to be no file.
+        // Opening does not wait for a pipe, which is then rejected because it is not a plain file.
         how.follow(FollowSymlinks::No).nonblock(true);
         match dir.held.open_with(name, how) {
             Ok(file) => {
@@ -358,7 +360,7 @@ impl Dir {
     }
 }
 
-/// Writes a new file whole, and durably; one that could not be written is taken back. Gives its bytes.
+/// Writes a new file completely and durably, and removes it if that fails. Returns its length.
 pub(crate) fn write_new(dir: &Dir, below: &str, from: &mut impl Read) -> io::Result<u64> {
     let mut file = dir.create(below)?;
     let written = io::copy(from, &mut file).and_then(|len| file.sync_all().map(|()| len));
@@ -368,7 +370,7 @@ pub(crate) fn write_new(dir: &Dir, below: &str, from: &mut impl Read) -> io::Res
     written
 }
 
-/// Up to `most` bytes of a file from `offset`.
+/// Returns up to `most` bytes of a file from `offset`.
 pub(crate) fn part_of(mut file: File, offset: u64, most: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(offset))?;
     let mut bytes = Vec::new();
@@ -376,7 +378,7 @@ pub(crate) fn part_of(mut file: File, offset: u64, most: u64) -> io::Result<Vec<
     Ok(bytes)
 }
 
-/// When a file was last changed; not before 1970.
+/// Returns the time of the last change of a file; not before 1970.
 pub(crate) fn changed(meta: &Metadata) -> Option<std::time::Duration> {
     let at: SystemTime = meta.modified().ok()?.into_std();
     at.duration_since(UNIX_EPOCH).ok()
@@ -511,11 +513,11 @@ mod tests {
         dir.remove_tree("own").unwrap();
         dir.remove_tree("link").unwrap();
         assert!(aside.path().join("outside/a.md").exists());
-        // By its path it is the link, which is no directory of its own.
+        // By its own path, the entry is the link, which is not a directory.
         assert!(Dir::open_own(&root).is_err());
     }
 
-    /// Above `.prose` links are the user's own; below they are a run's.
+    /// Links above `.prose` belong to the user and are followed; links below belong to a run and are not.
     #[test]
     fn links_are_followed_as_far_as_prose() {
         let aside = tempfile::tempdir().unwrap();

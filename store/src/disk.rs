@@ -21,43 +21,43 @@ use crate::error::StoreError;
 use crate::lent::Lent;
 use crate::packed;
 
-/// Entries that a listing holds at most: a run folder is small, and `/` is no run folder.
+/// Limit for the entries of a listing: a run folder is small, so more entries mean a wrong folder, such as `/`.
 const ENTRIES: usize = 200_000;
 
-/// Levels below the root that a listing goes at most: nested imports take two each.
+/// Limit for the levels of a listing below the root; each nested import takes two levels.
 const DEPTH: usize = 128;
 
-/// A folder, or a single database with what SQLite keeps beside it, as a source.
+/// A folder, or a single database with SQLite's files beside it, as a source.
 pub struct Disk {
     label: String,
     root: Root,
     files: Vec<FileEntry>,
     issues: Vec<Issue>,
     notes: RefCell<BTreeMap<String, (Vec<Issue>, Watch)>>,
-    /// Places that could not be read, and why.
+    /// Places that could not be read, each with the reason.
     failed: RefCell<Vec<(String, String)>>,
-    /// Copies that a database was opened from live as long as the source.
+    /// Temporary copies of databases; they live as long as the source.
     aside: RefCell<Vec<tempfile::TempDir>>,
-    /// Where it was unpacked: whether that is what was shared.
+    /// For an unpacked file, whether it equals the shared contents.
     verified: Option<Verified>,
-    /// The signature of what was shared.
+    /// The signature of the shared contents.
     signed: Option<Result<Signed, String>>,
 }
 
-/// The folder that a source lies in, held open: its files as they are now, without following a link.
+/// The folder of a source, held open. Returns its files in their present state, without following a link.
 #[derive(Debug, Clone)]
 pub struct Root {
     dir: Dir,
-    /// The file itself, where somebody named a link.
+    /// The file itself, if the user named a link to it.
     link: Option<(String, PathBuf)>,
 }
 
 impl Root {
-    /// Opens a plain file, by its path as it was listed. No link is followed on the way, and none that came into its
-    /// place; a pipe is not waited for.
+    /// Opens a plain file by its listed path. Follows no link, even one placed there since the listing, and does not
+    /// wait for a pipe.
     ///
     /// # Errors
-    /// When there is none, or it may not be read.
+    /// If the file does not exist or is not readable.
     pub fn open(&self, path: &str) -> io::Result<File> {
         match &self.link {
             Some((name, real)) if name == path => File::open(real),
@@ -68,7 +68,7 @@ impl Root {
         }
     }
 
-    /// The length of a plain file, and when it was changed.
+    /// Returns the length of a plain file, and the time of its last change.
     ///
     /// # Errors
     /// As [`Root::open`].
@@ -90,20 +90,20 @@ impl Disk {
     /// Links are not followed, pipes and devices are left out (errata R5).
     ///
     /// # Errors
-    /// When there is nothing, or it cannot be listed.
+    /// If the path does not exist, or cannot be listed.
     pub fn open(path: &Path) -> Result<Disk, StoreError> {
         Disk::open_where(path, |_| true)
     }
 
-    /// The same, of the files that `wanted` asks for by their path below the root; folders that it refuses (asked
-    /// with a `/` at the end) are not entered.
+    /// Lists only the files that `wanted` accepts by their path below the root. Folders are asked with a `/` at the
+    /// end; a refused folder is not entered.
     ///
     /// # Errors
     /// As [`Disk::open`].
     pub fn open_where(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Disk, StoreError> {
         let wrong = |cause| StoreError::io(path, cause);
         let meta = fs::metadata(path).map_err(wrong)?;
-        // A link that somebody named is followed, and none behind it.
+        // Follows a link that the user named, but none below it.
         let open = |path: &Path| Dir::open(&path.canonicalize()?);
         if meta.is_dir() {
             return Ok(Disk::folder(path, open(path).map_err(wrong)?, &wanted));
@@ -150,28 +150,29 @@ impl Disk {
         Ok(disk)
     }
 
-    /// A folder that is held open.
+    /// Returns a source for a folder that is held open.
     pub(crate) fn held(dir: &Dir) -> Disk {
         Disk::folder(dir.path(), dir.clone(), &|_| true)
     }
 
-    /// Of a zip or a shared page, whether it is what was shared; `None` for what lies on the disk as it is.
+    /// Returns whether a zip or a shared page equals the shared contents; `None` for a plain file or folder.
     pub fn verified(&self) -> Option<&Verified> {
         self.verified.as_ref()
     }
 
-    /// Of a zip or a shared page, its manifest and the signature of that, or why they cannot be read; `None` where it has no signature.
-    /// Whether they fit is for the caller to find out.
+    /// Returns the manifest of a zip or a shared page with its signature, or why they are unreadable; `None` without a
+    /// signature. The caller has to verify that they fit.
     pub fn signed(&self) -> Option<&Result<Signed, String>> {
         self.signed.as_ref()
     }
 
-    /// Where a listed file lies.
+    /// Returns the path of a listed file.
     pub fn path_of(&self, path: &str) -> PathBuf {
         self.root.dir.shown(path)
     }
 
-    /// What could not be listed or read so far, of the places that are `asked` for: what was not found may be there.
+    /// Returns the error if one of the `asked` places could not be listed or read so far, because a file that was not
+    /// found may be there.
     pub fn unread(&self, asked: impl Fn(&str) -> bool) -> Option<String> {
         let listed = self.issues.iter().filter(|issue| {
             let file = issue.location.file.as_deref().unwrap_or_default();
@@ -187,10 +188,10 @@ impl Disk {
             .map(|(_, why)| why.clone())
     }
 
-    /// Opens a listed file, as [`Root::open`].
+    /// Opens a listed file; see [`Root::open`].
     ///
     /// # Errors
-    /// When it is not listed, is no plain file any more, or may not be read.
+    /// If the file is not listed, is no longer a plain file, or is not readable.
     pub fn open_file(&self, path: &str) -> io::Result<File> {
         match self.file(path) {
             Some(_) => self.root.open(path),
@@ -198,15 +199,15 @@ impl Disk {
         }
     }
 
-    /// Opens the tables of workflows in a listed database, as [`Source::database`] opens a run's.
+    /// Opens the workflow tables of a listed database, under the same guarantees as [`Source::database`].
     ///
     /// # Errors
-    /// When it cannot be opened without writing.
+    /// If it cannot be opened without writing.
     pub fn workflows(&self, path: &str, limits: &Limits) -> Result<SqliteTables, SourceError> {
         SqliteTables::of_source(self.connection(path)?, path, limits)
     }
 
-    /// What it lies in, for whoever goes on without its list.
+    /// Returns the folder of the source, for use without the listing.
     pub fn root(&self) -> Root {
         self.root.clone()
     }
@@ -242,7 +243,7 @@ impl Disk {
         disk
     }
 
-    /// Lists what lies below a folder, whose names begin with `above`; `false` when there is too much.
+    /// Lists the entries below a folder, whose names begin with `above`; returns `false` if a limit is exceeded.
     fn list(
         &mut self,
         dir: &Dir,
@@ -300,7 +301,7 @@ impl Disk {
                         self.files
                             .push(entry(place, meta.len(), dir::changed(&meta)));
                     }
-                    // It was removed since it was listed.
+                    // Removed since it was listed.
                     Ok(None) => {}
                     Err(cause) => {
                         let message = format!(
@@ -336,8 +337,7 @@ impl Disk {
             .ok_or_else(|| SourceError::NotFound(path.to_owned()))
     }
 
-    /// Notes that reading a place failed, which is not the same as finding nothing there.
-    /// A connection to a database, opened as [`Source::database`] promises and not yet guarded.
+    /// Opens a database with the guarantees of [`Source::database`]; the connection is not yet guarded.
     pub(crate) fn connection(&self, path: &str) -> Result<Connection, SourceError> {
         self.entry(path)?;
         let opened = crate::database::open(&self.path_of(path));
@@ -349,7 +349,7 @@ impl Disk {
         Ok(opened.conn)
     }
 
-    /// The same database, which a viewer keeps for long: it is held only while something is read.
+    /// Opens the same database for a viewer that keeps the source for long; the file is open only while it is read.
     ///
     /// # Errors
     /// As [`Source::database`].
@@ -417,7 +417,7 @@ impl Source for Disk {
         let mut notes = Vec::new();
         if let Some((found, watch)) = self.notes.borrow().get(path) {
             notes.extend(found.iter().cloned());
-            // Looked at again after reading: no lock told a writer that we read (errata R7).
+            // Checked again after reading, because a reader without locks may have read during a write (errata R7).
             notes.extend(watch.changed());
         }
         notes
@@ -425,7 +425,8 @@ impl Source for Disk {
 
     fn made(&self, place: &str) -> Option<i128> {
         let path = self.path_of(place);
-        // Not every file system records when a folder was made; nothing changes the program of a run.
+        // Not every file system records the creation time of a folder, so this uses the program file, which never
+        // changes.
         let looked = fs::symlink_metadata(&path);
         if let Err(cause) = looked.as_ref().map_err(io::Error::kind)
             && cause != io::ErrorKind::NotFound
@@ -454,7 +455,7 @@ impl Source for Disk {
 }
 
 fn entry(path: String, len: u64, changed: Option<Duration>) -> FileEntry {
-    // A file's time is shown to the second.
+    // Times of files are shown to the second.
     let seconds = changed.and_then(|since| i64::try_from(since.as_secs()).ok());
     FileEntry {
         path,
@@ -507,13 +508,13 @@ mod tests {
             Disk::open(dir.path()).unwrap().made(name).unwrap()
         };
         let first = run("z");
-        // A file system's clock ticks every few milliseconds.
+        // Repeats until the file system's clock, which ticks every few milliseconds, gives a different time.
         while run("a") == first {
             fs::remove_dir_all(dir.path().join("a")).unwrap();
         }
         let disk = Disk::open(dir.path()).unwrap();
         assert!(disk.made("a").unwrap() > first);
-        // What is written later changes nothing.
+        // Files written later do not change the creation time.
         fs::write(dir.path().join("z/state.md"), "# Execution State\n").unwrap();
         assert_eq!(disk.made("z"), Some(first));
         assert_eq!(disk.made("nothing"), None);
@@ -533,7 +534,7 @@ mod tests {
         }
         let disk = Disk::open(&run).unwrap();
         assert_eq!(listing(&disk), Vec::<&str>::new());
-        // What would be a part of the run is said to be missing.
+        // A missing part of the run must be reported.
         let said: Vec<String> = disk
             .listed()
             .into_iter()
@@ -542,7 +543,7 @@ mod tests {
         let link = "is a link, which is not followed";
         let parts = ["bindings", "gates", "program.prose"];
         assert_eq!(said, parts.map(|part| format!("{part} {link}")));
-        // Nothing outside is read by its name either.
+        // A file outside the run must not be readable by its name either.
         for name in ["program.prose", "bindings/secret.txt", "gates/secret.txt"] {
             assert!(matches!(
                 disk.read(name, 0, 1),
@@ -580,7 +581,7 @@ mod tests {
             said,
             ["the folders a/target and node_modules were not looked into"]
         );
-        // What a person names is listed.
+        // A folder that the user names is listed.
         let named = Disk::open(&dir.path().join("a/target")).unwrap();
         assert_eq!(
             (listing(&named), named.listed()),

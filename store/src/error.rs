@@ -1,37 +1,37 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a place on disk could not be used: what, why, and in [`StoreError::next`] what to do.
+/// The reason why a place on disk could not be used; [`StoreError::next`] contains the advice.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     #[error("there is no {}", .0.display())]
     NotFound(PathBuf),
     /// Neither a file nor a folder: a device, a pipe, a socket.
     #[error("{} is neither a file nor a folder", .0.display())]
     Special(PathBuf),
-    /// A zip or a shared page that is not opened.
+    /// A zip or a shared page that cannot be opened.
     #[error("{} is not opened: {cause}", path.display())]
     Packed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         cause: String,
-        /// What to do next.
+        /// The advice.
         next: &'static str,
     },
-    /// The system refused.
+    /// An error of the system.
     #[error("{} cannot be read: {cause}", path.display())]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         cause: io::Error,
     },
 }
 
 impl StoreError {
-    /// What to do next; may be empty.
+    /// Returns the advice; may be empty.
     pub fn next(&self) -> &'static str {
         match self {
             StoreError::NotFound(_) => "check the path",
@@ -44,7 +44,7 @@ impl StoreError {
         }
     }
 
-    /// Whether nothing was there.
+    /// Returns whether the path did not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, StoreError::NotFound(_))
     }

@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// The nearest `.prose` folder from a working directory upward, that directory included. The one in the user's home
-/// directory keeps the user's agents (filesystem.md, "User-level state"): it is a project's only to somebody who works
-/// in the home directory itself, else any folder below it without a `.prose` of its own would put its runs there.
+/// Returns the nearest `.prose` folder from a working directory upward, including that directory. The `.prose` in the
+/// user's home directory keeps the user's agents (filesystem.md, "User-level state"). It counts as a project only if
+/// the working directory is the home directory itself; otherwise every folder below without its own `.prose` would put
+/// its runs there.
 ///
 /// ```
 /// use prosescope_store::prose_dir;
@@ -21,12 +22,12 @@ use crate::error::StoreError;
 /// ```
 ///
 /// # Errors
-/// When it cannot be told whether there is one: another folder above would be taken for the project.
+/// If a folder cannot be checked: skipping it could select the wrong project.
 pub fn prose_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, StoreError> {
     nearest(from, home, ".prose")
 }
 
-/// The nearest `.prose` folder; where there is none, the nearest `.agents/prose`, in which later versions of OpenProse keep
+/// Returns the nearest `.prose` folder, or else the nearest `.agents/prose`, where later versions of OpenProse keep
 /// their runs.
 ///
 /// # Errors
@@ -39,7 +40,7 @@ pub fn project_dir(from: &Path, home: Option<&Path>) -> Result<Option<PathBuf>, 
 }
 
 fn nearest(from: &Path, home: Option<&Path>, name: &str) -> Result<Option<PathBuf>, StoreError> {
-    // A home directory of somebody else is no way to this one.
+    // A home directory of another user is skipped if it is not accessible.
     let nowhere = |cause: &io::Error| is_nothing(cause) || is_closed(cause);
     let real = |dir: &Path| match dir.canonicalize() {
         Err(cause) if nowhere(&cause) => Ok(dir.to_owned()),
@@ -61,14 +62,14 @@ fn nearest(from: &Path, home: Option<&Path>, name: &str) -> Result<Option<PathBu
     Ok(None)
 }
 
-/// The user's own `.prose` folder, below a home directory, when it is there (filesystem.md, "User-level state").
+/// Returns the user's own `.prose` folder in a home directory, if it exists (filesystem.md, "User-level state").
 ///
 /// # Errors
-/// When it cannot be told whether it is there.
+/// If its existence cannot be checked.
 pub fn home_prose(home: &Path) -> Result<Option<PathBuf>, StoreError> {
     let prose = home.join(".prose");
     match is_folder(&prose) {
-        // In a container the home directory is often that of another user.
+        // In a container, the home directory often belongs to another user.
         Err(StoreError::Io { cause, .. }) if is_closed(&cause) => Ok(None),
         found => Ok(found?.then_some(prose)),
     }
@@ -86,7 +87,7 @@ fn is_closed(cause: &io::Error) -> bool {
     cause.kind() == ErrorKind::PermissionDenied
 }
 
-/// Whether an error says that there is no such thing.
+/// Returns whether an error means that the path does not exist.
 fn is_nothing(cause: &io::Error) -> bool {
     matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -112,7 +113,7 @@ mod tests {
         assert_eq!(home_prose(&dir.path().join("project")).unwrap(), None);
     }
 
-    /// A home directory below a project is not in its way, and may be named by a link.
+    /// The `.prose` of a home directory below the project is skipped, even if the home directory is given by a link.
     #[test]
     fn the_home_folder_is_passed_by() {
         let dir = tempfile::tempdir().unwrap();

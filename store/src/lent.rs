@@ -1,8 +1,7 @@
-//! Databases that are held only while something is read.
+//! Databases that are open only while something reads them.
 //!
-//! A writer in WAL mode takes its `-wal` back into the database when it is the last to close it. Whoever keeps such a
-//! database open for minutes, as a viewer does, keeps it from that: the `-wal` stays, and a run that is copied without it
-//! lacks what was recorded last.
+//! In WAL mode, the last connection to close a database writes the `-wal` back into it. A viewer that kept a connection
+//! for minutes would prevent that: the `-wal` would stay, and a copy of the run without it would lack the latest rows.
 
 use std::cell::RefCell;
 use std::ops::{Range, RangeInclusive};
@@ -31,19 +30,19 @@ pub struct Lent {
 /// Closes a [`Lent`] database.
 pub struct Claim(Weak<Open>);
 
-/// A callback of one scan may ask for more of the same database.
+/// Reentrant, because a callback of one scan may read more of the same database.
 type Open = ReentrantMutex<RefCell<Option<Held>>>;
 
 struct Held {
     db: Box<dyn Database>,
     watch: Watch,
-    /// The copy that it was opened from: making it again may take long, and it holds nobody up.
+    /// The temporary copy, which is kept: creating it again may be slow, and keeping it blocks no writer.
     aside: Option<TempDir>,
 }
 
 impl Lent {
-    /// Opens the database that lies in `file`; `path` names it in messages. Also returns what a person should know of it,
-    /// and what says whether it changes while it is read first.
+    /// Opens the database at `file`; `path` names it in messages. Also returns notes for people, and the watch that
+    /// detects changes during the first read.
     pub(crate) fn open(
         file: PathBuf,
         path: &str,
@@ -61,7 +60,7 @@ impl Lent {
         Ok((lent, notes, watch))
     }
 
-    /// What closes it from elsewhere, without keeping it.
+    /// Returns a handle that closes the database from elsewhere without keeping it alive.
     pub fn claim(&self) -> Claim {
         Claim(Arc::downgrade(&self.open))
     }
@@ -97,8 +96,8 @@ impl Lent {
 }
 
 impl Claim {
-    /// Closes the database, until it is read again. Returns whether what was read is of one state: where no lock told a
-    /// writer that we read, it may have written meanwhile. `None` when nobody has the database any more.
+    /// Closes the database until the next read. Returns whether all reads saw one state: a reader without locks may
+    /// have read during a write. Returns `None` if the database is no longer in use.
     pub fn let_go(&self) -> Option<bool> {
         let open = self.0.upgrade()?;
         let open = open.lock();
@@ -194,7 +193,7 @@ mod tests {
     use super::*;
     use crate::Disk;
 
-    /// A run of one row, written in WAL mode by somebody who has it open.
+    /// Creates a run of one row in WAL mode; the returned connection keeps it open.
     fn written(dir: &std::path::Path) -> Connection {
         let writer = Connection::open(dir.join("state.db")).unwrap();
         writer
@@ -225,7 +224,7 @@ mod tests {
             .unwrap();
         drop(writer);
         assert!(!wal.exists(), "it is left behind");
-        // It is read as it is now, without the files beside it.
+        // The database is read in its present state, without the files beside it.
         assert_eq!(ids(&lent), Ok(2));
         assert_eq!(disk.notes("state.db").len(), 0);
         drop(lent);
@@ -239,7 +238,7 @@ mod tests {
         let disk = Disk::open(dir.path()).unwrap();
         let lent = disk.lent("state.db", &Limits::default()).unwrap();
         assert_eq!(ids(&lent), Ok(1));
-        // In WAL mode and without a `-wal` it is read without locks.
+        // In WAL mode and without a `-wal`, a database is read without locks.
         let writer = Connection::open(dir.path().join("state.db")).unwrap();
         writer
             .execute("INSERT INTO run VALUES ('two')", [])

@@ -1,8 +1,8 @@
-//! Native sources: run folders and SQLite files on disk, and finding them.
+//! Native sources: run folders and SQLite files on disk, how to find them, and how to write them.
 //!
-//! It moves bytes and opens connections; what they mean is the core's. Nothing here writes beside a run: a database
-//! is opened as its neighbours on disk demand, so that no byte, time or listing changes. What writes does so because it
-//! was told to: `record/` to runs, `upkeep/` where runs and agents are removed.
+//! This crate moves bytes and opens connections; the core interprets them. Reading leaves no trace: a database is
+//! opened according to the files beside it, so that no byte, time or listing changes. Only `record/` writes to runs,
+//! and only `upkeep/` removes runs and agents.
 
 mod database;
 mod dir;

@@ -1,4 +1,5 @@
-//! A shared file: a zip of runs, or a page that holds one. It is unpacked where only this user can look, for as long as it is open.
+//! Opens a shared file: a zip of runs, or a page that contains one. The contents are unpacked into a private folder
+//! while the file is open.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -12,27 +13,27 @@ use tempfile::TempDir;
 
 use crate::error::StoreError;
 
-/// Bytes that a zip may unpack to.
+/// Limit for the unpacked size of a zip, in bytes.
 const MOST: u64 = 16 << 30;
 
-/// What was unpacked.
+/// The contents of an unpacked file.
 pub(crate) struct Packed {
-    /// Where.
+    /// The private folder.
     pub(crate) folder: TempDir,
-    /// Whether it is what was shared.
+    /// Whether the contents equal the shared contents.
     pub(crate) verified: Verified,
-    /// Its signature, where it has one.
+    /// Its signature, if there is one.
     pub(crate) signed: Option<Result<Signed, String>>,
 }
 
-/// Unpacks a file that is a zip or holds a run; `None` for any other.
+/// Unpacks a file that is a zip or contains a run; `None` for any other file.
 pub(crate) fn unpacked(path: &Path) -> Result<Option<Packed>, StoreError> {
     let archive = archive(path)?;
     archive.map(|archive| unpack(path, &archive)).transpose()
 }
 
-/// Unpacks only the database that lies straight in a shared file, into a folder; nothing where there is none. `None` for a file that is
-/// not a shared one.
+/// Unpacks only the database at the top level of a shared file; the inner `None` means that there is none. Returns the
+/// outer `None` for a file that is not a shared one.
 pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>, StoreError> {
     let Some(archive) = archive(path)? else {
         return Ok(None);
@@ -51,7 +52,7 @@ pub(crate) fn database(path: &Path) -> Result<Option<Option<(TempDir, PathBuf)>>
     Ok(Some(Some((folder, to))))
 }
 
-/// Opens what is packed in a file, and unpacks nothing; `None` for a file that is not a shared one.
+/// Opens the archive in a file without unpacking it; `None` for a file that is not a shared one.
 fn archive(path: &Path) -> Result<Option<Archive<FileReader>>, StoreError> {
     let failed = |cause| StoreError::io(path, cause);
     let mut file = File::open(path).map_err(failed)?;
@@ -104,12 +105,12 @@ fn unpack(path: &Path, archive: &Archive<FileReader>) -> Result<Packed, StoreErr
     })
 }
 
-/// Files below a folder.
+/// Writes files below a folder.
 struct Files<'a> {
     folder: &'a Path,
-    /// The one that is being written.
+    /// The file that is being written.
     file: Option<File>,
-    /// Why the folder takes no more.
+    /// The error that stopped the writing.
     failed: Option<io::Error>,
 }
 

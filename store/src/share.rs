@@ -1,4 +1,4 @@
-//! Databases that are shared: built anew in a folder that only this user can look into.
+//! Prepares databases for sharing: each is built anew in a private folder.
 
 use std::fs::File;
 use std::io::{Read, Write as _};
@@ -20,10 +20,10 @@ pub struct DiskDatabases<'a> {
 }
 
 impl<'a> DiskDatabases<'a> {
-    /// Opens databases of this disk.
+    /// Prepares the databases of this disk.
     ///
     /// # Errors
-    /// When there is no place for a temporary folder.
+    /// If a temporary folder cannot be created.
     pub fn new(disk: &'a Disk) -> std::io::Result<DiskDatabases<'a>> {
         Ok(DiskDatabases {
             disk,
@@ -43,7 +43,7 @@ impl<'a> DiskDatabases<'a> {
         Ok(from)
     }
 
-    /// Fills a new database by `fill`, and hands out its bytes.
+    /// Creates a database with `fill`, and returns its bytes.
     fn made(
         &mut self,
         fill: impl FnOnce(&mut Connection) -> Result<(), ShareError>,
@@ -96,15 +96,15 @@ impl Shareable for Disk {
     }
 }
 
-/// Opens a zip that was packed, as whoever gets it does.
+/// Opens a packed zip in the way its recipient does.
 ///
 /// # Errors
-/// When there is no place for it, or it cannot be read.
+/// If a temporary file cannot be created, or the zip cannot be read.
 pub fn unpacked(zip: &[u8]) -> Result<Rc<dyn Shareable>, ShareError> {
     let failed = |error: &dyn std::fmt::Display| ShareError::Write(error.to_string());
     let mut file = NamedTempFile::new().map_err(|e| failed(&e))?;
     file.write_all(zip).map_err(|e| failed(&e))?;
-    // What it holds is unpacked elsewhere: the file is no longer needed then.
+    // The contents are unpacked to another place, so the file is no longer needed after this.
     let disk = Disk::open(file.path()).map_err(|e| failed(&e))?;
     Ok(Rc::new(disk))
 }

@@ -1,16 +1,16 @@
-//! Copying a file of which only a part is there: a hole costs nothing, and stays one.
+//! Copies sparse files: holes are kept and cost neither time nor space.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes that are looked at together: all of them zero, they are a hole.
+/// Size of the pieces in which a file is checked; a piece of zeros becomes a hole.
 const PIECE: usize = 64 << 10;
 
 /// Copies the data of a file; the copy has the same length. No more than `most` bytes of data are copied.
 ///
 /// # Errors
-/// `FileTooLarge` when there are more; otherwise what the system says.
+/// `FileTooLarge` if there is more data; otherwise the system's error.
 pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
     let mut copy = File::create_new(to)?;
     copy.set_len(from.metadata()?.len())?;
@@ -24,7 +24,7 @@ pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
             break;
         }
         at = data + read as u64;
-        // A file system that does not tell its holes, or zeros that were written.
+        // The file system does not report holes, or the zeros were written.
         if bytes.iter().all(|byte| *byte == 0) {
             continue;
         }
@@ -38,7 +38,7 @@ pub(crate) fn copy(from: &mut File, to: &Path, most: u64) -> io::Result<u64> {
     Ok(copied)
 }
 
-/// Bytes that a file takes on disk, where the system says so; else its length.
+/// Returns the space that a file takes on disk, in bytes; its length if the system does not report the space.
 pub(crate) fn data(meta: &Metadata) -> u64 {
     #[cfg(unix)]
     {
@@ -49,7 +49,7 @@ pub(crate) fn data(meta: &Metadata) -> u64 {
     meta.len()
 }
 
-/// Bytes that are free where a folder lies, where the system says so.
+/// Returns the free space of a folder's file system in bytes, if the system reports it.
 pub(crate) fn free(dir: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -63,7 +63,7 @@ pub(crate) fn free(dir: &Path) -> Option<u64> {
     }
 }
 
-/// Where the next data begins, at `at` or behind; `None` when only a hole follows.
+/// Returns the position of the next data, from `at` on; `None` if only a hole follows.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn next_data(file: &File, at: u64) -> io::Result<Option<u64>> {
     use rustix::fs::{SeekFrom, seek};
@@ -96,7 +96,7 @@ mod tests {
             file.seek(SeekFrom::Start(at)).unwrap();
             file.write_all(text.as_bytes()).unwrap();
         }
-        // Zeros that are no hole become one.
+        // Written zeros become a hole in the copy.
         file.seek(SeekFrom::Start(2 << 30)).unwrap();
         file.write_all(&vec![0; 2 << 20]).unwrap();
         let mut from = File::open(&path).unwrap();

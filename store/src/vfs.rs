@@ -1,18 +1,18 @@
-//! SQLite's own file systems, changed in two things.
+//! SQLite's own file systems with two changes.
 //!
-//! - A read that fails says so. SQLite takes an EIO for a damaged file (`SQLITE_IOERR_CORRUPTFS`, shown as "malformed"), and
-//!   what is damaged is cut off and repaired, while a read that failed is to be tried again.
-//! - Where a directory is held open, a name is taken as it is, and not resolved to the path behind it.
+//! - A failed read is reported as such. SQLite treats an EIO as a damaged file (`SQLITE_IOERR_CORRUPTFS`, shown as
+//!   "malformed"). Damage leads to repair, but a failed read should be tried again.
+//! - In a directory that is held open, a name is used unchanged instead of being resolved to a real path.
 
 /// Reads with locks.
 pub(crate) const LOCKED: &str = "prosescope";
 /// Reads without locks.
 pub(crate) const UNLOCKED: &str = "prosescope-none";
-/// Reads and writes with locks below a directory that is held open.
+/// Reads and writes with locks, below a directory that is held open.
 #[cfg(target_os = "linux")]
 pub(crate) const HELD: &std::ffi::CStr = c"prosescope-held";
 
-/// Makes the file systems known to SQLite; `false` where it has none to begin with.
+/// Registers the file systems with SQLite; returns `false` if SQLite has none to copy.
 #[cfg(unix)]
 pub(crate) fn are_registered() -> bool {
     use std::sync::OnceLock;
@@ -35,7 +35,7 @@ mod unix {
 
     use rusqlite::ffi;
 
-    /// A table of methods of a file, and the one that it was made from.
+    /// A copied table of file methods, with a pointer to the original table.
     #[repr(C)]
     struct Methods {
         ours: ffi::sqlite3_io_methods,
@@ -50,12 +50,12 @@ mod unix {
         *mut c_int,
     ) -> c_int;
 
-    /// How SQLite's own file systems open a file: one function for all of them.
+    /// The open function of SQLite's own file systems, which all share one.
     static OPEN: OnceLock<Open> = OnceLock::new();
 
     pub(super) fn register() -> bool {
-        // SAFETY: the names are texts that end in NUL; what is found is static, and each copy is registered once and
-        // never freed.
+        // SAFETY: the names are texts that end in NUL; the found file system is static, and each copy is registered
+        // once and never freed.
         unsafe {
             let plain = copy(c"unix", c"prosescope", false);
             let none = copy(c"unix-none", c"prosescope-none", false);
@@ -98,7 +98,8 @@ mod unix {
         let Some(theirs) = OPEN.get() else {
             return ffi::SQLITE_CANTOPEN;
         };
-        // SAFETY: SQLite's arguments go to SQLite's function. The methods it leaves in the file are static.
+        // SAFETY: SQLite's arguments are passed to SQLite's function. The methods that it stores in the file are
+        // static.
         unsafe {
             let done = theirs(vfs, name, file, flags, out);
             if done == ffi::SQLITE_OK
@@ -110,7 +111,7 @@ mod unix {
         }
     }
 
-    /// The methods of a file with our way of reading: made once for each table there is, of which there are a handful.
+    /// Returns the file methods with our read function; made once for each original table, of which there are few.
     fn ours(theirs: &'static ffi::sqlite3_io_methods) -> &'static Methods {
         static KNOWN: Mutex<BTreeMap<usize, &'static Methods>> = Mutex::new(BTreeMap::new());
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +130,8 @@ mod unix {
         most: c_int,
         from: ffi::sqlite3_int64,
     ) -> c_int {
-        // SAFETY: only a file whose methods are a table of ours is read so, and that table stands first in `Methods`.
+        // SAFETY: only a file whose methods are one of our tables is read by this function, and that table is the first
+        // field of `Methods`.
         unsafe {
             let methods = &*(*file).pMethods.cast::<Methods>();
             let Some(theirs) = methods.theirs.xRead else {
@@ -148,7 +150,7 @@ mod unix {
         room: c_int,
         out: *mut c_char,
     ) -> c_int {
-        // SAFETY: SQLite gives a name that ends in NUL, and `room` bytes for the answer.
+        // SAFETY: SQLite passes a name that ends in NUL, and `room` bytes for the result.
         unsafe {
             let bytes = CStr::from_ptr(name).to_bytes_with_nul();
             if usize::try_from(room).is_ok_and(|room| bytes.len() <= room) {

@@ -1,4 +1,4 @@
-//! Workflows in a SQLite file: `.prose/workflows.db`, or a database of another program.
+//! Opens workflows in a SQLite file: `.prose/workflows.db`, or a database of another program.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,21 @@ use crate::dir::Dir;
 use crate::packed;
 use crate::record::{Clock, TIME, connect_workflows, fault, lock};
 
-/// A database of workflows that is read. Reading leaves no trace, so a follower opens it anew for each look.
+/// A database of workflows open for reading. Reading leaves no trace, so a follower opens it again for each look.
 #[derive(Debug)]
 pub struct WorkflowReader {
     path: PathBuf,
     tables: SqliteTables,
-    /// The copies that are read: of a shared file what was unpacked; and where a writer died in the middle of a change.
+    /// Temporary copies: of an unpacked shared file, or of a database whose writer was killed in the middle of a
+    /// change.
     _aside: Vec<TempDir>,
 }
 
 impl WorkflowReader {
-    /// Opens a database.
+    /// Opens a database for reading.
     ///
     /// # Errors
-    /// A [`Fault`] when it cannot be read, or has no tables of workflows.
+    /// A [`Fault`] if the file cannot be read, or has no workflow tables.
     pub fn open(path: &Path) -> Result<WorkflowReader, Fault> {
         let unread = |kind: FaultKind, why: String, next: &str| {
             let message = format!("{} cannot be read: {why}", path.display());
@@ -58,7 +59,7 @@ impl WorkflowReader {
         })
     }
 
-    /// Opens the one database of a shared file; `None` where the file is none.
+    /// Opens the only database of a shared file; `None` if the file is not a shared one.
     fn unpacked(path: &Path) -> Result<Option<WorkflowReader>, Fault> {
         let unread = |why: &dyn std::fmt::Display, next: &str| {
             Fault::new(FaultKind::Damaged, why.to_string()).hint(next)
@@ -98,21 +99,21 @@ impl Rows for WorkflowReader {
     }
 }
 
-/// A database of workflows that is written to: one immediate transaction a command.
+/// A database of workflows open for writing: one immediate transaction per command.
 #[derive(Debug)]
 pub struct WorkflowStore {
     path: PathBuf,
     clock: Clock,
     tables: SqliteTables,
-    /// Where the database lies. Closed after the connection, which works in it.
+    /// The database's folder. Declared after the connection, so that it is closed after it.
     dir: Dir,
 }
 
 impl WorkflowStore {
-    /// Opens a database for writing, as it is.
+    /// Opens an existing database for writing, without changing its tables.
     ///
     /// # Errors
-    /// A [`Fault`] when it is missing, is no database, has no tables of workflows, or may not be written to.
+    /// A [`Fault`] if the file is missing, is not a database, has no workflow tables, or is not writable.
     pub fn open(path: &Path) -> Result<WorkflowStore, Fault> {
         let (dir, name) = place(path);
         let dir = Dir::open_own(&dir).map_err(|cause| fault::unopened(&dir, &cause))?;
@@ -121,16 +122,17 @@ impl WorkflowStore {
         Ok(store)
     }
 
-    /// Opens a database for writing, and makes it with its folder where it is missing; tables that are missing are made, and our
-    /// own columns added.
+    /// Opens a database for writing; creates it with its folder if missing, creates missing tables, and adds our own
+    /// columns.
     ///
     /// # Errors
-    /// A [`Fault`] when it is no database, or may not be written to.
+    /// A [`Fault`] if the file is not a database or not writable.
     pub fn set_up(path: &Path) -> Result<WorkflowStore, Fault> {
         let (dir, name) = place(path);
         let unmade = |cause: std::io::Error| fault::io(&dir, "cannot be made", &cause);
         let dir = Dir::make(&dir).map_err(unmade)?;
-        // Racing first uses: made under the lock, and over itself.
+        // Creation is idempotent and runs under the lock, because several processes may use the file for the first time
+        // at once.
         let held = lock(&dir)?;
         let mut store = WorkflowStore::of(dir, path, &name, true)?;
         let made = store.tables.immediate(SqliteTables::set_up);
@@ -154,7 +156,7 @@ impl WorkflowStore {
         })
     }
 
-    /// Runs `work` in one immediate transaction, whose writers take turns.
+    /// Calls `work` in one immediate transaction; writers take turns by the lock.
     fn immediate<T>(
         &mut self,
         work: impl FnOnce(&mut SqliteTables) -> Result<T, WriteError>,
@@ -213,7 +215,7 @@ impl Tables for WorkflowStore {
     }
 }
 
-/// The fault of work that refuses nothing.
+/// Returns the fault of work that never refuses.
 fn only_fault(error: WriteError) -> Fault {
     match error {
         WriteError::Fault(fault) => fault,
@@ -221,13 +223,13 @@ fn only_fault(error: WriteError) -> Fault {
     }
 }
 
-/// A fault with the file that it is of.
+/// Adds the file's path to a fault.
 fn at(path: &Path, what: &str, fault: Fault) -> Fault {
     let message = format!("{} {what}: {}", path.display(), fault.message);
     Fault { message, ..fault }
 }
 
-/// Refuses a database that is none of workflows.
+/// Refuses a database without workflow tables.
 fn fits(path: &Path, shape: &Shape) -> Result<(), Fault> {
     shape.fits().map_err(|unfit| {
         let message = format!("{} is no database of workflows: {unfit}", path.display());

@@ -1,4 +1,4 @@
-//! What a system's error means to somebody who wanted to write.
+//! Converts errors of the system into messages for a person who wanted to write.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use prosescope_core::database::DecodeError;
 use prosescope_core::write::{Fault, FaultKind};
 
-/// A fault of a file or a folder: `what` says what cannot be done with it.
+/// Returns a fault of a file or a folder; `what` names the failed action.
 pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     let message = format!("{} {what}: {cause}", path.display());
     match cause.kind() {
@@ -21,10 +21,10 @@ pub(crate) fn io(path: &Path, what: &str, cause: &io::Error) -> Fault {
     }
 }
 
-/// What to do where no byte, or no further file, fits.
+/// Advice for a full disk, or one without free inodes.
 const ROOM: &str = "make room (`df` and `df -i` show what is used up), and record it again";
 
-/// Whether the file system takes no further file beside this one.
+/// Returns whether the file system refuses another file beside this one.
 fn no_room(path: &Path) -> bool {
     let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
@@ -36,7 +36,7 @@ fn no_room(path: &Path) -> bool {
     })
 }
 
-/// A fault of a folder that is opened to write to it.
+/// Returns a fault of a folder that could not be opened for writing.
 pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
     let fault = io(dir, "cannot be opened", cause);
     match cause.kind() {
@@ -47,7 +47,7 @@ pub(crate) fn unopened(dir: &Path, cause: &io::Error) -> Fault {
     }
 }
 
-/// A fault of a database.
+/// Returns a fault of a database.
 pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     use rusqlite::ErrorCode;
     let name = path.display();
@@ -62,7 +62,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
         Some(ErrorCode::DiskFull) => {
             Fault::new(FaultKind::Full, message).hint(ROOM)
         }
-        // SQLite does not say why it cannot make a journal: a file of ours in the same folder fails in the same way.
+        // SQLite does not report why it cannot create a journal, so this tries to create a file in the same folder.
         Some(ErrorCode::CannotOpen) if no_room(path) => {
             Fault::new(FaultKind::Full, message).hint(ROOM)
         }
@@ -84,7 +84,7 @@ pub(crate) fn sqlite(path: &Path, error: &rusqlite::Error) -> Fault {
     }
 }
 
-/// A fault of a database that was looked at before it is written to.
+/// Returns a fault of a database that was checked before writing.
 pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
     let kind = match error {
         DecodeError::Locked => FaultKind::Busy,
@@ -95,7 +95,7 @@ pub(crate) fn decode(path: &Path, error: &DecodeError) -> Fault {
     Fault::new(kind, message).hint(error.next_step())
 }
 
-/// What is wrong, in words of the database's own tables: never our statement.
+/// Returns the error in words of the database's own tables, without our SQL.
 fn words(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqlInputError { msg, sql, .. } => match table(sql) {
@@ -113,7 +113,7 @@ fn words(error: &rusqlite::Error) -> String {
     }
 }
 
-/// The table that a statement speaks of.
+/// Returns the table in a statement.
 fn table(sql: &str) -> Option<&str> {
     let mut words = sql.split_whitespace();
     words.find(|word| matches!(*word, "FROM" | "INTO" | "UPDATE"))?;

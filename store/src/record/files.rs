@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Writes files that appear completely or not at all.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,10 +9,10 @@ use super::fault;
 use super::lock::RunLock;
 use crate::dir::{Dir, write_new};
 
-/// Attachments of a transaction: written first, taken back unless it is kept (errata B8).
+/// Attachments of a transaction: written first, and removed unless the transaction is kept (errata B8).
 pub(crate) struct Attachments<'a> {
     dir: &'a Dir,
-    /// What was handed to the store because it is too long to be held.
+    /// Bytes passed to the store because they are too long for memory.
     staged: Option<&'a File>,
     made: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl<'a> Attachments<'a> {
         folder.sync()
     }
 
-    /// Copies what was handed to the store.
+    /// Copies the staged bytes.
     fn copy(&self, len: u64) -> io::Result<String> {
         let mut from = self.staged.ok_or(io::ErrorKind::NotFound)?;
         from.rewind()?;
@@ -75,12 +75,12 @@ impl Drop for Attachments<'_> {
     }
 }
 
-/// Moves a file to a place where nothing lies.
+/// Moves a file to a free name; fails if the name exists.
 fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     match root.link(aside, path) {
         Ok(()) => root.remove(aside),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // A file system without links.
+        // The file system does not support hard links.
         Err(_) => match root.look(path)? {
             None => root.rename(aside, path),
             Some(_) => Err(io::ErrorKind::AlreadyExists.into()),
@@ -88,18 +88,18 @@ fn place_new(root: &Dir, aside: &str, path: &str) -> io::Result<()> {
     }
 }
 
-/// What is written under another name first, each in a place of its own.
+/// Temporary names, one for each kind of file that is written aside first.
 const SLOTS: [&str; 4] = ["file", "state.md", "checkpoint", "attachment"];
 
-/// Removes what a writer that was killed left under such a name.
+/// Removes temporary files that a killed writer left.
 pub(crate) fn sweep(root: &Dir, _held: &RunLock) {
     for slot in SLOTS {
-        // The writer that needs the name is told what is in its way.
+        // If this fails, the writer that needs the name gets the error.
         let _ = root.remove(&named(slot));
     }
 }
 
-/// The same, of names that earlier versions gave to attachments.
+/// Removes temporary files with the names of earlier versions.
 fn sweep_below(folder: &Dir) -> io::Result<()> {
     for (name, _) in folder.names("")? {
         if name.starts_with(".new-") {
@@ -113,7 +113,7 @@ fn named(slot: &str) -> String {
     format!(".tmp-{slot}")
 }
 
-/// Writes a file straight in the run, under a name that no reader lists; it is on disk when this returns.
+/// Writes a file directly in the run, under a temporary name that readers ignore; it is durable on return.
 pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<String> {
     let name = fresh_name(root, slot)?;
     write_new(root, &name, &mut bytes)?;
@@ -122,15 +122,15 @@ pub(crate) fn aside(root: &Dir, slot: &str, mut bytes: &[u8]) -> io::Result<Stri
 
 fn fresh_name(root: &Dir, slot: &str) -> io::Result<String> {
     let name = named(slot);
-    // What an earlier writer left is no use to anybody; it may be a link.
+    // Removes a leftover of an earlier writer; it may be a link.
     root.remove(&name)?;
     Ok(name)
 }
 
-/// What the system said when what is done was to be made durable; nothing when it is.
+/// The error of the last sync, if the change is applied but possibly not durable.
 pub(crate) type Settled = Option<io::Error>;
 
-/// What is there, and may not survive a power failure.
+/// Returns a fault for a change that may not survive a power failure.
 pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
     let cause = settled?;
     let message = format!("the system did not confirm that it is on disk: {cause}");
@@ -139,14 +139,14 @@ pub(crate) fn unsure(settled: Settled) -> Option<Fault> {
     )
 }
 
-/// Puts a file whole into its place, whatever was there. An error means that it is not there.
+/// Replaces a file atomically. An error means that the new file is not in place.
 pub(crate) fn replace(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<Settled> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     root.make_dir(folder)?;
     place(root, &aside(root, "file", bytes)?, path)
 }
 
-/// Renames what was written aside into its place.
+/// Renames a temporary file to its final name.
 pub(crate) fn place(root: &Dir, aside: &str, path: &str) -> io::Result<Settled> {
     if let Err(cause) = root.rename(aside, path) {
         let _ = root.remove(aside);
@@ -155,18 +155,18 @@ pub(crate) fn place(root: &Dir, aside: &str, path: &str) -> io::Result<Settled> 
     Ok(root.sync_above(path).err())
 }
 
-/// Puts a file whole and durably into its place.
+/// Replaces a file atomically and durably.
 pub(crate) fn put(root: &Dir, path: &str, bytes: &[u8]) -> io::Result<()> {
     replace(root, path, bytes)?.map_or(Ok(()), Err)
 }
 
-/// Writes durably at the end of a log.
+/// Appends to a log durably.
 pub(crate) fn append(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<()> {
     extend(root, path, at, bytes)?.map_or(Ok(()), Err)
 }
 
-/// Writes at the end of a log, which is `at` bytes long; what half-written thing lies behind is cut off. An error means
-/// that the log is as it was.
+/// Appends to a log that is `at` bytes long, and cuts off a half-written line after that. An error means that the log
+/// is unchanged.
 pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Result<Settled> {
     let (folder, _) = path.rsplit_once('/').unwrap_or_default();
     let folder = root.make_dir(folder)?;
@@ -194,7 +194,7 @@ pub(crate) fn extend(root: &Dir, path: &str, at: u64, bytes: &[u8]) -> io::Resul
             true => root.remove(path),
             false => file.set_len(at),
         };
-        // What cannot be taken back is there when it is whole; a torn line is nothing to a reader.
+        // If the appended line cannot be removed again, a complete line counts as recorded; readers ignore a torn line.
         let there = || {
             let part = root.read_part(path, at, bytes.len() as u64);
             part.is_ok_and(|part| part == bytes)

@@ -1,4 +1,4 @@
-//! A new folder: there whole, or not at all.
+//! Creates a new folder completely or not at all.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::fault;
 use super::files::{Settled, put, unsure};
 use crate::dir::Dir;
 
-/// The folder in which a new one is made, itself made where it is missing, and the name of the new one in it.
+/// Returns the parent folder of a new one, created if it is missing, and the new folder's name.
 pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
     let above = dir.parent().unwrap_or(Path::new("."));
     let wrong = |cause: io::Error| fault::io(above, "cannot be made", &cause);
@@ -19,11 +19,11 @@ pub(crate) fn place(dir: &Path) -> Result<(Dir, String), Fault> {
     Ok((Dir::make(above).map_err(wrong)?, name.to_owned()))
 }
 
-/// Makes a run's folder with its program in it; `fill` puts in what keeps the state.
+/// Creates a run's folder with its program; `fill` adds the state.
 ///
 /// # Errors
-/// A refusal when something is there already; a fault when it cannot be made. Then nothing is there. What went wrong
-/// after it was made is returned.
+/// A refusal if the path exists; a fault if it cannot be created. In both cases nothing is left. Returns a failure that
+/// followed the creation.
 pub(super) fn run_folder(
     above: &Dir,
     name: &str,
@@ -45,16 +45,16 @@ pub(super) fn run_folder(
     })
 }
 
-/// Why there is no new folder.
+/// The reason why the folder was not created.
 pub(crate) enum Failure<E> {
-    /// What was to be in it.
+    /// Filling it failed.
     Filling(E),
-    /// The folder itself.
+    /// Creating the folder itself failed.
     Making(io::Error),
 }
 
-/// Makes a folder under a name that no list of runs shows, and renames it once it is filled: whoever is killed here
-/// leaves no run, and `clean` removes it. What was made goes again when anything fails.
+/// Creates a folder under a name that no list of runs shows, and renames it once it is filled. A killed process leaves
+/// no run, and `clean` removes the rest. On failure the folder is removed.
 pub(crate) fn new_folder<E>(
     above: &Dir,
     name: &str,
@@ -64,9 +64,9 @@ pub(crate) fn new_folder<E>(
     let filled = fill(&dir)
         .map_err(Failure::Filling)
         .and_then(|()| dir.sync().map_err(Failure::Making));
-    // Where it is open, it keeps its name on some systems.
+    // Some systems cannot rename an open folder.
     drop(dir);
-    // `rename` fails unless the target is empty, so that a folder that came meanwhile stays.
+    // `rename` fails unless the target is empty, so a concurrently created folder is safe.
     let filled = filled.and_then(|()| above.rename(&aside, name).map_err(Failure::Making));
     if let Err(failure) = filled {
         let _ = above.remove_tree(&aside);
@@ -80,7 +80,7 @@ fn unfinished(above: &Dir) -> io::Result<(String, Dir)> {
     loop {
         let name = format!("{UNFINISHED}{}-{n}", std::process::id());
         match above.new_dir(&name) {
-            // Another thread's, or that of a process of the same number that was killed.
+            // The name belongs to another thread, or to a killed process with the same number.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => n += 1,
             made => return made.map(|dir| (name, dir)),
         }
@@ -112,7 +112,7 @@ mod tests {
 
     type Init = fn(&Path, &str) -> Result<Option<Fault>, WriteError>;
 
-    /// The same id asked for by many at once is one run, whole, of one of them.
+    /// Of many concurrent creations with one id, exactly one succeeds, and its run is complete.
     #[test]
     fn one_run_is_made_by_one() {
         let forms: [(Init, &str); 2] = [
@@ -159,7 +159,7 @@ mod tests {
                 "state.db" => drop(SqliteStore::open(&dir.join(state), None).unwrap()),
                 _ => drop(FolderStore::open(&dir).unwrap()),
             }
-            // What the others had begun is gone.
+            // The unfinished folders of the others are removed.
             let left = std::fs::read_dir(above.path().join("runs")).unwrap();
             assert_eq!(left.count(), 1);
         }

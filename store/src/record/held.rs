@@ -1,8 +1,8 @@
-//! SQLite on files of a directory that is held open.
+//! Opens SQLite on files of a directory that is held open.
 //!
-//! SQLite opens a database, and later its journal, by path. On Linux the path is the system's name of the descriptor
-//! (`/proc/self/fd/N`), which leads to the directory wherever that is moved; SQLite itself would resolve that name to
-//! the path behind it, so it gets a file system of its own that takes every name as it is.
+//! SQLite opens a database, and later its journal, by path. On Linux, we pass the system's name of the descriptor
+//! (`/proc/self/fd/N`), which leads to the directory even after a rename. SQLite would resolve that name to the real
+//! path, so it gets its own file system layer that keeps every name unchanged.
 
 use cap_fs_ext::MetadataExt;
 use prosescope_core::write::{Fault, FaultKind};
@@ -13,7 +13,7 @@ use crate::dir::Dir;
 #[cfg(target_os = "linux")]
 use crate::vfs;
 
-/// Opens a database in `dir`, which must be held open for as long as the connection is. A link is not followed.
+/// Opens a database in `dir`, which must stay open as long as the connection. Does not follow a link.
 pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection, Fault> {
     let path = dir.shown(name);
     let wrong = |error| fault::sqlite(&path, &error);
@@ -23,7 +23,7 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     if let Some(held) = beneath(dir) {
         let opened = Connection::open_with_flags_and_vfs(held.join(name), flags, vfs::HELD);
         return opened.map_err(|error| match error {
-            // The path in it says nothing to anybody.
+            // The path in the error is the descriptor's name, which does not help a reader.
             rusqlite::Error::SqliteFailure(code, _) => {
                 wrong(rusqlite::Error::SqliteFailure(code, None))
             }
@@ -35,8 +35,8 @@ pub(super) fn open(dir: &Dir, name: &str, flags: OpenFlags) -> Result<Connection
     Ok(conn)
 }
 
-/// Refuses what is no plain file, of the database and of what SQLite would open beside it: opening a pipe never ends, and no
-/// lock is waited for that way.
+/// Refuses a database file, or a file that SQLite would open beside it, if it is not a plain file: opening a pipe never
+/// ends, and no timeout of a lock applies to it.
 fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
     for end in ["", "-journal", "-wal", "-shm"] {
         let place = format!("{name}{end}");
@@ -59,7 +59,7 @@ fn plain(dir: &Dir, name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Opens a database to read it without asking for a lock, whatever its journal says.
+/// Opens a database for reading without locks, even if its journal mode requires them.
 pub(super) fn open_unlocked(dir: &Dir, name: &str) -> Result<Connection, Fault> {
     plain(dir, name)?;
     let path = dir.shown(name);
@@ -87,7 +87,7 @@ pub(super) fn open_unlocked(dir: &Dir, name: &str) -> Result<Connection, Fault> 
     Connection::open_with_flags(uri, flags).map_err(|error| fault::sqlite(&dir.shown(name), &error))
 }
 
-/// Checks, where SQLite opened a path, that the path still leads to what is held open. To be asked before a commit.
+/// Checks that the path that SQLite opened still leads to the held directory. Called before a commit.
 pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
     #[cfg(target_os = "linux")]
     if beneath(dir).is_some() {
@@ -108,7 +108,7 @@ pub(super) fn stays(dir: &Dir, name: &str) -> Result<(), Fault> {
     Err(Fault::new(FaultKind::Busy, message).hint("look who moves it, and try again"))
 }
 
-/// The path of a directory that is held open, where the system has one and takes it.
+/// Returns a path for the directory by its descriptor, if the system has one and accepts it.
 #[cfg(target_os = "linux")]
 fn beneath(dir: &Dir) -> Option<std::path::PathBuf> {
     let held = dir.held_path();

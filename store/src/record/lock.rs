@@ -8,19 +8,20 @@ use prosescope_core::write::{Fault, FaultKind};
 use super::fault;
 use crate::dir::Dir;
 
-/// The name of the lock file, in the run's folder. It stays: removing it would let two writers hold two of them.
+/// The name of the lock file, in the run's folder. It is never removed, because two writers could then hold two
+/// different locks.
 pub(crate) const LOCK: &str = ".lock";
 
-/// How long to wait for the other writers.
+/// How long to wait for other writers.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The right to write to a run, until it is dropped; the system takes it back from a process that dies.
+/// The exclusive right to write to a run, until it is dropped; the system releases it when the process dies.
 #[derive(Debug)]
 pub(crate) struct RunLock {
     _file: File,
 }
 
-/// Waits for the right to write to the run in `dir`.
+/// Waits for the exclusive right to write to the run in `dir`.
 pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
     let path = dir.shown(LOCK);
     let file = open(dir)?;
@@ -29,7 +30,7 @@ pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(RunLock { _file: file }),
-            // A file system without locks: SQLite's own, or the order of renames, must do.
+            // On a file system without locks, SQLite's own locking or the order of renames must suffice.
             Err(TryLockError::Error(cause)) if cause.kind() == io::ErrorKind::Unsupported => {
                 return Ok(RunLock { _file: file });
             }
@@ -55,11 +56,12 @@ pub(crate) fn lock(dir: &Dir) -> Result<RunLock, Fault> {
     }
 }
 
-/// Opens the lock file, and makes it where there is none. A link may lead out of the run, and a pipe waits for ever.
+/// Opens the lock file, and creates it if it is missing. Refuses a link, which may lead out of the run, and a pipe,
+/// which would block.
 fn open(dir: &Dir) -> Result<File, Fault> {
     let path = dir.shown(LOCK);
     let wrong = |cause: io::Error| fault::io(&path, "cannot be locked", &cause);
-    // Another writer may make it in the same moment.
+    // A second try, because another writer may create the file at the same moment.
     for _ in 0..2 {
         if let Some(file) = dir.writable(LOCK).map_err(wrong)? {
             return Ok(file);

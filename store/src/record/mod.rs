@@ -1,8 +1,8 @@
-//! Recording: stores that apply the core's changes, one transaction a command.
+//! Recording: stores that apply the core's changes, one transaction per command.
 //!
-//! What is written is computed by [`prosescope_core::write`]; here it is only moved, durably: in SQLite one immediate
-//! transaction, in a folder by atomic replacement. Between `prosescope` processes a lock file decides who is next, so that
-//! nobody waits out SQLite's busy handler against a crowd (errata R1).
+//! [`prosescope_core::write`] computes the changes; this module makes them durable, in SQLite by one immediate
+//! transaction, in a folder by atomic replacement. A lock file orders the `prosescope` processes, because SQLite's busy
+//! handler is unfair to a process that competes with many others (errata R1).
 
 pub(crate) mod fault;
 mod files;

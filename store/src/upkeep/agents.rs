@@ -9,28 +9,28 @@ use super::clean::{files_of, free};
 use crate::dir::Dir;
 use crate::record::{connect_agents, fault, lock};
 
-/// What a `.prose` folder keeps of an agent that outlives runs.
+/// The data that a `.prose` folder keeps of an agent that outlives runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeptAgent {
-    /// Files and bytes of its folder `agents/{name}`.
+    /// Number and total size of the files in its folder `agents/{name}`.
     pub folder: Option<(u64, u64)>,
-    /// Its rows in `agents.db`: its own, segments, earlier memories.
+    /// Number of its rows in `agents.db`: the agent, its segments and earlier memories.
     pub rows: u64,
-    /// Bytes of its memory in `agents.db`.
+    /// Size of its memory in `agents.db` in bytes.
     pub memory: u64,
 }
 
 impl KeptAgent {
-    /// Whether there is nothing of it.
+    /// Returns whether there is no data.
     pub fn is_empty(&self) -> bool {
         self.folder.is_none() && self.rows == 0
     }
 }
 
-/// Looks what `prosescope` (a `.prose` folder) keeps of an agent.
+/// Measures the data of an agent in a `.prose` folder.
 ///
 /// # Errors
-/// A [`Fault`] when it cannot be read, or lies behind a link.
+/// A [`Fault`] if the data cannot be read, or if a link is on the way.
 pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
     let prose = open(prose)?;
     let mut kept = KeptAgent::default();
@@ -48,10 +48,10 @@ pub fn kept_agent(prose: &Path, name: &str) -> Result<KeptAgent, Fault> {
     Ok(kept)
 }
 
-/// Deletes an agent of `prosescope` (a `.prose` folder): its memory, its segments, and what is kept of earlier memories.
+/// Deletes an agent from a `.prose` folder: its memory, its segments and its earlier memories.
 ///
 /// # Errors
-/// A [`Fault`] when it lies behind a link, or the system refuses.
+/// A [`Fault`] if a link is on the way, or the system refuses.
 pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let prose = open(prose)?;
     let _lock = lock(&prose)?;
@@ -63,10 +63,10 @@ pub fn delete_agent(prose: &Path, name: &str) -> Result<(), Fault> {
     let Some(dir) = folder(&prose, name)? else {
         return Ok(());
     };
-    // Where it is open, it keeps its name on some systems.
+    // Some systems cannot rename an open folder.
     let shown = dir.path().to_owned();
     drop(dir);
-    // First a name that is no agent's: half an agent never looks like a whole one.
+    // Renames first, so that a half-deleted agent never looks complete.
     let removed = || -> io::Result<()> {
         let Some(agents) = prose.dir("agents")? else {
             return Ok(());
@@ -90,9 +90,9 @@ fn open(prose: &Path) -> Result<Dir, Fault> {
     Dir::open(prose).map_err(|cause| fault::io(prose, "cannot be opened", &cause))
 }
 
-/// The agent's own folder, when there is one.
+/// Returns the agent's folder, if it exists.
 fn folder(prose: &Dir, name: &str) -> Result<Option<Dir>, Fault> {
-    // A name of a database may be any text; a folder's is one plain part of a path.
+    // A name in a database may be any text; a folder's name is one plain part of a path.
     if name.is_empty() || name.contains(['/', '\\', '\0']) || name.starts_with('.') {
         return Ok(None);
     }

@@ -9,17 +9,17 @@ use prosescope_core::write::{Fault, FaultKind};
 use crate::dir::{self, Dir};
 use crate::record::{LOCK, fault, lock};
 
-/// What lies in `.prose/runs`, in order of name; which of it is a run, the caller adds.
+/// Returns the entries of `.prose/runs`, in order of name; the caller adds which of them are runs.
 ///
 /// # Errors
-/// A [`Fault`] when it cannot be listed, or is a link.
+/// A [`Fault`] if the folder cannot be listed or is a link.
 pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
     let Some(runs) = runs(prose)? else {
         return Ok(Vec::new());
     };
     let unlisted = |cause: io::Error| fault::io(runs.path(), "cannot be listed", &cause);
     let mut entries = Vec::new();
-    // A name that is no text cannot be asked for.
+    // A name that is not valid text cannot be given on a command line, so it is skipped.
     for (name, _) in runs.names("").map_err(unlisted)? {
         entries.extend(look(&runs, &name)?);
     }
@@ -27,13 +27,12 @@ pub fn run_entries(prose: &Path) -> Result<Vec<Entry>, Fault> {
     Ok(entries)
 }
 
-/// Removes the run of an entry: first it gets a name that is no run's, then its files go, so that half a run never
-/// looks like a whole one.
+/// Removes the run of an entry. The folder is renamed first, so that a half-removed run never looks complete.
 ///
 /// # Errors
-/// A [`Fault`] when it is no folder, when it changed since it was looked at, or when the system refuses; unless the
-/// message says otherwise, nothing was removed. Where the run is removed and some of its files could not be, that is
-/// returned: they lie in the trash.
+/// A [`Fault`] if the entry is not a folder, if it changed since it was listed, or if the system refuses; unless the
+/// message says otherwise, nothing was removed. If the run is removed but some of its files are not, returns the fault;
+/// these files are in the trash.
 pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     plain(&entry.name)?;
     let shown = prose.join("runs").join(&entry.name);
@@ -45,7 +44,7 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     let Some(dir) = runs.dir(&entry.name).map_err(|_| kept("is no folder"))? else {
         return Err(kept("is no folder"));
     };
-    // A link by the lock's name would make a file elsewhere.
+    // A link with the lock's name would create a file elsewhere.
     let lock_file = dir.look(LOCK).map_err(wrong)?;
     if lock_file.is_some_and(|meta| !meta.is_file()) {
         return Err(kept(&format!("has a {LOCK} that is no file")));
@@ -57,12 +56,12 @@ pub fn remove_run(prose: &Path, entry: &Entry) -> Result<Option<Fault>, Fault> {
     }
     let id = dir.id().map_err(wrong)?;
     if cfg!(windows) {
-        // There a folder that is open, or has an open file in it, keeps its name.
+        // Windows cannot rename a folder that is open or contains an open file.
         drop((held, dir));
     }
     let trash = free(&runs, &entry.name).map_err(wrong)?;
     runs.rename(&entry.name, &trash).map_err(wrong)?;
-    // What was renamed is what was looked at: another folder may have come by its name.
+    // Checks that the renamed folder is the one that was listed: another one may have taken its name.
     let renamed = runs
         .dir(&trash)
         .and_then(|now| now.map(|now| now.id()).transpose());
@@ -91,10 +90,10 @@ fn changed(shown: &Path) -> Fault {
     Fault::new(FaultKind::Busy, message).hint("somebody writes to it; look again")
 }
 
-/// Removes what an interrupted clean-up left.
+/// Removes the leftover of an interrupted clean-up.
 ///
 /// # Errors
-/// A [`Fault`] when the system refuses.
+/// A [`Fault`] if the system refuses.
 pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
     let ours = name.starts_with(TRASH) && !name.contains(['/', '\\']);
     let runs = runs(prose)?.filter(|_| ours);
@@ -109,7 +108,7 @@ pub fn remove_leftover(prose: &Path, name: &str) -> Result<(), Fault> {
 }
 
 fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
-    // It follows no link, whatever is put there meanwhile.
+    // Follows no link, even one placed there meanwhile.
     runs.remove_tree(trash)
         .and_then(|()| runs.sync())
         .map_err(|cause| {
@@ -122,7 +121,7 @@ fn finish(runs: &Dir, trash: &str) -> Result<(), Fault> {
         })
 }
 
-/// `.prose/runs`, when it is no link; `None` when there is none.
+/// Returns `.prose/runs`; `None` if it does not exist. A link is an error.
 fn runs(prose: &Path) -> Result<Option<Dir>, Fault> {
     let shown = prose.join("runs");
     let opened = Dir::open(prose).and_then(|prose| prose.dir("runs"));
@@ -150,7 +149,7 @@ fn plain(name: &str) -> Result<(), Fault> {
     }
 }
 
-/// A name for what is to be removed that nothing has.
+/// Returns an unused name for a folder that is to be removed.
 pub(super) fn free(dir: &Dir, name: &str) -> io::Result<String> {
     let first = format!("{TRASH}{name}-{}", std::process::id());
     let mut at = first.clone();
@@ -162,8 +161,8 @@ pub(super) fn free(dir: &Dir, name: &str) -> io::Result<String> {
     Ok(at)
 }
 
-/// What an entry is, and the sum of its files; a link counts as itself, and nothing behind it does. `None` when it is
-/// gone.
+/// Returns the kind of an entry and the sum of its files. A link counts as itself, without its target. Returns `None`
+/// if the entry was removed.
 fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
     let wrong = |cause: io::Error| fault::io(&runs.shown(name), "cannot be looked at", &cause);
     let Some(meta) = runs.look(name).map_err(wrong)? else {
@@ -189,7 +188,7 @@ fn look(runs: &Dir, name: &str) -> Result<Option<Entry>, Fault> {
     }))
 }
 
-/// The sum of the files below a folder.
+/// Returns an entry with the sum of the files below a folder.
 fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
     let mut entry = Entry {
         name: name.to_owned(),
@@ -205,13 +204,13 @@ fn sum(name: &str, kind: EntryKind, dir: &Dir) -> io::Result<Entry> {
         entry.newest = entry.newest.max(changed_at(meta));
     })?;
     if entry.files == 0 {
-        // Nothing in it yet tells when it was made.
+        // In an empty folder, its own time of change counts.
         entry.newest = changed_at(&dir.metadata()?);
     }
     Ok(entry)
 }
 
-/// Files of a folder, and their bytes.
+/// Returns the number and the total size of the files in a folder.
 pub(super) fn files_of(dir: &Dir) -> io::Result<(u64, u64)> {
     sum("", EntryKind::Folder, dir).map(|entry| (entry.files, entry.bytes))
 }
@@ -307,14 +306,14 @@ mod tests {
         let linked = entry(&prose, "linked");
         assert_eq!(linked.kind, EntryKind::Link);
         assert!(remove_run(&prose, &linked).is_err());
-        // A link inside of a run goes; what it leads to stays.
+        // A link inside a run is removed; its target stays.
         symlink(&outside, prose.join("runs/r1/bindings")).unwrap();
         remove_run(&prose, &entry(&prose, "r1")).unwrap();
-        // A lock that would be made elsewhere.
+        // A lock that would be created elsewhere.
         symlink(dir.path().join("made"), prose.join("runs/r2").join(LOCK)).unwrap();
         assert!(remove_run(&prose, &entry(&prose, "r2")).is_err());
         assert!(!dir.path().join("made").exists());
-        // Runs that lie elsewhere.
+        // A folder of runs that is a link.
         fs::rename(prose.join("runs"), dir.path().join("elsewhere")).unwrap();
         symlink(dir.path().join("elsewhere"), prose.join("runs")).unwrap();
         assert!(run_entries(&prose).is_err());

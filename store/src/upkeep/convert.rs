@@ -1,5 +1,5 @@
-//! A run in the other form: a new folder with a database, or with files, filled with what the core says the run is.
-//! The run itself is only read.
+//! Converts a run between database and folder: a new folder in the other form is filled with the decoded run. The
+//! original run is only read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,38 +23,38 @@ use crate::record::{
     write_first,
 };
 
-/// What is converted.
+/// A conversion to do.
 pub struct Conversion<'a> {
-    /// Where the run lies.
+    /// The place of the original run.
     pub origin: Origin<'a>,
-    /// The run, opened without what lies around it.
+    /// The run, opened without its surroundings.
     pub session: &'a Session,
-    /// Whether a folder is wanted; else a database.
+    /// Whether the new run is a folder; otherwise a database.
     pub to_folder: bool,
-    /// Is told of bytes that were copied.
+    /// Called with the number of copied bytes.
     pub moved: &'a dyn Fn(u64),
 }
 
-/// Where a run that is converted lies.
+/// The place of the original run.
 pub enum Origin<'a> {
-    /// In files.
+    /// On disk.
     Disk {
         /// The files.
         disk: &'a Disk,
-        /// The database of the run, where it has one.
+        /// The run's database, if it has one.
         database: Option<&'a str>,
-        /// Whether the other files of the folder belong to the run, and are copied.
+        /// Whether the other files of the folder belong to the run and are copied.
         with_files: bool,
     },
-    /// On a server: what it gives is another text once somebody wrote to the run.
+    /// On a server. The function returns a text that differs after each write to the run.
     Server(&'a dyn Fn() -> Result<String, Fault>),
 }
 
-/// Writes the run as a new folder, whole or not at all. What could not be carried is said.
+/// Writes the run as a new folder, completely or not at all. Returns the data that could not be carried over.
 ///
 /// # Errors
-/// A [`Fault`], also when somebody wrote to the run meanwhile; then nothing is there. What went wrong after it was made is
-/// returned.
+/// A [`Fault`], also if the original changed meanwhile; nothing is left then. Returns a failure that followed the
+/// creation.
 pub fn convert(
     conversion: &Conversion<'_>,
     to: &Path,
@@ -68,7 +68,7 @@ pub fn convert(
     })
 }
 
-/// The same, where not every fault says what to do next.
+/// Does the conversion; its faults may lack advice.
 fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fault>), Fault> {
     let mut left = Vec::new();
     let before = conversion.look()?;
@@ -86,7 +86,7 @@ fn made(conversion: &Conversion<'_>, to: &Path) -> Result<(Vec<Left>, Option<Fau
             .map(|path| (path.clone(), path))
             .collect();
         conversion.copy(dir, &again)?;
-        // What only writers need, and what says where they were.
+        // Removes files that only a writer needs.
         for gone in [LOCK, "x_checkpoint.jsonl"] {
             let _ = dir.remove(gone);
         }
@@ -108,14 +108,14 @@ fn written_to() -> Fault {
     .hint("convert it again, when nobody writes to it")
 }
 
-/// What would be another if somebody wrote to the run.
+/// A snapshot for detecting writes to the run.
 #[derive(PartialEq)]
 enum Look {
     Files(Files),
     Server(String),
 }
 
-/// Files with their lengths and dates.
+/// Files with their lengths and times.
 type Files = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
 impl Conversion<'_> {
@@ -130,7 +130,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// The run as it lies there now, once more.
+    /// Takes the snapshot a second time.
     fn again(&self) -> Result<Look, Fault> {
         match self.origin {
             Origin::Disk {
@@ -142,7 +142,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// The run as it lies there, when it can be converted.
+    /// Takes the snapshot, and checks that the run can be converted.
     fn look(&self) -> Result<Look, Fault> {
         let look = self.again()?;
         if let (Look::Files(now), Origin::Disk { disk, database, .. }) = (&look, &self.origin) {
@@ -152,7 +152,7 @@ impl Conversion<'_> {
         Ok(look)
     }
 
-    /// The run's files as they are now.
+    /// Returns the run's present files.
     fn files(&self, disk: &Disk, database: Option<&str>, with_files: bool) -> Result<Files, Fault> {
         let listed: Vec<PathBuf> = match (with_files, database) {
             (false, Some(database)) => ["", "-wal", "-journal"]
@@ -175,7 +175,7 @@ impl Conversion<'_> {
             Err(cause) if is_absent(&cause) => None,
             Err(cause) => Some(Err(fault::io(&path, "cannot be looked at", &cause))),
         };
-        // The lock file is for writers, and `-shm` for readers too.
+        // Excludes the lock file, which writers change, and `-shm`, which readers change too.
         let of_run = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name != LOCK && !name.ends_with("-shm")
@@ -183,7 +183,7 @@ impl Conversion<'_> {
         listed.into_iter().filter(of_run).filter_map(look).collect()
     }
 
-    /// Whether the files are as long as they were when the run was opened.
+    /// Checks that the files have the same length as when the run was opened.
     fn unchanged(&self, disk: &Disk, now: &Files) -> Result<(), Fault> {
         let listed = disk.below(self.root()).iter();
         let same = listed
@@ -195,7 +195,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Whether no change of a writer that died is half done.
+    /// Checks that no change of a killed writer is unfinished.
     fn finished(&self, disk: &Disk, database: Option<&str>) -> Result<(), Fault> {
         let journal = format!("{}x_journal.json", self.root());
         if database.is_some() || disk.file(&journal).is_none() {
@@ -209,7 +209,7 @@ impl Conversion<'_> {
             .hint("the next command that records in the run does it; convert the run then"))
     }
 
-    /// The run as it began.
+    /// Writes the beginning of the new run.
     fn first(&self, dir: &Dir) -> Result<(), Fault> {
         let run = self.session.run();
         let name = run.program.path.as_deref().unwrap_or_default();
@@ -224,12 +224,12 @@ impl Conversion<'_> {
         if self.to_folder {
             let index = self.session.index_of_folder();
             let made = write_first(dir, &run.id, name, source, &began, index);
-            // Where a state file alone tells what ran, it is copied, and goes on telling it.
+            // If only a state file records the executions, it is copied and remains the record.
             let told = run.executions.is_empty() && run.state_file.is_some();
             let made = made.and_then(|()| if told { Ok(()) } else { begin_events(dir) });
             return made.map_err(unfilled);
         }
-        // As `datetime('now')` writes it, where nothing is lost by that.
+        // Uses the format of `datetime('now')`, if that loses no precision.
         let began = match run.started.as_ref().and_then(Stamp::millis) {
             Some(at) if began.len() == 20 => at_text(at, Style::AppendOnly),
             _ => began,
@@ -243,7 +243,7 @@ impl Conversion<'_> {
             &began,
             None,
         )?;
-        // The column is made for runs that need it: databases of the documents do not have it.
+        // Adds the column only for a run that needs it, because OpenProse's databases do not have it.
         match self.session.has_unrecorded_frames() {
             true => add_frames(dir, &dir.shown("state.db")),
             false => Ok(()),
@@ -273,7 +273,7 @@ impl Conversion<'_> {
         })
     }
 
-    /// Takes the status out of a new state.md, where none is recorded: what ran tells it.
+    /// Removes the status from a new state.md if none is recorded; the executions then determine it.
     fn without_status(&self, dir: &Dir) -> Result<(), Fault> {
         if !self.to_folder || self.session.run().status.is_some() {
             return Ok(());
@@ -322,16 +322,16 @@ impl Conversion<'_> {
         Ok(())
     }
 
-    /// Reads the new run, and says what is not as it was.
+    /// Reads the new run, and returns the differences from the original.
     fn compare(&self, dir: &Dir, said: &[Left]) -> Result<Vec<Left>, Fault> {
         Ok(self.session.other_than(&session(dir)?, said))
     }
 }
 
-/// Bytes that a server is asked for at once: it keeps files in pieces as long.
+/// Number of bytes requested from a server at once, which is the size of its pieces.
 const PIECE: usize = 1 << 20;
 
-/// A file of a source, read from first to last.
+/// A file of a source, read sequentially.
 struct OfSource<'a> {
     source: &'a dyn Source,
     path: &'a str,

@@ -1,4 +1,4 @@
-//! Facts for `prosescope doctor`: what is installed, what git would take up, what lies beside a database.
+//! Gathers facts for `prosescope doctor`: installed programs, files that git ignores, files beside a database.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -44,19 +44,19 @@ pub fn second_names() -> Vec<Named> {
     named.collect()
 }
 
-/// The version of the SQLite that this is built with.
+/// Returns the version of the built-in SQLite.
 pub fn sqlite_library() -> &'static str {
     rusqlite::version()
 }
 
-/// The type of the file system that a path lies on, where the system tells (Linux).
+/// Returns the type of a path's file system, if the system reports it (Linux).
 pub fn file_system(path: &Path) -> Option<String> {
     let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let path = path.canonicalize().ok()?;
     mounts::file_system(&table, &path.to_string_lossy()).map(str::to_owned)
 }
 
-/// What a database's header says and what lies beside it; `None` when it is none.
+/// Returns the facts of a database's header and of the files beside it; `None` if it is not a database.
 pub fn database_facts(path: &Path) -> Option<DatabaseFacts> {
     let mut head = Vec::new();
     let file = File::open(path).ok()?;
@@ -77,7 +77,7 @@ pub fn database_facts(path: &Path) -> Option<DatabaseFacts> {
     })
 }
 
-/// What git would take up of a `.prose` folder; `None` when it lies in no git repository.
+/// Returns what git ignores of a `.prose` folder; `None` outside a git repository.
 pub fn git_facts(prose: &Path) -> Option<Git> {
     let prose = prose.canonicalize().ok()?;
     let root = prose
@@ -92,10 +92,10 @@ pub fn git_facts(prose: &Path) -> Option<Git> {
     })
 }
 
-/// Whether git ignores a path of a repository, as `git check-ignore` says it: a folder that is ignored takes all
-/// that is in it, and of the files that speak of a path the nearest is asked first.
+/// Returns whether git ignores a path, by the rules of `git check-ignore`: an ignored folder includes its contents, and
+/// the nearest ignore file with a matching line decides.
 fn ignored(root: &Path, path: &Path, is_dir: bool) -> bool {
-    // Last: what the user and the repository say for themselves.
+    // The user's and the repository's own settings have the lowest priority.
     let mut said = vec![global(), exclude(root)];
     let mut at = root.to_owned();
     let Ok(below) = path.strip_prefix(root) else {
@@ -121,7 +121,7 @@ fn ignored(root: &Path, path: &Path, is_dir: bool) -> bool {
 fn file(root: &Path, path: &Path) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root);
     if path.is_file() {
-        // A line that is no pattern is skipped, as git does.
+        // An invalid pattern is skipped, as in git.
         let _ = builder.add(path);
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
@@ -144,12 +144,12 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// Each is also asked of git itself, where it is installed.
+    /// If git is installed, each case is compared with git itself.
     #[test]
     fn what_git_ignores_is_known_without_git() {
         for (files, env, runs) in [
             (&[(".gitignore", "/target\n")][..], false, false),
-            // With a slash inside, it speaks of its own folder only.
+            // A pattern with a slash inside applies only to its own folder.
             (
                 &[(".gitignore", ".prose/.env\n.prose/runs\n")],
                 false,
@@ -166,7 +166,7 @@ mod tests {
                 false,
                 true,
             ),
-            // What lies in an ignored folder cannot be taken back.
+            // A path in an ignored folder cannot be included again.
             (&[(".gitignore", ".prose\n!.prose/.env\n")], true, true),
             (&[(".gitignore", ".env\n")], true, false),
             (&[(".gitignore", "*.env\nruns/\n")], true, true),

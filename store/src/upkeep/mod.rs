@@ -1,5 +1,5 @@
-//! Keeping house: removing what a person asked to remove and nothing else (inside of `.prose/`, no links followed), and
-//! looking what a place is like.
+//! Upkeep: removes exactly what a person asked to remove (inside `.prose/`, without following links), converts and
+//! repairs runs, and gathers facts about a directory.
 
 pub(crate) mod agents;
 pub(crate) mod clean;

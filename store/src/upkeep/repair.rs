@@ -1,5 +1,5 @@
-//! A repaired copy of a run that is a database: a new file of the corrected schema, filled row by row with what the
-//! core says each row is to be. The run itself is only read.
+//! Writes a repaired copy of a run: a new database of the corrected schema, filled row by row with the rows that the
+//! core returns. The original run is only read.
 
 use std::fs::File;
 use std::io;
@@ -19,26 +19,26 @@ use crate::Disk;
 use crate::dir::{Dir, write_new};
 use crate::record::{Failure, create, fault, place, unsure};
 
-/// What a copy is made of.
+/// The source of a repaired copy.
 pub struct Damaged<'a> {
-    /// The files that the run lies in.
+    /// The disk with the run's files.
     pub disk: &'a Disk,
-    /// The run's folder in it, ending in `/`, or empty.
+    /// The run's folder on it, ending in `/`, or empty.
     pub root: &'a str,
-    /// The database in it; none, where the run is kept in files.
+    /// The run's database; `None` if the run is kept in files.
     pub database: Option<&'a str>,
     /// Whether the other files of the folder belong to the run, and are copied.
     pub with_files: bool,
-    /// Its tables.
+    /// The database's tables.
     pub tables: &'a [TableInfo],
-    /// What the rows are to be.
+    /// Decides the repaired form of each row.
     pub repair: &'a Repair,
 }
 
-/// Writes a repaired copy as a new folder, whole or not at all.
+/// Writes a repaired copy as a new folder, completely or not at all.
 ///
 /// # Errors
-/// A [`Fault`]; then nothing is there. What went wrong after it was made is returned.
+/// A [`Fault`]; nothing is left then. Returns a failure that followed the creation.
 pub fn write_repaired(
     damaged: &Damaged<'_>,
     to: &Path,
@@ -58,10 +58,10 @@ pub fn write_repaired(
     Ok((done, told))
 }
 
-/// Writes a shared run as a new folder, whole or not at all, as it was shared.
+/// Writes a shared run as a new folder, unchanged, completely or not at all.
 ///
 /// # Errors
-/// A [`Fault`]; then nothing is there. What went wrong after it was made is returned.
+/// A [`Fault`]; nothing is left then. Returns a failure that followed the creation.
 pub fn unpack(disk: &Disk, root: &str, to: &Path) -> Result<Option<Fault>, Fault> {
     new_folder(to, |dir| copy_files(disk, root, None, dir))
 }
@@ -72,7 +72,7 @@ pub(super) fn session(dir: &Dir) -> Result<Session, Fault> {
         .map_err(|error| Fault::new(FaultKind::Damaged, error.to_string()))
 }
 
-/// Moves the files of bindings aside that others took the place of.
+/// Moves the replaced files of bindings to `x_history/`.
 fn files(dir: &Dir) -> Result<Vec<Done>, Fault> {
     let mut done = Vec::new();
     for path in superseded_files(session(dir)?.run()) {
@@ -103,7 +103,7 @@ fn aside(dir: &Dir, path: &str) -> Result<(), Fault> {
     moved().map_err(|cause| fault::io(&dir.shown(path), "cannot be moved", &cause))
 }
 
-/// Writes the state file anew, where the rows or the files contradict it.
+/// Renders the state file again, if the rows or the files contradict it.
 fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     let Some(stale) = stale_state_file(&session(dir)?) else {
         return Ok(None);
@@ -120,7 +120,7 @@ fn state_file(dir: &Dir) -> Result<Option<Done>, Fault> {
     }))
 }
 
-/// Makes a folder, whole or not at all: under another name first.
+/// Creates a folder completely or not at all, by renaming it when it is filled.
 pub(crate) fn new_folder(
     to: &Path,
     fill: impl FnOnce(&Dir) -> Result<(), Fault>,
@@ -132,7 +132,7 @@ pub(crate) fn new_folder(
         return Err(Fault::new(FaultKind::Io, message).hint("take another --out"));
     }
     let made = crate::record::new_folder(&above, &name, |dir| {
-        // What it is made under is nobody's business.
+        // Removes the temporary folder's name from the error, because it does not help the reader.
         fill(dir).map_err(|fault| Fault {
             message: fault
                 .message
@@ -146,7 +146,7 @@ pub(crate) fn new_folder(
     })
 }
 
-/// Copies a file durably to a place in a folder, whatever was there.
+/// Copies a file durably into a folder, and replaces an existing one.
 pub(super) fn copy(mut from: File, dir: &Dir, to: &str) -> io::Result<()> {
     let (folder, _) = to.rsplit_once('/').unwrap_or_default();
     dir.make_dir(folder)?;
@@ -157,7 +157,7 @@ pub(super) fn copy(mut from: File, dir: &Dir, to: &str) -> io::Result<()> {
     copy.sync_all()
 }
 
-/// The run's other files, as they are; links, pipes and devices are none.
+/// Copies the run's other plain files; links, pipes and devices are skipped.
 fn copy_files(disk: &Disk, root: &str, database: Option<&str>, dir: &Dir) -> Result<(), Fault> {
     for file in disk.below(root) {
         let inside = file.path.strip_prefix(root).unwrap_or(&file.path);
@@ -199,14 +199,14 @@ fn open(damaged: &Damaged<'_>, path: &str) -> Result<Connection, Fault> {
         }
         other => unreadable(other.to_string()),
     })?;
-    // Every row is copied, and whole: what bounds a list would cut the copy off.
+    // Copies every row completely; the limits of reading would truncate the copy.
     let whole = Guard {
         steps: u64::MAX,
         heap: None,
         ..Guard::default()
     };
     guard(&mut from, whole).map_err(|error| unreadable(error.to_string()))?;
-    // A value is copied whole, however long.
+    // Values of any length are copied.
     from.set_limit(Limit::SQLITE_LIMIT_LENGTH, i32::MAX)
         .map_err(|error| unreadable(error.to_string()))?;
     Ok(from)

@@ -1,4 +1,4 @@
-//! The command's second name, `prose`: which programs in PATH have it, and which of them are Prosescope.
+//! Finds the programs with the command's second name, `prose`, in PATH, and which of them are Prosescope.
 //!
 //! A program called `prose` is never run to find that out: another tool of that name passes unknown commands to a paid
 //! model. Its file is read instead. `cargo xtask install` compiles this file too, so it needs the standard library alone.
@@ -13,12 +13,12 @@ const NAMES: &[&str] = &["prose"];
 #[cfg(windows)]
 const NAMES: &[&str] = &["prose.com", "prose.exe", "prose.bat", "prose.cmd"];
 
-/// Bytes that every `prosescope` contains, of any version from the first that has this file.
+/// Bytes that every version of `prosescope` contains, from the first version with this file.
 const MARK: &[u8] =
     b"prosescope: inspects and records runs of OpenProse programs; it calls no model\x1e";
 const MARK_END: u8 = b'\x1e';
 
-/// How many bytes of a file are read at a time, and at most.
+/// Number of bytes that are read from a file at a time.
 const PIECE: u64 = 1 << 16;
 const MOST: u64 = 1 << 30;
 

@@ -1,4 +1,4 @@
-//! Changes as files.
+//! Writes changes as files of a run folder.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ use crate::record::fault;
 use crate::record::files::Attachments;
 use crate::record::lock::RunLock;
 
-/// Writes the changes of one command; returns what went wrong after they were recorded.
+/// Writes the changes of one command; returns a failure that followed the recording.
 pub(super) fn changes(
     mut facts: FolderFacts<'_>,
     changes: &[Change],
@@ -68,7 +68,7 @@ pub(super) fn changes(
     }
     let says_more = wanted.status.is_some();
     if head.takes_events(root).is_err() || (by_hand && !goes_on) {
-        // Of a state file that others wrote the header changes, and nothing else.
+        // In a state file of another writer, only the header changes.
         let text = wanted.edited(&head.file, root)?;
         let told = commit(root, wanted.ops(root, events)?, Some(text), says_more)?;
         files.keep();
@@ -78,8 +78,8 @@ pub(super) fn changes(
     log.add(&wanted.events);
     wanted.events.insert_str(0, &log.adopted);
     log.bytes = events + wanted.events.len() as u64;
-    // The end of a run is where the index is to be right whatever others wrote; every step before it looks at the
-    // listing alone, or a run of many bindings would be looked through by each.
+    // Only the end of a run checks every binding file, for changes by other tools. Each step before checks the listing
+    // alone, because a run with many bindings would otherwise read all of them at each step.
     let look = if says_more { Look::Each } else { Look::Listed };
     let known = index::list(root, &log.known, look);
     let known = known.map_err(|cause| facts.unread("bindings", &cause))?;
@@ -93,7 +93,7 @@ pub(super) fn changes(
     Ok(told.or(nested.keep()))
 }
 
-/// What the changes come to.
+/// The new contents of the files.
 #[derive(Default)]
 struct Wanted {
     events: String,
@@ -101,11 +101,11 @@ struct Wanted {
     imports: String,
     writes: Vec<Op>,
     bindings: Vec<Binding>,
-    /// Files of gates with what is new in them, once there is something new.
+    /// The changed gate files, read when the first one changes.
     gates: Option<BTreeMap<String, [Option<String>; 2]>>,
     status: Option<String>,
     updated: Option<String>,
-    /// Whether state.md tells of any of it.
+    /// Whether state.md shows any of the changes.
     tells: bool,
 }
 
@@ -137,7 +137,7 @@ impl Wanted {
                 text: segment_md::write(row),
                 keep: None,
             }),
-            // What was imported the nested run says; where it came from, the line.
+            // The nested run records the import; this line records its source.
             Change::Import(row) => {
                 self.tells = true;
                 self.imports.push_str(&gates_json::import(row));
@@ -239,8 +239,8 @@ impl Wanted {
         Ok(())
     }
 
-    /// The last line of a log that was cut off: a row takes its place, and its bytes are kept. A writer that died in the middle
-    /// of its only line leaves such a line too, which nobody was told of.
+    /// Keeps the last, incomplete line of a log: a new row takes its place. A writer killed in the middle of its line
+    /// leaves such a line too, and its command was not acknowledged.
     fn keep_torn(&mut self, facts: &FolderFacts<'_>) -> Result<(), Fault> {
         for (name, folder, is_written) in [
             (EVENTS, "x_history/events", !self.events.is_empty()),
@@ -261,7 +261,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// A state.md that cannot be read, or was written by hand, is kept before another takes its place.
+    /// Keeps a state.md that is unreadable or hand-written, before it is replaced.
     fn keep_state(&mut self, facts: &FolderFacts<'_>, text: String) -> Result<(), Fault> {
         self.writes.push(Op::Write {
             path: free(facts, "x_history/state")?,
@@ -271,7 +271,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// The header of a state file that others wrote, with the run's new status.
+    /// Returns the header of another writer's state file with the run's new status.
     fn edited(&self, file: &StateFile, root: &Dir) -> Result<String, WriteError> {
         let mut file = file.clone();
         if file == StateFile::default() {
@@ -289,7 +289,7 @@ impl Wanted {
         Ok(state_md::from_state_file(&file))
     }
 
-    /// What is done, in order: events and the audit log stand before what they speak of (errata G2, G7).
+    /// Returns the operations in order: events and audit rows come before the changes that they record (errata G2, G7).
     fn ops(&self, root: &Dir, events: u64) -> Result<Vec<Op>, Fault> {
         let mut ops = Vec::new();
         if !self.events.is_empty() {
@@ -315,7 +315,7 @@ impl Wanted {
     }
 }
 
-/// The run as state.md tells it, but for its rows.
+/// Returns the run as state.md needs it, without its rows.
 fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<Run, Fault> {
     let head = facts.head()?;
     let file = &head.file;
@@ -365,7 +365,7 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
         agents: agents(facts, wanted)?,
         gates,
         keeps_events: true,
-        // What no document lists stays where it is.
+        // Keeps sections that OpenProse does not define.
         state_file: Some(StateFile {
             extra: file.extra.clone(),
             sections: file.sections.clone(),
@@ -375,7 +375,7 @@ fn run_of(facts: &FolderFacts<'_>, wanted: &Wanted, known: &[Known]) -> Result<R
     })
 }
 
-/// The agents that the run, or its project, has files of.
+/// Returns the agents with files in the run or its project.
 fn agents(facts: &FolderFacts<'_>, wanted: &Wanted) -> Result<Vec<Agent>, Fault> {
     let root = facts.root;
     let unread = |cause: io::Error| facts.unread("agents", &cause);
@@ -389,7 +389,7 @@ fn agents(facts: &FolderFacts<'_>, wanted: &Wanted) -> Result<Vec<Agent>, Fault>
     }));
     names.sort();
     names.dedup();
-    // `.prose/runs/{id}`: the project's agents lie in `.prose/agents`. Which of them the run uses, its program says.
+    // In `.prose/runs/{id}`, the project's agents are in `.prose/agents`; the program shows which ones the run uses.
     let runs = root.path().parent().filter(|runs| runs.ends_with("runs"));
     let mut wider = match runs.and_then(|runs| Dir::open(runs.parent()?).ok()) {
         Some(prose) => index::folders(&prose, "agents").map_err(unread)?,
@@ -412,8 +412,8 @@ fn agents(facts: &FolderFacts<'_>, wanted: &Wanted) -> Result<Vec<Agent>, Fault>
         .collect())
 }
 
-/// The next file of a folder in which files have numbers, from 1. They are never taken away one by one, so the last
-/// is found by halving, not by counting: a loop may have written thousands.
+/// Returns the next free file in a folder of files numbered from 1. Numbers are never removed one by one, so the last
+/// one is found by bisection: a loop may have written thousands.
 fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
     let free = || -> io::Result<u64> {
         let Some(dir) = facts.root.dir(folder)? else {
@@ -425,7 +425,7 @@ fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
             high *= 2;
         }
         let mut low = high / 2;
-        // `low` is taken (or 0), `high` is not.
+        // Number `low` is used (or 0); number `high` is free.
         while low + 1 < high {
             let mid = low + (high - low) / 2;
             if taken(mid)? { low = mid } else { high = mid }
@@ -436,7 +436,7 @@ fn free(facts: &FolderFacts<'_>, folder: &str) -> Result<String, Fault> {
     Ok(format!("{folder}/{n}.md"))
 }
 
-/// The first state.md of a run, in which nothing has run yet.
+/// Returns the first state.md of a run, before any statement.
 pub(super) fn first_state(
     run_id: &str,
     program: &str,

@@ -1,8 +1,8 @@
-//! Where the rows of each gate lie in `gates/audit.jsonl`.
+//! Indexes the rows of each gate in `gates/audit.jsonl`.
 //!
-//! A decision needs the rows of its own gate alone, and `gates expire` those of each gate that is due. So the log is read
-//! once, a line at a time, and what is kept of a line is its place: a log of a million lines takes 24 MB here, however
-//! long its lines are.
+//! A decision needs only the rows of its own gate; `gates expire` needs those of each due gate. So the log is read
+//! once, line by line, and only the place of each line is kept: a log of a million lines takes 24 MB of memory,
+//! whatever the length of its lines.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
@@ -19,9 +19,9 @@ use crate::dir::part_of;
 /// A line of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Line {
-    /// Hash of the gate's id: rows of another gate with the same hash are told apart when they are read.
+    /// Hash of the gate's id; rows of another gate with the same hash are excluded when they are read.
     gate: u64,
-    /// From 1.
+    /// Line number, from 1.
     number: u32,
     offset: u64,
 }
@@ -31,17 +31,17 @@ struct Line {
 pub(super) struct Places {
     file: Option<File>,
     lines: Vec<Line>,
-    /// Bytes that were read.
+    /// Number of bytes read.
     end: u64,
-    /// The first line that programs read differently.
+    /// The first ambiguous line, which has a key twice.
     twice: Option<Issue>,
 }
 
 impl Places {
-    /// Reads the log once; no file has no lines.
+    /// Reads the log once; a missing file has no lines.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub(super) fn of(file: Option<File>) -> io::Result<Places> {
         let mut places = Places {
             file,
@@ -76,15 +76,15 @@ impl Places {
         Ok(places)
     }
 
-    /// The first line that programs read differently, as a key is there twice.
+    /// Returns the first ambiguous line: it has a key twice, so programs read it differently.
     pub(super) fn twice(&self) -> &[Issue] {
         self.twice.as_slice()
     }
 
-    /// Gives the rows of a gate to `each`, in the order of their lines.
+    /// Passes the rows of a gate to `each`, in the order of their lines.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub(super) fn events(&self, gate: &str, each: &mut dyn FnMut(AuditEvent)) -> io::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
@@ -102,10 +102,10 @@ impl Places {
         Ok(())
     }
 
-    /// Gives the rows of the log to `each`, in order of id, until it breaks. Of a row only its place is held.
+    /// Passes the rows of the log to `each`, in order of id, until it breaks. Keeps only places in memory, not rows.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub(super) fn rows(
         &self,
         each: &mut dyn FnMut(AuditEvent) -> ControlFlow<()>,
@@ -137,7 +137,7 @@ impl Places {
         Ok(())
     }
 
-    /// The line that begins at an offset.
+    /// Returns the line that begins at an offset.
     fn text(&self, file: &File, offset: u64) -> io::Result<Vec<u8>> {
         let mut most = 1 << 10;
         loop {
@@ -173,7 +173,7 @@ mod tests {
         Places::of(Some(file)).unwrap()
     }
 
-    /// The rows are those that reading the whole log gives, in whichever way their gate is written.
+    /// The index must return the same rows as reading the whole log, whatever the spelling of the gate's id.
     #[test]
     fn rows_are_found_as_the_whole_log_has_them() {
         let long = "x".repeat(5_000);

@@ -32,18 +32,18 @@ use crate::Disk;
 use crate::dir::{self, Dir};
 use crate::record::fault;
 
-/// The imports, a row a line.
+/// The imports, one row per line.
 pub(super) const IMPORTS: &str = "x_imports.jsonl";
 /// The audit log of gates.
 pub(super) const AUDIT: &str = "gates/audit.jsonl";
 
-/// Answers while the run is locked. What nobody asks for is not read.
+/// Answers a plan's questions while the run is locked. Files are read only when a question needs them.
 pub(super) struct FolderFacts<'a> {
     pub(super) root: &'a Dir,
     scope: &'a AgentScope,
     head: OnceCell<StateHead>,
     log: OnceCell<Log>,
-    /// Where the rows of each gate lie in the audit log, once a gate's were asked for.
+    /// Index of the audit log, made when the rows of a gate are first needed.
     places: OnceCell<Places>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> FolderFacts<'a> {
         Ok(self.places.get_or_init(|| places))
     }
 
-    /// The rows of the present alone, in order of id, or all of them.
+    /// Returns the current rows, in order of id, or all rows.
     fn rows(&self, present: bool) -> Result<&[Execution], Fault> {
         let log = self.log()?;
         match present {
@@ -92,7 +92,7 @@ impl<'a> FolderFacts<'a> {
         }
     }
 
-    /// The log, for a writer that goes on with it.
+    /// Moves the log out, for the writer that appends to it.
     pub(super) fn take_log(&mut self) -> Result<Log, Fault> {
         match self.log.take() {
             Some(log) => Ok(log),
@@ -100,7 +100,7 @@ impl<'a> FolderFacts<'a> {
         }
     }
 
-    /// The log as it is; of a run that was written by hand, what its state file records.
+    /// Loads the log; for a hand-written run, the rows recorded in its state file.
     fn load(&self) -> Result<Log, Fault> {
         let mut log = Log::load(self.root)?;
         if !self.by_hand()? {
@@ -125,14 +125,14 @@ impl<'a> FolderFacts<'a> {
         Ok(log)
     }
 
-    /// Whether state.md alone says what ran: no log of events was ever begun.
+    /// Returns whether state.md alone records the executions, because a log was never begun.
     fn by_hand(&self) -> Result<bool, Fault> {
         let begun = self.root.look(EVENTS);
         let begun = begun.map_err(|cause| self.unread(EVENTS, &cause))?;
         Ok(begun.is_none() && self.head()?.tells())
     }
 
-    /// The run's id, else its folder's name.
+    /// Returns the run's id, else its folder's name.
     pub(super) fn id(&self) -> Result<String, Fault> {
         let told = self.head()?.file.run.as_deref().filter(|id| !id.is_empty());
         let name = || {
@@ -151,8 +151,8 @@ impl<'a> FolderFacts<'a> {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// Why a file of the run cannot be read. A folder on the way that is a link leads elsewhere: what is there says
-    /// nothing of this run, however it is called.
+    /// Returns the fault for an unreadable file of the run. If a folder on the way is a link, its contents do not
+    /// belong to this run.
     pub(super) fn unread(&self, path: &str, cause: &io::Error) -> Fault {
         let path = self.root.shown(path);
         match cause.kind() {
@@ -162,15 +162,15 @@ impl<'a> FolderFacts<'a> {
         }
     }
 
-    /// The last lines of a log, when it is long and each has an id of its own.
+    /// Returns the last lines of a log that is long and has unique ids.
     fn last_lines(&self, path: &str) -> Result<Option<String>, Fault> {
         let last = log::last_lines(self.root, path);
         let last = last.map_err(|cause| self.unread(path, &cause))?;
         Ok(last.filter(|text| log::ids_rise(text)))
     }
 
-    /// Refuses to go on with an audit log that lost its end, or all of it: a row behind would begin another chain, and hide
-    /// the loss. No writer of ours leaves such a log: each row of it goes through the journal.
+    /// Refuses to append to an audit log that lost its end or all of it: a new row would begin another chain and hide
+    /// the loss. Our writers never leave such a log, because each of its rows goes through the journal.
     fn audit_is_whole(&self) -> Result<(), Fault> {
         let unread = |cause| self.unread(AUDIT, &cause);
         let path = self.root.shown(AUDIT);
@@ -186,7 +186,7 @@ impl<'a> FolderFacts<'a> {
             .map_err(unread)?
             .map(|meta| meta.len());
         let is_blank = match len {
-            // Longer than blanks by themselves are.
+            // A longer file is never blank.
             Some(len) if len < 1 << 10 => {
                 let text = self.text(AUDIT)?.unwrap_or_default();
                 text.trim_start_matches('\u{feff}').trim().is_empty()
@@ -208,15 +208,15 @@ impl<'a> FolderFacts<'a> {
         Ok(self.names("gates")?.iter().any(of_gates))
     }
 
-    /// What lies in a folder of the run, as [`index::names`].
+    /// Returns the entries of a folder of the run, like [`index::names`].
     fn names(&self, folder: &str) -> Result<Vec<(String, bool)>, Fault> {
         let unread = |cause| self.unread(folder, &cause);
-        // A folder in which something is looked for is no link.
+        // Refuses a folder that is a link.
         self.root.dir(folder).map_err(unread)?;
         index::names(self.root, folder).map_err(unread)
     }
 
-    /// The texts of both files of each gate, by id.
+    /// Returns the texts of both files of each gate, by id.
     pub(super) fn gate_files(&self) -> Result<BTreeMap<String, [Option<String>; 2]>, Fault> {
         let mut files: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
         for (name, is_dir) in self.names("gates")? {
@@ -240,7 +240,7 @@ impl<'a> FolderFacts<'a> {
     }
 }
 
-/// Gates of their files, in order of creation. One that calls itself by another name than its file is none of them.
+/// Returns the gates of their files, in order of creation. A gate with another id than its file name is left out.
 pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gate> {
     let mut gates: Vec<Gate> = named(files)
         .filter(|(id, gate)| *gate.id == **id)
@@ -251,7 +251,7 @@ pub(super) fn gates_of(files: &BTreeMap<String, [Option<String>; 2]>) -> Vec<Gat
     gates
 }
 
-/// What the files of each gate hold, with the id that their names say.
+/// Returns the gates in the files, each with the id in the file name.
 fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = (&String, Gate)> {
     let files = files.iter().filter(|(id, _)| names_a_file(id));
     files.filter_map(|(id, [pending, resolved])| {
@@ -260,7 +260,7 @@ fn named(files: &BTreeMap<String, [Option<String>; 2]>) -> impl Iterator<Item = 
     })
 }
 
-/// Refuses what programs read differently: nothing is decided by it.
+/// Refuses ambiguous input, so that no decision depends on it.
 fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
     let twice = issues.iter().find(|issue| issue.rule == gates_json::TWICE);
     twice.map_or(Ok(()), |issue| {
@@ -269,7 +269,7 @@ fn one_meaning(issues: &[Issue]) -> Result<(), Fault> {
     })
 }
 
-/// Hands rows on until `each` breaks.
+/// Passes rows on until `each` breaks.
 fn hand<'r>(
     mut rows: impl Iterator<Item = &'r Execution>,
     each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
@@ -277,7 +277,7 @@ fn hand<'r>(
     rows.try_for_each(|row| each(row.clone()))
 }
 
-/// The id behind the last one of a log.
+/// Returns the id after the last one of a log.
 fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     last.checked_add(1).ok_or_else(|| {
         let message = format!("{}: no id comes behind {last}", path.display());
@@ -285,7 +285,7 @@ fn behind(last: i64, path: &Path) -> Result<i64, Fault> {
     })
 }
 
-/// Whether a gate's id can be the name of its file: what a file says of itself may be anything, such as a path.
+/// Returns whether a gate's id can be a file name; the id in a file may be any text, such as a path.
 pub(super) fn names_a_file(id: &str) -> bool {
     is_plain_path(id)
         && !id.starts_with('.')
@@ -336,7 +336,8 @@ impl Facts for FolderFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // Of what is of the present, the last row is. Who asks for all wants what is open, and that is too.
+        // The last row of a current instance is current. A search from the beginning needs open rows only, which are
+        // current too.
         let rows = self.rows(since == i64::MIN || self.log()?.row(since).is_some())?;
         let asked = rows.iter().rev().take_while(|row| row.id >= since);
         let _ = hand(asked.filter(|row| place.holds(row)), each);
@@ -344,7 +345,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn newest(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // The last rows need not be of the present; the end of the log has them, without all that ran before.
+        // The last rows need not be current; the end of the log has them, without the rest of the log.
         let last = self.last_lines(EVENTS)?;
         let last = last.map(|text| gates_json::events(&text).0);
         if hand(last.iter().flatten().rev(), each).is_break() {
@@ -357,7 +358,7 @@ impl Facts for FolderFacts<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // What is open is of the present.
+        // Open rows are current.
         let _ = hand(
             self.rows(true)?.iter().rev().filter(|row| row.opens()),
             each,
@@ -370,7 +371,7 @@ impl Facts for FolderFacts<'_> {
         parent: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // The branches of what is open are all of the present.
+        // The branches of an open execution are all current.
         let rows = self.rows(self.log()?.row(parent).is_some())?.iter();
         let _ = hand(rows.filter(|row| row.parent == Some(parent)), each);
         Ok(())
@@ -383,7 +384,7 @@ impl Facts for FolderFacts<'_> {
         let Some(head) = index::head(self.root, &path).map_err(unread)? else {
             return Ok(None);
         };
-        // Where case is no difference to the system, this may be the file of another name.
+        // On a system that ignores case, this may be the file of another name.
         let other = |said: &str| said != name && said.to_lowercase() == name.to_lowercase();
         if head.name.as_deref().is_some_and(other) {
             return Ok(None);
@@ -414,7 +415,7 @@ impl Facts for FolderFacts<'_> {
         let Some(head) = head.filter(inside) else {
             return Ok(None);
         };
-        // One byte more says that it is longer.
+        // Reads one byte more, to detect a longer value.
         let more = most as u64 + 1;
         let bytes = self
             .root
@@ -444,7 +445,7 @@ impl Facts for FolderFacts<'_> {
         let number = |file: &str| -> Option<u32> {
             let digits = file.strip_suffix(".md")?.strip_prefix("anon_")?;
             let digits = digits.split("__").next().unwrap_or(digits);
-            // As in a database: more than nine digits were given by nobody.
+            // As in a database: our writers assign at most nine digits.
             (digits.len() <= 9).then(|| digits.parse().ok()).flatten()
         };
         let files = self.names("bindings")?;
@@ -578,7 +579,7 @@ impl Facts for FolderFacts<'_> {
                 chain: own.find_map(|event| Chain::of_metadata(event.metadata.as_deref()?)),
             })
         };
-        // The last rows say it, unless they are of other runs, or have no ids of their own.
+        // The last rows suffice, unless they belong to other runs or have no ids.
         let last = self.last_lines(AUDIT)?;
         if let Some(tail) = last.map(|text| of(&text)).transpose()?
             && tail.chain.is_some()

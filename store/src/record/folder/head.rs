@@ -1,4 +1,4 @@
-//! What a run's own state.md says of the run: its facts live in that file's header.
+//! Reads the facts about the run from the header of its state.md.
 
 use prosescope_core::decode::state_md;
 use prosescope_core::model::{FolderForm, RunStatus, StateFile};
@@ -7,18 +7,18 @@ use prosescope_core::write::{Fault, FaultKind, WriteError};
 use crate::dir::Dir;
 use crate::record::fault;
 
-/// Bytes of a state file that is written anew. Its rows are held, which takes about three times as much; an index of 100,000
-/// bindings takes 10 MB.
+/// Limit for a state file that is rendered again, in bytes. Its rows take about three times as much memory; an index of
+/// 100,000 bindings takes 10 MB.
 const MOST: u64 = 64 << 20;
 
-/// The state file of a folder that is written to.
+/// The state file of a folder that is being recorded.
 #[derive(Debug, Default)]
 pub(super) struct StateHead {
-    /// What it says; nothing where it is missing or damaged.
+    /// Its content; empty if it is missing or damaged.
     pub(super) file: StateFile,
-    /// What is there is no state file at all: it is kept before it is written over.
+    /// Whether the file is not a readable state file; it is then kept before it is replaced.
     pub(super) damaged: bool,
-    /// The form, where it is one that this writer does not write.
+    /// The name of its format, if this writer does not write that format.
     pub(super) foreign: Option<&'static str>,
 }
 
@@ -58,7 +58,7 @@ impl StateHead {
         Ok(head)
     }
 
-    /// The run's status. That a run waits follows from its gates, and is not recorded (errata T10).
+    /// Returns the run's status. Waiting follows from the gates and is not recorded (errata T10).
     pub(super) fn status(&self) -> RunStatus {
         match &self.file.status {
             None | Some(RunStatus::Waiting) => RunStatus::Running,
@@ -66,7 +66,7 @@ impl StateHead {
         }
     }
 
-    /// Whether its trace tells of anything that ran, or is open.
+    /// Returns whether its trace contains an execution, finished or open.
     pub(super) fn tells(&self) -> bool {
         let annotations = self
             .file
@@ -79,7 +79,7 @@ impl StateHead {
             || !self.file.call_stack.is_empty()
     }
 
-    /// Refuses to write events where they would take the place of what a file of another form tells.
+    /// Refuses to write events if they would replace the trace of a file in another format.
     pub(super) fn takes_events(&self, root: &Dir) -> Result<(), WriteError> {
         let Some(form) = self.foreign else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The bindings that a state.md lists: from a listing of the folder, reading only heads of files that are new or replaced.
+//! Lists the bindings for state.md from the folder's listing; reads only the headers of new and replaced files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,23 +11,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::dir::{self, Dir, part_of};
 
-/// Levels below `bindings/` at most.
+/// Limit for the levels below `bindings/`.
 const DEEP: usize = 8;
 
-/// What the head of a binding file said, as long as the file is the same.
+/// The header of a binding file, valid while the file is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Known {
     /// Its path inside the run.
     pub(super) path: String,
-    /// The number of its inode, as the folder's listing says it.
+    /// The inode number, as the folder's listing reports it.
     node: Option<u64>,
     len: u64,
-    /// Seconds and nanoseconds.
+    /// Time of change: seconds and nanoseconds.
     changed: (u64, u32),
     name: String,
     frame: Option<i64>,
     kind: String,
-    /// The first line of its source, where nothing else ties it to a statement.
+    /// The first line of its source, if nothing else names its statement.
     source: Option<String>,
 }
 
@@ -54,19 +54,19 @@ impl Known {
     }
 }
 
-/// How the files of bindings are looked at.
+/// Which binding files are checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Those that the folder's listing shows to be new or replaced: one call for many names.
+    /// Files that the folder's listing shows as new or replaced; one call covers many names.
     Listed,
-    /// Each: a file that somebody wrote into, where it lay, is seen too.
+    /// Every file; also detects files that another tool edited in place.
     Each,
 }
 
-/// All bindings of the run in order of path; what its imports give back stands in their own indexes.
+/// Returns all bindings of the run in order of path. Imported runs have their own index.
 ///
 /// # Errors
-/// When a folder or a file cannot be read: an index that leaves them out would say that there are none.
+/// If a folder or a file cannot be read: an index without it would deny that it exists.
 pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Known>> {
     let mut listing = Listing {
         known: known.iter().map(|k| (k.path.as_str(), k)).collect(),
@@ -74,7 +74,7 @@ pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Kn
         found: Vec::new(),
     };
     match root.dir("bindings") {
-        // A link, or a file: none of the run's bindings lie there.
+        // A link or a file at this place contains no bindings of the run.
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {}
         dir => {
             if let Some(dir) = dir? {
@@ -87,7 +87,7 @@ pub(super) fn list(root: &Dir, known: &[Known], look: Look) -> io::Result<Vec<Kn
     Ok(found)
 }
 
-/// Handles of imports, and the folders of their runs below `imports/`, in order.
+/// Returns the handles of imports with the folders of their runs below `imports/`, in order.
 pub(super) fn imports(root: &Dir) -> io::Result<Vec<(String, String)>> {
     let mut found: Vec<(String, String)> = folders(root, "imports")?
         .into_iter()
@@ -102,7 +102,7 @@ pub(super) fn imports(root: &Dir) -> io::Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// The folders in a folder of the run.
+/// Returns the folders in a folder of the run.
 pub(super) fn folders(root: &Dir, below: &str) -> io::Result<Vec<String>> {
     let names = names(root, below)?.into_iter();
     Ok(names
@@ -111,8 +111,8 @@ pub(super) fn folders(root: &Dir, below: &str) -> io::Result<Vec<String>> {
         .collect())
 }
 
-/// What lies in a folder of the run, and whether it is a folder; links and devices do not. A folder that is a link is
-/// none of the run's.
+/// Returns the entries of a folder of the run, each with whether it is a folder; links and devices are left out. A link
+/// at the place of the folder is an error.
 pub(super) fn names(root: &Dir, below: &str) -> io::Result<Vec<(String, bool)>> {
     let names = match root.names(below) {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Vec::new(),
@@ -155,7 +155,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// What is known of a file, or what its head says; `None` when it is gone.
+    /// Returns the known facts about a file, or reads its header; `None` if the file was removed.
     fn file(
         &self,
         dir: &Dir,
@@ -198,7 +198,7 @@ impl Listing<'_> {
     }
 }
 
-/// The head of a binding file; `None` when there is no such file.
+/// Reads the header of a binding file; `None` if the file does not exist.
 pub(super) fn head(root: &Dir, path: &str) -> io::Result<Option<Head>> {
     let Some(file) = root.file(path)? else {
         return Ok(None);

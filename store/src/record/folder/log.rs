@@ -1,8 +1,8 @@
-//! `x_events.jsonl`, and `x_checkpoint.jsonl`: the part of it that the next state.md is told by.
+//! Reads `x_events.jsonl`, and `x_checkpoint.jsonl`: the part of the log from which the next state.md is rendered.
 //!
-//! The checkpoint is a cache: its first line says how far into the log it reaches, the others are lines of the log.
-//! One that is missing, torn or of another log is made anew; what the log has more is read behind it.
-//! What it is believed in is how long the log was: one that is shorter now is not gone on with.
+//! The checkpoint is a cache. Its first line records how far into the log it reaches; the other lines are copies of log
+//! lines. A missing, torn or unrelated checkpoint is made again, and log lines after it are read in addition. One fact
+//! in it is trusted: the length of the log. A log that is shorter now is refused.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -22,52 +22,52 @@ use crate::record::files::append;
 /// The log, in the run's folder.
 pub(super) const EVENTS: &str = "x_events.jsonl";
 const CHECKPOINT: &str = "x_checkpoint.jsonl";
-/// Bytes behind the checkpoint that are read again each time before it is written anew.
+/// Number of bytes after the checkpoint that are read each time; when there are more, a new checkpoint is written.
 const BEHIND: u64 = 16 << 10;
-/// Bytes that are read of the end of the audit log.
+/// Number of bytes read from the end of the audit log.
 const LAST: u64 = 64 << 10;
-/// Changes of this format.
+/// Version of the checkpoint format.
 const VERSION: u32 = 3;
-/// Bytes of the log that say whether it is the checkpoint's.
+/// Number of bytes at the end of the covered log part that identify the log.
 const ENDING: u64 = 1 << 10;
 
 /// The first line of the checkpoint.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     version: u32,
-    /// Bytes of the log that it stands for.
+    /// Length of the covered log part in bytes.
     bytes: u64,
-    /// How they end: a log of that length may be another one, such as a copy that was brought back.
+    /// Its last bytes: a log of the same length may be another one, such as a restored copy.
     ending: String,
-    /// The highest id in them.
+    /// The highest id in it.
     last: i64,
-    /// What is known of the heads of binding files.
+    /// Known headers of binding files.
     bindings: Vec<Known>,
 }
 
-/// The rows of a run that are of the present, and where its log ends.
+/// The current rows of a run, and the end of its log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    /// Rows, in order of id.
+    /// Current rows, in order of id.
     pub(super) rows: Vec<Execution>,
-    /// The line of each of them.
+    /// The log line of each row.
     lines: Vec<String>,
     /// The highest id of the log.
     pub(super) last: i64,
-    /// Bytes of the log.
+    /// Length of the log in bytes.
     pub(super) bytes: u64,
-    /// What is known of the heads of binding files.
+    /// Known headers of binding files.
     pub(super) known: Vec<Known>,
-    /// How far the checkpoint reaches.
+    /// How far the checkpoint reaches, in bytes.
     reaches: Option<u64>,
-    /// All rows of it, once somebody asked for them.
+    /// All rows, read when first needed.
     whole: OnceCell<Vec<Execution>>,
-    /// Lines that the state file of a run tells, which was written by hand: they become the first of the log.
+    /// Lines made from a hand-written state file; they become the first lines of the log.
     pub(super) adopted: String,
 }
 
 impl Log {
-    /// Reads what is of the present.
+    /// Reads the current rows.
     pub(super) fn load(root: &Dir) -> Result<Log, Fault> {
         let wrong = |cause: io::Error| unread(root, &cause);
         let bytes = end(root, EVENTS).map_err(wrong)?;
@@ -100,7 +100,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Adds lines of the log. Each is parsed for itself: a line that cannot be read is no row.
+    /// Adds lines of the log. An unreadable line is skipped.
     pub(super) fn add(&mut self, text: &str) {
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let (rows, _) = gates_json::events(line);
@@ -120,7 +120,7 @@ impl Log {
         }
     }
 
-    /// Takes over what ran before there was a log.
+    /// Adds the rows from before there was a log.
     pub(super) fn adopt(&mut self, rows: &[ExecutionRow]) {
         self.adopted = rows.iter().map(event).collect();
         let lines = self.adopted.clone();
@@ -128,13 +128,13 @@ impl Log {
         self.whole = OnceCell::from(self.rows.clone());
     }
 
-    /// The row of an id, among those of the present.
+    /// Returns the current row with an id.
     pub(super) fn row(&self, id: i64) -> Option<&Execution> {
         let at = self.rows.binary_search_by_key(&id, |row| row.id).ok()?;
         self.rows.get(at)
     }
 
-    /// All rows of the run, history included: rarely asked for, and then read once.
+    /// Returns all rows of the run, including history; rarely needed, and read once.
     pub(super) fn whole(&self, root: &Dir) -> Result<&[Execution], Fault> {
         if let Some(rows) = self.whole.get() {
             return Ok(rows);
@@ -144,14 +144,13 @@ impl Log {
         Ok(self.whole.get_or_init(|| gates_json::events(&text).0))
     }
 
-    /// Whether somebody asked for all rows.
+    /// Returns whether all rows were read.
     #[cfg(test)]
     pub(super) fn is_read_whole(&self) -> bool {
         self.whole.get().is_some()
     }
 
-    /// Keeps what the next state.md is told by, once enough has come since the last time. A checkpoint that was not
-    /// written costs time, nothing else.
+    /// Writes a checkpoint for the next state.md, if the log has grown enough. A missing checkpoint only costs time.
     pub(super) fn keep(&self, root: &Dir, kept: &BTreeSet<i64>, known: Vec<Known>) {
         let near = self
             .reaches
@@ -178,7 +177,7 @@ impl Log {
                 text.push_str(line);
             }
         }
-        // Not made durable: one that is torn is not believed.
+        // Not synced: a torn checkpoint is detected and ignored.
         let aside = ".tmp-checkpoint";
         let written = root
             .remove(aside)
@@ -193,19 +192,19 @@ fn unread(root: &Dir, cause: &io::Error) -> Fault {
     fault::io(&root.shown(EVENTS), "cannot be read", cause)
 }
 
-/// What is said of a log that is shorter than it was: as in a database, an id that was given once is not given again. What came
-/// behind the checkpoint and was cut off does not show.
+/// Returns the fault for a log that became shorter: as in a database, an id must not be assigned twice. Lines lost
+/// after the checkpoint are not detected.
 fn shortened(root: &Dir, had: u64, has: &str) -> Fault {
     let why = format!("the log {has}, and had {had} bytes when {CHECKPOINT} was written");
     let next = format!("only where what is missing is to be forgotten, remove {CHECKPOINT}");
     Fault::lost_rows(root.shown(EVENTS).display(), &why, &next)
 }
 
-/// How the first `bytes` of a log end.
+/// Returns the end of the first `bytes` of a log.
 fn ending(root: &Dir, bytes: u64) -> Option<String> {
     let most = bytes.min(ENDING);
     let part = root.read_part(EVENTS, bytes - most, most).ok();
-    // A run in which nothing was begun has no log.
+    // A run without executions has no log.
     let part = part.or_else(|| (bytes == 0).then(Vec::new))?;
     Some(String::from_utf8_lossy(&part).into_owned())
 }
@@ -219,8 +218,8 @@ fn checkpoint(root: &Dir) -> Option<(Head, String)> {
     whole.then(|| (head, lines.to_owned()))
 }
 
-/// How long a log is, once it was mended: a last line that has no end and is not whole is not counted, and a whole one,
-/// by hand, gets its line break. The next line takes the place of what is not counted, which [`torn`] returns.
+/// Returns the length of a log after repair: an incomplete last line is not counted, and a complete one without a line
+/// break (written by hand) gets one. The next line replaces the incomplete one, which [`torn`] returns.
 pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
     let Some((end, rest)) = last_line(root, path)? else {
         return Ok(0);
@@ -233,7 +232,7 @@ pub(super) fn end(root: &Dir, path: &str) -> io::Result<u64> {
     Ok(end)
 }
 
-/// The last line of a log, where it has no end and is not whole: a writer died there, or something cut the log.
+/// Returns the incomplete last line of a log, left by a killed writer or a truncation.
 pub(super) fn torn(root: &Dir, path: &str) -> io::Result<Option<Vec<u8>>> {
     let rest = last_line(root, path)?.map(|(_, rest)| rest);
     Ok(rest.filter(|rest| !rest.trim_ascii().is_empty() && !is_row(rest)))
@@ -243,7 +242,7 @@ fn is_row(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(line).is_ok()
 }
 
-/// Where the last line break of a log ends, and what lies behind it; `None` where there is no log.
+/// Returns the position after the last line break of a log, and the rest; `None` if there is no log.
 fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
     let Some(file) = root.file(path)? else {
         return Ok(None);
@@ -252,7 +251,7 @@ fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
     let len = file.metadata()?.len();
     let mut at = len;
     let mut end = 0;
-    // From the end backwards, to the last line break.
+    // Searches backward from the end for the last line break.
     while at > 0 {
         let from = at.saturating_sub(64 << 10);
         let part = part(from, at - from)?;
@@ -269,7 +268,7 @@ fn last_line(root: &Dir, path: &str) -> io::Result<Option<(u64, Vec<u8>)>> {
     Ok(Some((end, rest)))
 }
 
-/// The last lines of a log that is longer than what is read of it; each whole, but for a torn one at its end.
+/// Returns the last complete lines of a log that is longer than the read limit; a torn last line stays included.
 pub(super) fn last_lines(root: &Dir, path: &str) -> io::Result<Option<String>> {
     let Some(file) = root.file(path)? else {
         return Ok(None);
@@ -278,13 +277,13 @@ pub(super) fn last_lines(root: &Dir, path: &str) -> io::Result<Option<String>> {
         return Ok(None);
     };
     let part = part_of(file, from, LAST)?;
-    // The first one may have lost its beginning.
+    // The first line may be cut.
     let begin = part.iter().position(|byte| *byte == b'\n');
     let lines = begin.and_then(|at| part.get(at + 1..));
     Ok(lines.map(|lines| String::from_utf8_lossy(lines).into_owned()))
 }
 
-/// Whether every line has an id of its own that is higher than the one before.
+/// Returns whether every line has an id, each higher than the one before.
 pub(super) fn ids_rise(lines: &str) -> bool {
     #[derive(Deserialize)]
     struct Row {

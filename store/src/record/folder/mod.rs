@@ -1,12 +1,12 @@
-//! A run in a folder: events are lines of a log, everything else is files (filesystem.md; errata F3).
+//! Records a run in a folder: events are lines of a log, everything else is files (filesystem.md; errata F3).
 //!
 //! ```text
-//! lock ──► journal of a writer that died, done ──► facts ──► changes ──► events, audit log, files ──► state.md
+//! lock ──► finish the journal of a killed writer ──► facts ──► changes ──► events, audit log, files ──► state.md
 //! ```
 //!
-//! state.md is rendered anew after each change that it tells of, from the rows that are of the present
-//! ([`prosescope_core::write::folder_state`]): they are kept in a checkpoint, so that the cost of a write does not
-//! grow with what ran. What a subagent writes (a binding, a memory, a segment) touches its own file alone.
+//! After each change that it shows, state.md is rendered again from the current rows
+//! ([`prosescope_core::write::folder_state`]). A checkpoint keeps those rows, so that the cost of a write does not grow
+//! with the run. A subagent's write (a binding, a memory, a segment) changes only its own file.
 
 mod apply;
 mod audit;
@@ -33,15 +33,15 @@ use crate::dir::Dir;
 use facts::FolderFacts;
 use log::EVENTS;
 
-/// A run folder that is written to.
+/// A run folder open for recording.
 #[derive(Debug)]
 pub struct FolderStore {
     dir: Dir,
     scope: AgentScope,
     run: String,
-    /// What went wrong after the last command was recorded.
+    /// The failure that followed the last recorded command.
     told: Option<Fault>,
-    /// What is too long to be held in memory.
+    /// Bytes that are too long for memory.
     staged: Option<File>,
 }
 
@@ -49,13 +49,13 @@ impl FolderStore {
     /// Opens a run folder for writing. A link is not followed.
     ///
     /// # Errors
-    /// A [`Fault`] when there is no such folder, or its state file cannot be read.
+    /// A [`Fault`] if the folder does not exist, or its state file cannot be read.
     pub fn open(dir: &Path) -> Result<FolderStore, Fault> {
         let opened = Dir::open_own(dir);
         FolderStore::of(opened.map_err(|cause| fault::unopened(dir, &cause))?)
     }
 
-    /// The run in a folder that is held open.
+    /// Opens the run in a folder that is held open.
     pub(crate) fn of(dir: Dir) -> Result<FolderStore, Fault> {
         let mut store = FolderStore {
             dir,
@@ -68,10 +68,10 @@ impl FolderStore {
         Ok(store)
     }
 
-    /// Opens a folder in which `agents/` lies beside any run, such as `.prose`: for memories and segments.
+    /// Opens a folder with its own `agents/`, such as `.prose`, for memories and segments.
     ///
     /// # Errors
-    /// A [`Fault`] when there is no such folder.
+    /// A [`Fault`] if the folder does not exist.
     pub fn open_agents(dir: &Path, scope: AgentScope) -> Result<FolderStore, Fault> {
         let opened = Dir::open(dir);
         Ok(FolderStore {
@@ -83,18 +83,18 @@ impl FolderStore {
         })
     }
 
-    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
-    /// goes.
+    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
+    /// `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
 
-    /// The id of the run that is written to.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.run
     }
 
-    /// Where the run lies.
+    /// Returns the path of the run.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
@@ -116,12 +116,12 @@ impl RunStore for FolderStore {
     }
 }
 
-/// Makes a run folder with its program and a first state.md, atomically: under another name first. An import's nested
-/// run is made the same way, in `imports/{handle}--{slug}` of its run.
+/// Creates a run folder with its program and a first state.md, atomically by renaming. Also used for the nested run of
+/// an import, in `imports/{handle}--{slug}` of its run.
 ///
 /// # Errors
-/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there. What went
-/// wrong after it was made is returned.
+/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases nothing is left. Returns a
+/// failure that followed the creation.
 pub fn init_folder(
     dir: &Path,
     run_id: &str,
@@ -148,7 +148,7 @@ fn fill_new(
     })
 }
 
-/// Fills a new folder of a run with a first state.md. Its index lists `bindings`: their order stays.
+/// Writes the first state.md into a new run folder. The index lists `bindings` in the given order.
 pub(crate) fn write_first(
     dir: &Dir,
     run_id: &str,
@@ -162,7 +162,7 @@ pub(crate) fn write_first(
     dir.make_dir("bindings").map(drop)
 }
 
-/// Begins the log of events: from now on it alone says what ran, also while it is empty.
+/// Begins the log of events. From then on, only the log records executions, even while it is empty.
 pub(crate) fn begin_events(dir: &Dir) -> io::Result<()> {
     put(dir, EVENTS, b"")
 }

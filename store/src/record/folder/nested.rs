@@ -1,4 +1,4 @@
-//! The runs of imports.
+//! Creates the nested runs of imports.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::lock::RunLock;
 
-/// Runs of imports that one command made: taken back unless they are kept.
+/// Nested runs created by one command; removed again unless they are kept.
 pub(super) struct Nested<'a> {
     root: &'a Dir,
     made: Vec<(Dir, String)>,
@@ -18,7 +18,7 @@ pub(super) struct Nested<'a> {
 }
 
 impl<'a> Nested<'a> {
-    /// Two commands at once may have asked whether a handle is free.
+    /// Requires the lock, because two concurrent commands may have found the same handle free.
     pub(super) fn new(root: &'a Dir, _held: &RunLock) -> Nested<'a> {
         Nested {
             root,
@@ -27,10 +27,10 @@ impl<'a> Nested<'a> {
         }
     }
 
-    /// Makes the nested run of an import of the run `of`, unless it is there.
+    /// Creates the nested run of an import of the run `of`, unless it exists.
     ///
     /// # Errors
-    /// A [`WriteError`], when it cannot be made, or a link stands on the way: it may lead out of the run.
+    /// A [`WriteError`] if it cannot be created, or if a link is on the way: it may lead out of the run.
     pub(super) fn make(&mut self, of: &str, run: &NestedRun, now: &str) -> Result<(), WriteError> {
         let place = run.place.as_str();
         let unmade = |cause: io::Error| match cause.kind() {
@@ -66,7 +66,7 @@ impl<'a> Nested<'a> {
         Ok(())
     }
 
-    /// Keeps them; returns what went wrong after they were made.
+    /// Keeps the runs; returns a failure that followed their creation.
     pub(super) fn keep(mut self) -> Option<Fault> {
         self.made.clear();
         self.told.take()
@@ -76,7 +76,7 @@ impl<'a> Nested<'a> {
 impl Drop for Nested<'_> {
     fn drop(&mut self) {
         for (above, name) in &self.made {
-            // Out of sight first: half a run never looks like a whole one.
+            // Renames first, so that a half-removed run never looks complete.
             let aside = format!(
                 "{}{}",
                 prosescope_core::upkeep::clean::UNFINISHED,

@@ -1,8 +1,8 @@
-//! What is done to the files of a run, all of it or nothing.
+//! Applies the file operations of a command: all of them, or none.
 //!
-//! One file is replaced, or the log of events gets a line: that is atomic by itself. More of them, and rows of the audit
-//! log, go through a journal: it is on disk before the first of them, and whoever locks the run next does the rest
-//! (errata H2).
+//! A single operation (replacing a file, appending a line to the log of events) is atomic by itself. Several
+//! operations, and rows of the audit log, go through a journal: it is durable before the first operation, and the next
+//! process that locks the run completes the rest (errata H2).
 
 use std::io;
 
@@ -13,13 +13,14 @@ use crate::dir::Dir;
 use crate::record::fault;
 use crate::record::files::{Settled, append, aside, extend, place, replace, unsure};
 
-/// Does all of `ops`, then puts `state` (what state.md is to say) into its place.
+/// Applies all of `ops`, then writes `state`, the new text of state.md.
 ///
-/// `state` is derived from the rest, and the next one says it again; where it `says_more` (the run's status), it
-/// counts as one of them.
+/// `state` is derived from the rest and rendered again by the next command. If it `says_more` (a change of the run's
+/// status), it counts as one of the operations.
 ///
-/// There is one step that makes it so: the rename of a file, the line of a log, or the journal. An error means that the
-/// step was not taken, and that all is as it was. What fails after it is returned as a fault: it is recorded.
+/// One step decides: the rename of a file, the line in the log, or the journal. An error means that this step did not
+/// happen and everything is unchanged. A failure after the step is returned as a fault, because the command is
+/// recorded.
 pub(super) fn commit(
     root: &Dir,
     mut ops: Vec<Op>,
@@ -36,7 +37,7 @@ pub(super) fn commit(
             ),
         ));
     }
-    // Room for it is found before anything is done.
+    // Writes state.md aside first, so that a full disk is noticed before any change.
     let mut ready = None;
     match state {
         Some(text) if says_more && !ops.is_empty() => ops.push(Op::Write {
@@ -49,7 +50,8 @@ pub(super) fn commit(
     }
     let done = match ops.as_slice() {
         [] => Ok(None),
-        // A row of the audit log that is cut off is damage, and never what a writer left that died.
+        // A torn audit row would look like damage rather than an interrupted write, so audit rows always use the
+        // journal.
         [op] if op.path() != AUDIT => op.stays(root).and_then(|()| op.apply(root)).map(unsure),
         ops => all_of(root, ops),
     };
@@ -77,7 +79,8 @@ pub(super) fn commit(
     Ok(told)
 }
 
-/// Does several, by a journal: once it is there, all of them are done, by the next writer if need be.
+/// Applies several operations with a journal: once the journal exists, all are completed, if necessary by the next
+/// writer.
 fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
     for op in ops {
         op.stays(root)?;
@@ -85,7 +88,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
     let journal = serde_json::to_string(ops).map_err(io::Error::other)?;
     let mut told = None;
     if let Some(cause) = place(root, &aside(root, "file", journal.as_bytes())?, JOURNAL)? {
-        // It is there, and perhaps not for long.
+        // The journal exists, but may not be durable.
         if forget(root, &mut None).is_ok() {
             return Err(cause);
         }
@@ -111,7 +114,7 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
             if undone && forget(root, &mut None).is_ok() {
                 return Err(cause);
             }
-            // What cannot be undone either is done by the journal, which readers read too.
+            // If an operation can neither be completed nor undone, the journal stays, and readers use it too.
             let journal = root.shown(JOURNAL);
             let fault = fault::io(root.path(), "was not written to in all its files", &cause);
             Ok(Some(fault.hint(format!(
@@ -122,14 +125,14 @@ fn all_of(root: &Dir, ops: &[Op]) -> io::Result<Option<Fault>> {
     }
 }
 
-/// Removes the journal, durably: one that comes back would do, or undo, what is long past.
+/// Removes the journal durably: an old journal that reappeared would repeat or undo past changes.
 fn forget(root: &Dir, settled: &mut Settled) -> io::Result<()> {
     root.remove(JOURNAL)?;
     *settled = root.sync().err();
     Ok(())
 }
 
-/// Does what a writer that died had begun.
+/// Completes the operations of a killed writer.
 pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
     let path = root.shown(JOURNAL);
     let wrong = |cause: &io::Error| {
@@ -159,15 +162,15 @@ pub(super) fn recover(root: &Dir) -> Result<(), Fault> {
         .map_err(|cause| wrong(&cause))
 }
 
-/// What is done to the files.
+/// Ways to apply one file operation.
 trait Doing {
-    /// Does it. An error means that nothing was done.
+    /// Applies the operation. An error means that nothing was changed.
     fn apply(&self, root: &Dir) -> io::Result<Settled>;
 
-    /// The same, durably, unless it was done before.
+    /// Applies the operation durably, unless it is already applied.
     fn again(&self, root: &Dir) -> io::Result<()>;
 
-    /// Checks that no link leads what it does out of the run.
+    /// Checks that no link redirects the operation out of the run.
     fn stays(&self, root: &Dir) -> io::Result<()>;
 }
 
@@ -223,8 +226,8 @@ impl Doing for Op {
     }
 }
 
-/// Puts a file whole into its place, and what was there under another name. An error means that all is as it was: the
-/// folders are opened first, so that what was done is undone without looking for them again.
+/// Replaces a file atomically, and keeps the earlier one under another name. An error means that everything is
+/// unchanged: both folders are opened first, so that an undo needs no new lookup.
 fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<Settled> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = root.make_dir(folder)?;
@@ -245,8 +248,8 @@ fn replace_kept(root: &Dir, path: &str, bytes: &[u8], keep: &str) -> io::Result<
     }
 }
 
-/// Gives a file a second name, so that its first one can be given to another without a moment between. Returns the
-/// folder and the name, where it did.
+/// Gives a file a second name, so that its first name can be replaced without a gap. Returns the folder and the name,
+/// if it did.
 fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir, &'a str)>> {
     let plain = root.look(from)?.is_some_and(|meta| meta.is_file());
     if !plain || root.look(to)?.is_some() {
@@ -256,7 +259,7 @@ fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir,
     let folder = root.make_dir(folder)?;
     let kept = match root.link(from, to) {
         Ok(()) => folder.sync(),
-        // A file system without links.
+        // The file system does not support hard links.
         Err(cause) => match root.read(from)? {
             Some(bytes) => append(root, to, 0, &bytes),
             None => Err(cause),
@@ -269,13 +272,13 @@ fn put_aside<'a>(root: &Dir, from: &str, to: &'a str) -> io::Result<Option<(Dir,
     Ok(Some((folder, name)))
 }
 
-/// How things were.
+/// How to undo an operation.
 enum Undo {
-    /// The log had this length.
+    /// Cut the log to this length.
     Cut(u64),
-    /// There was no such file.
+    /// Remove the file.
     Remove,
-    /// It had these bytes.
+    /// Write these bytes back.
     Restore(Vec<u8>),
 }
 
@@ -296,7 +299,7 @@ impl Undo {
     fn apply(self, root: &Dir, op: &Op) -> io::Result<()> {
         let path = op.path();
         match self {
-            // What was no plain file before was not replaced.
+            // An entry that was not a plain file was not replaced.
             Undo::Cut(at) => match root.writable(path)? {
                 Some(file) => file.set_len(at),
                 None => Ok(()),

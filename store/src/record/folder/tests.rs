@@ -35,7 +35,7 @@ fn begin(text: &str) -> Begin {
     }
 }
 
-/// Records statements that no line of the program is, until the log is long and its last row is none of the present.
+/// Records statements that are not in the program, until the log is long and its last row is not current.
 fn long_run(store: &mut FolderStore) -> i64 {
     let much = "x".repeat(1500);
     for n in 0..2000 {
@@ -53,7 +53,7 @@ fn long_run(store: &mut FolderStore) -> i64 {
     panic!("the checkpoint never reached the end");
 }
 
-/// Asks, and says whether the whole log was read for it.
+/// Asks a question; returns whether the whole log was read for it.
 fn reads_the_whole(dir: &Dir, ask: impl FnOnce(&FolderFacts<'_>)) -> bool {
     let scope = AgentScope::Execution;
     let facts = FolderFacts::new(dir, &scope);
@@ -83,7 +83,7 @@ fn going_on_reads_the_end_of_the_log_alone() {
             })
             .unwrap();
     });
-    // Who wants all of them gets each once.
+    // A request for all rows returns each row once.
     assert!(whole);
     assert_eq!(seen, (1..=last).rev().collect::<Vec<_>>());
 }
@@ -93,7 +93,7 @@ fn a_program_has_a_limit() {
     let (_dir, store) = run();
     let most = program::MOST_BYTES as u64;
     for (len, there) in [(most, true), (most + 1, false)] {
-        // Nothing but its length is on disk.
+        // The file is sparse: only its length is on disk.
         let file = std::fs::File::create(store.dir().join("program.prose")).unwrap();
         file.set_len(len).unwrap();
         let scope = AgentScope::Execution;
@@ -113,7 +113,7 @@ fn a_state_file_has_a_limit_that_its_error_says() {
     assert!(said.contains("at most 64 MB of one are read"), "{said}");
 }
 
-/// `gates expire` asks for the rows of each gate that is due: the log is read for the first one alone.
+/// `gates expire` needs the rows of each due gate; the log is read for the first one only.
 #[test]
 fn the_audit_log_is_read_once_for_all_gates() {
     let (_dir, store) = run();
@@ -140,7 +140,8 @@ fn the_audit_log_is_read_once_for_all_gates() {
     assert_eq!((ids("b"), ids("c")), (vec![2], vec![]));
 }
 
-/// `anon_…` counts on past 999; what has more than nine digits was given by somebody else.
+/// The numbering of `anon_…` continues past 999; names with more than nine digits come from other tools and are
+/// skipped.
 #[test]
 fn anonymous_names_are_counted() {
     for (there, next) in [
@@ -168,7 +169,7 @@ fn anonymous_names_are_counted() {
     }
 }
 
-/// A folder of the run that is a link leads elsewhere: nothing there says what is in the run, nor is written to.
+/// If a folder of the run is a link, its target is neither read as part of the run nor written to.
 #[cfg(unix)]
 #[test]
 fn what_lies_behind_a_linked_folder_is_not_of_the_run() {
@@ -223,7 +224,7 @@ fn what_lies_behind_a_linked_folder_is_not_of_the_run() {
             scope: AgentScope::Execution,
             memory: "mine".to_owned(),
         };
-        // Whether the audit log is gone cannot be seen where `gates` is another's: then nothing is recorded.
+        // If `gates` is a link, a missing audit log cannot be detected, so recording is refused.
         assert_eq!(
             record(&mut store, &put, &at()).is_err(),
             matches!(folder, "bindings" | "gates")

@@ -1,4 +1,4 @@
-//! Changes as rows, with bound parameters throughout (errata P10, B9).
+//! Writes changes as rows, always with bound parameters (errata P10, B9).
 
 use prosescope_core::write::Change;
 use rusqlite::types::Value;
@@ -8,12 +8,13 @@ use super::columns::{self, Stored, json};
 use super::rows;
 use super::statements::{Statements, Unwritten};
 
-/// Metadata that keys are added to (errata X12: NULL too). What is no JSON object stays, under a key of its own.
+/// Reads metadata so that keys can be added (errata X12: also to NULL). A value that is not a JSON object is kept under
+/// a key of its own.
 const KEPT: &str = "CASE WHEN metadata IS NULL OR trim(metadata) = '' THEN '{}'
                          WHEN json_valid(metadata) AND json_type(metadata) = 'object' THEN metadata
                          ELSE json_object('x_malformed', metadata) END";
 
-/// Writes one change into the open transaction.
+/// Writes one change in the open transaction.
 pub(super) fn row(
     statements: &Statements<'_>,
     run: &str,
@@ -43,7 +44,8 @@ pub(super) fn row(
                 json(&row.metadata),
             ],
         )?,
-        // B6: the earlier value stays as history. Neither a key nor an index is needed, so any shape of the table will do.
+        // B6: the earlier value stays as history. This needs neither a key nor an index, so it works for tables of any
+        // shape.
         Change::Binding(row) => {
             statements.run(
                 "INSERT OR ABORT INTO x_binding_history (name, execution_id, kind, source_statement, created_at, updated_at,
@@ -63,7 +65,7 @@ pub(super) fn row(
             put(statements, &stored)?
         }
         Change::Segment(row) => {
-            // A1: the agent is there before its first segment names it.
+            // A1: the agent's row must exist before its first segment.
             statements.run(
                 "INSERT OR ABORT INTO agents (name, scope, created_at, updated_at)
                  SELECT ?1, ?2, nullif(?3, ''), nullif(?3, '') WHERE NOT EXISTS (SELECT 1 FROM agents WHERE name = ?1)",
@@ -71,8 +73,8 @@ pub(super) fn row(
             )?;
             insert(statements, &stored)?
         }
-        // G3: also here, although the plan has looked: only what is pending is decided. G11: a gate of a run that is not
-        // recorded is this run's from now on, as its rows in the log are.
+        // G3: decides only a pending gate, although the plan has checked that too. G11: a gate without a recorded run
+        // becomes this run's gate, like its log rows.
         Change::ResolveGate(row) => statements.run(
             &format!(
                 "UPDATE OR ABORT gates SET status = ?3, resolved_at = nullif(?4, ''), resolved_by = nullif(?5, ''), resolution_comment = ?6,
@@ -93,8 +95,8 @@ pub(super) fn row(
             ],
         )?,
     };
-    // Whatever a foreign schema does with a row: it is said to be written only when it was. Of rows that claim one name,
-    // all are written.
+    // A command reports success only if the row was really written, whatever a foreign schema does. If several rows
+    // have one name, all of them are written.
     match (changed, change) {
         (1, _)
         | (
@@ -109,7 +111,7 @@ pub(super) fn row(
     }
 }
 
-/// Updates a row, or inserts it where it is not there.
+/// Updates a row, or inserts it if it does not exist.
 fn put(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten> {
     let set: Vec<String> = named(row.columns.iter(), row.key.len() + 1, "=");
     let of: Vec<String> = named(row.key.iter(), 1, "IS");
@@ -143,7 +145,7 @@ fn insert(statements: &Statements<'_>, row: &Stored) -> Result<usize, Unwritten>
     )
 }
 
-/// Columns with the parameters they are compared with or set to, from `?{first}` on.
+/// Returns the columns with the parameters for comparing or setting them, from `?{first}` on.
 fn named<'a>(
     columns: impl Iterator<Item = &'a (&'static str, Value)>,
     first: usize,

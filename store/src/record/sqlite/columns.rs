@@ -1,14 +1,14 @@
-//! Rows as SQLite's values: what writing and reading back go by.
+//! Converts rows into SQLite's values, for writing and for reading back.
 
 use prosescope_core::change;
 use prosescope_core::write::Change;
 use rusqlite::types::Value;
 use serde_json::{Map, Value as Json};
 
-/// Columns and what they are to hold.
+/// Columns with their values.
 pub(super) type Columns = Vec<(&'static str, Value)>;
 
-/// A row as a change leaves it: see [`change::Stored`].
+/// A row after a change; see [`change::Stored`].
 pub(super) struct Stored {
     pub(super) table: &'static str,
     pub(super) key: Columns,
@@ -16,7 +16,7 @@ pub(super) struct Stored {
     pub(super) first: Columns,
 }
 
-/// What a change makes of a row; none for what is a file.
+/// Returns the row that a change writes; `None` for a change of a file.
 pub(super) fn of(run: &str, change: &Change) -> Option<Stored> {
     let row = change.stored(run)?;
     let mut first = values(row.first);

@@ -1,5 +1,5 @@
-//! What became of a commit that SQLite reports as failed: an error can come after the last byte was written, when a lock is
-//! given back.
+//! Finds out whether a commit that SQLite reported as failed was written: an error may follow the last written byte,
+//! when a lock is released.
 
 use prosescope_core::write::{Change, Fault, FaultKind};
 use rusqlite::{Connection, ErrorCode};
@@ -9,17 +9,17 @@ use super::statements::Unwritten;
 use crate::dir::Dir;
 use crate::record::{fault, held};
 
-/// How a failed commit ended.
+/// The result of a failed commit.
 pub(super) enum Ended {
-    /// Nothing was written.
+    /// The transaction was rolled back.
     Undone,
-    /// All of it is there.
+    /// Everything was written.
     There,
-    /// It could not be read again.
+    /// The result is unknown because reading again failed.
     Unknown,
 }
 
-/// Reads the rows of the changes again. To be asked under the lock of the run.
+/// Reads the rows of the changes again. The caller must hold the lock of the run.
 pub(super) fn ended(
     conn: &Connection,
     (dir, name): (&Dir, &str),
@@ -27,7 +27,7 @@ pub(super) fn ended(
     changes: &[Change],
     error: &rusqlite::Error,
 ) -> Ended {
-    // Refused at once, or still open: it is rolled back.
+    // A refused or still open transaction is rolled back.
     let refused = matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull)
@@ -47,7 +47,8 @@ pub(super) fn ended(
         Ended::Unknown => {}
         ended => return ended,
     }
-    // Without locks, where it is locks that fail. A journal that is left undoes the change at the next opening.
+    // Reads without locks, since locks may be what failed. A remaining journal means that the next opening undoes the
+    // change.
     match dir.look(&format!("{name}-journal")) {
         Ok(Some(journal)) if journal.len() > 0 => return Ended::Undone,
         Ok(_) => {}
@@ -59,13 +60,13 @@ pub(super) fn ended(
     }
 }
 
-/// What a command says whose rows are there although the commit failed.
+/// Returns the fault for rows that were written although the commit failed.
 pub(super) fn unsure(error: &rusqlite::Error) -> Fault {
     let message = format!("the system did not confirm that it is on disk: {error}");
     Fault::new(FaultKind::Io, message).hint("check the disk: a power failure may take it back")
 }
 
-/// What a command says that cannot tell whether its rows are there.
+/// Returns the fault if it is unknown whether the rows were written.
 pub(super) fn unknown(path: &std::path::Path, error: &rusqlite::Error) -> Fault {
     let fault = fault::sqlite(path, error);
     let message = format!(

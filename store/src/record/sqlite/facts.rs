@@ -14,7 +14,7 @@ use super::{guard, rows};
 use crate::dir::Dir;
 use crate::record::fault;
 
-/// Answers from inside of the transaction.
+/// Answers a plan's questions inside the transaction.
 pub(super) struct SqliteFacts<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
@@ -28,7 +28,7 @@ impl SqliteFacts<'_> {
         answer.map_err(|error| fault::sqlite(self.path, &error))
     }
 
-    /// Hands rows on until `each` breaks.
+    /// Passes rows on until `each` breaks.
     fn each(
         &self,
         sql: &str,
@@ -45,13 +45,13 @@ impl SqliteFacts<'_> {
         Ok(())
     }
 
-    /// The id that the next row of a table gets: one that was deleted is not given again.
+    /// Returns the id of the next row of a table; an id of a deleted row is not used again.
     fn next(&self, table: &str) -> rusqlite::Result<i64> {
         let highest: i64 = self
             .conn
             .prepare_cached(&format!("SELECT ifnull(max(id), 0) FROM {table}"))?
             .query_row([], |row| row.get(0))?;
-        // The table is there once any table counts its rows.
+        // SQLite creates `sqlite_sequence` with the first AUTOINCREMENT table.
         let counts: bool = self
             .conn
             .prepare_cached(
@@ -140,7 +140,7 @@ impl Facts for SqliteFacts<'_> {
         let source = source.flatten().filter(|source| !source.is_empty());
         match source {
             Some(source) => Ok(Some(source.to_string())),
-            // The copy beside the database.
+            // The copy of the program beside the database.
             None => Ok(self
                 .dir
                 .read_small("program.prose", program::MOST_BYTES as u64)
@@ -170,8 +170,8 @@ impl Facts for SqliteFacts<'_> {
         since: i64,
         each: &mut dyn FnMut(Execution) -> ControlFlow<()>,
     ) -> Result<(), Fault> {
-        // Each has an index of its own. Rows without a line share one key of the first: a statement that is not in the
-        // program would be looked for among all others of its kind.
+        // Each case has its own index. Rows without a line share one key of the first index, so a statement that is not
+        // in the program would be searched among all of them.
         let of = match place.index {
             Some(_) => "statement_index IS ?2",
             None => "statement_index IS NULL AND statement_text IS ?2",
@@ -192,7 +192,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // An index holds these alone.
+        // A partial index contains only these rows.
         let sql = format!(
             "SELECT {} FROM execution WHERE completed_at IS NULL
              AND status IN ('executing', 'pending', 'started', 'waiting') ORDER BY id DESC",
@@ -214,7 +214,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn binding(&self, name: &str, frame: Option<i64>) -> Result<Option<BindingFact>, Fault> {
-        // S2: of several rows that claim the name the last one is meant.
+        // S2: if several rows have one name, the last one counts.
         self.said(
             self.conn
                 .prepare_cached(&format!(
@@ -265,7 +265,8 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn last_anonymous(&self) -> Result<u32, Fault> {
-        // `anon_` and digits: the index gives the names. More than nine digits were given by nobody, and fit no u32.
+        // The index provides the names that are `anon_` and digits. More than nine digits come from other tools and do
+        // not fit into u32.
         self.said(
             self.conn
                 .prepare_cached(
@@ -338,7 +339,7 @@ impl Facts for SqliteFacts<'_> {
     }
 
     fn gate(&self, id: &str) -> Result<Option<Gate>, Fault> {
-        // The run's own first.
+        // The run's own gate comes first.
         let sql = format!(
             "SELECT {} FROM gates WHERE id = ?2 AND {} LIMIT 1",
             rows::GATE,
@@ -386,7 +387,8 @@ impl Facts for SqliteFacts<'_> {
         let asked = "SELECT EXISTS (SELECT 1 FROM gates WHERE run_id = ?1)
                      AND NOT EXISTS (SELECT 1 FROM gate_audit_log WHERE run_id = ?1)";
         let mut asked = match self.conn.prepare_cached(asked) {
-            // Tables without these columns hold no gates of ours: who writes to them hears what is missing.
+            // Tables without these columns do not contain our gates; a command that writes to them reports the missing
+            // columns.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::Unknown) => {
                 return Ok(false);
             }

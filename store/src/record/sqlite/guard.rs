@@ -1,5 +1,5 @@
-//! What a database must be like before anything is written into it (errata R4, R5): a trigger
-//! could approve a gate, a view never end, a table swallow rows.
+//! Checks a database before anything is written into it (errata R4, R5): a trigger could approve a gate, a view could
+//! run forever, a table could discard rows.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,30 +13,31 @@ use rusqlite::Connection;
 
 use crate::record::fault;
 
-/// How long one transaction may take once it holds the database.
+/// Time limit for one transaction, from the moment it holds the database.
 pub(crate) const TIME: Duration = Duration::from_secs(60);
 
-/// How much processor time it may take meanwhile.
+/// Limit for its processor time.
 const WORK: Duration = Duration::from_secs(10);
 
-/// Our own tables beside the documents'.
+/// Our own tables beside OpenProse's.
 const HISTORY: [&str; 2] = [schema::BINDING_HISTORY, schema::AGENT_MEMORY_HISTORY];
 
-/// Ends the transactions of a connection in time. Each runs on the thread that starts it.
+/// Stops the transactions of a connection at their time limit. Each transaction runs on the thread that starts it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock(Arc<Ends>);
 
-/// When a transaction ends: milliseconds of the time that passes, and of this thread's work. 0 is never.
+/// The end of a transaction, in milliseconds of elapsed time and of this thread's processor time; 0 means no limit.
 #[derive(Debug, Default)]
 struct Ends {
     time: AtomicU64,
     work: AtomicU64,
-    /// Before this time no work is asked for, which the system takes longer to tell: there is none without time.
+    /// Before this time the processor time is not read, because it cannot exceed the elapsed time and reading it is
+    /// slower.
     ask: AtomicU64,
 }
 
 impl Clock {
-    /// A transaction begins, and may take so long.
+    /// Starts the limits of a transaction.
     pub(crate) fn start(&self, time: Duration) {
         let end = |now: Duration, most: Duration| millis(now.saturating_add(most)).max(1);
         self.0.time.store(end(now(), time), Ordering::Relaxed);
@@ -45,7 +46,7 @@ impl Clock {
         self.0.ask.store(end(now(), work), Ordering::Relaxed);
     }
 
-    /// The transaction has ended.
+    /// Ends the limits of a transaction.
     pub(crate) fn stop(&self) {
         self.0.time.store(0, Ordering::Relaxed);
     }
@@ -62,13 +63,13 @@ fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Time since the process first asked.
+/// Returns the time since the first call in this process.
 fn now() -> Duration {
     static BEGUN: OnceLock<Instant> = OnceLock::new();
     BEGUN.get_or_init(Instant::now).elapsed()
 }
 
-/// Processor time of this thread so far.
+/// Returns the processor time of this thread so far.
 #[cfg(unix)]
 fn worked() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -76,13 +77,14 @@ fn worked() -> Duration {
     Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0))
 }
 
-/// Where the system does not count it for a thread, time that passes.
+/// On systems that do not measure the processor time of a thread, returns elapsed time.
 #[cfg(not(unix))]
 fn worked() -> Duration {
     now()
 }
 
-/// Guards a connection that writes into somebody's database: the limits of reading, and no trigger of the file runs.
+/// Guards a connection for writing into a foreign database: applies the limits of reading, and disables triggers of the
+/// file.
 pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Result<(), Fault> {
     let writing = Guard {
         stop: Some(Arc::new(move || clock.is_over())),
@@ -93,21 +95,21 @@ pub(super) fn settings(conn: &mut Connection, path: &Path, clock: Clock) -> Resu
     own(conn).map_err(|error| fault::sqlite(path, &error))
 }
 
-/// What is set whether the database is somebody's or our own: never what the library happens to be built with (errata F8).
+/// Applies settings for foreign and own databases, so that they do not depend on how the library was built (errata F8).
 pub(super) fn own(conn: &Connection) -> rusqlite::Result<()> {
     conn.execute_batch("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL;")
 }
 
-/// The schema's version, which SQLite changes with the schema. It reads the schema anew when it finds another version, and
-/// only then.
+/// Returns the version of the schema. SQLite increases it with each change of the schema, and rereads the schema only
+/// if the version differs.
 pub(super) fn version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row("PRAGMA schema_version", [], |row| row.get(0))
 }
 
-/// The documents' tables that are there, in small letters.
+/// Returns the existing tables with OpenProse's names, in lower case.
 ///
 /// # Errors
-/// A fault when something else has the name of one, or a trigger that is none of ours works on one.
+/// A fault if another kind of object has such a name, or if a foreign trigger is attached to one of the tables.
 pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Fault> {
     let damaged = |message: String| {
         Fault::new(
@@ -123,8 +125,8 @@ pub(super) fn tables(conn: &Connection, path: &Path) -> Result<Vec<String>, Faul
     }
 }
 
-/// Makes the tables that are missing, with their indexes and triggers: what the documents' SQL leaves out, or does not
-/// load (errata S1). What is there stays as it is.
+/// Creates missing tables with their indexes and triggers: those that OpenProse's SQL omits or fails to create (errata
+/// S1). Existing tables stay unchanged.
 pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<()> {
     let missing = |table: &str| !there.iter().any(|name| name == table);
     let known = schema::TABLES.iter().map(|table| table.name);
@@ -149,9 +151,10 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
             [&name],
             |row| row.get(0),
         )?;
-        // An index of that name on another table: ours only makes reading quicker, or keeps a rule that the plan keeps.
+        // An index of that name on another table is left alone: our index only makes reading faster, or enforces a rule
+        // that the plan also enforces.
         if !taken {
-            // A table that others made need not have the key that a reference asks for.
+            // A foreign table may lack the key that a reference needs.
             let keys = [
                 (schema::AGENTS, "name"),
                 (schema::RUN, "id"),
@@ -167,7 +170,7 @@ pub(super) fn complete(conn: &Connection, there: &[String]) -> rusqlite::Result<
     Ok(())
 }
 
-/// `ORDER BY` for a table: the order in which its rows came, where it has one (a `WITHOUT ROWID` table has none).
+/// Returns `ORDER BY` for a table in insertion order, if it has one (a `WITHOUT ROWID` table has none).
 pub(super) fn by_coming(conn: &Connection, table: &str, down: bool) -> &'static str {
     match (
         conn.prepare_cached(&format!("SELECT rowid FROM {table} LIMIT 0")),

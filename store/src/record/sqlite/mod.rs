@@ -1,7 +1,7 @@
-//! A run in a `state.db`: one immediate transaction a command.
+//! Records a run in a `state.db`: one immediate transaction per command.
 //!
-//! The journal mode stays as it is found: WAL is never switched on or off behind its writer's back, and a new
-//! database has a rollback journal (errata R2). `synchronous` is FULL: what was acknowledged is on disk.
+//! The journal mode is left as found: WAL is never switched on or off while another writer uses it, and a new database
+//! has a rollback journal (errata R2). `synchronous` is FULL, so that an acknowledged command is on disk.
 
 mod apply;
 mod columns;
@@ -36,45 +36,45 @@ pub(crate) use guard::Clock;
 pub(crate) use guard::TIME;
 use statements::{Statements, Unwritten};
 
-/// How long SQLite waits for writers that do not know the lock file (`sqlite3`).
+/// How long SQLite waits for writers that do not use the lock file (`sqlite3`).
 const BUSY: Duration = Duration::from_secs(30);
 
-/// A `state.db` that is written to.
+/// A `state.db` open for recording.
 #[derive(Debug)]
 pub struct SqliteStore {
     path: PathBuf,
     /// Its name in `dir`.
     name: String,
     conn: Connection,
-    /// Where the database lies: attachments and the lock file lie there too. Closed after the connection, which works in
-    /// it.
+    /// The database's folder, which also contains attachments and the lock file. Declared after the connection, so that
+    /// it is closed after it.
     dir: Dir,
     run: String,
     clock: Clock,
-    /// How long a transaction may take once it holds the database.
+    /// Time limit for a transaction, from the moment it holds the database.
     time: Duration,
-    /// What went wrong after the last command was recorded.
+    /// The failure that followed the last recorded command.
     told: Option<Fault>,
-    /// What is too long to be held in memory.
+    /// Bytes that are too long for memory.
     staged: Option<File>,
-    /// The tables that were found when the schema was looked at, and which schema that was.
+    /// The tables found in the last check of the schema, with the schema's version.
     seen: Option<(i64, Vec<String>)>,
 }
 
 impl SqliteStore {
-    /// Opens a database for writing. `run_id` says which of several runs; else the one that readers show
-    /// ([`which_run`](prosescope_core::decode::rows::which_run)), or, where its `run` table is empty, the one that is named
-    /// as its folder. A link is not followed.
+    /// Opens a database for writing. `run_id` selects one of several runs; by default the one that readers show
+    /// ([`which_run`](prosescope_core::decode::rows::which_run)) or, if the `run` table is empty, the run named like
+    /// the folder. Does not follow a link.
     ///
     /// # Errors
-    /// A [`Fault`] when it is no database, or may not be written to.
+    /// A [`Fault`] if the file is not a database or not writable.
     pub fn open(path: &Path, run_id: Option<&str>) -> Result<SqliteStore, Fault> {
         let (dir, name) = dir_and_name(path);
         let opened = Dir::open_own(dir).map_err(|cause| fault::unopened(dir, &cause))?;
         SqliteStore::open_in(opened, name, run_id)
     }
 
-    /// The same, in a folder that is held open.
+    /// Opens a database in a folder that is held open.
     pub(crate) fn open_in(
         dir: Dir,
         name: String,
@@ -85,7 +85,7 @@ impl SqliteStore {
         clock.start(guard::TIME);
         let conn = connect(&dir, &name, OpenFlags::SQLITE_OPEN_READ_WRITE, &clock)?;
         let wrong = |error| fault::sqlite(&path, &error);
-        // All that is looked at is of one moment; it is also locked once, and not by every statement.
+        // One transaction, so that all checks see one state, and the database is locked only once.
         conn.execute_batch("BEGIN").map_err(wrong)?;
         let version = guard::version(&conn).map_err(wrong)?;
         let there = guard::tables(&conn, &path)?;
@@ -112,7 +112,7 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// What works in `dir` by a connection that is guarded: of no run.
+    /// Returns a store without a run, for a guarded connection in `dir`.
     fn of(dir: Dir, name: String, conn: Connection, clock: Clock) -> SqliteStore {
         clock.stop();
         SqliteStore {
@@ -129,17 +129,19 @@ impl SqliteStore {
         }
     }
 
-    /// Opens a database of agents (`.prose/agents.db`, `~/.prose/agents.db`, or one that the user named), made on
-    /// first use (sqlite.md, "Project-Scoped and User-Scoped Agents"). It holds no run: memories and segments only.
+    /// Opens a database of agents (`.prose/agents.db`, `~/.prose/agents.db`, or one that the user named), and creates
+    /// it on first use (sqlite.md, "Project-Scoped and User-Scoped Agents"). It contains no run, only memories and
+    /// segments.
     ///
     /// # Errors
-    /// A [`Fault`] when it is no database, or may not be written to.
+    /// A [`Fault`] if the file is not a database or not writable.
     pub fn open_agents(path: &Path) -> Result<SqliteStore, Fault> {
         let (dir, name) = dir_and_name(path);
         let unmade = |cause: std::io::Error| fault::io(dir, "cannot be made", &cause);
         let dir = Dir::make(dir).map_err(unmade)?;
         let path = dir.shown(&name);
-        // Racing first uses: made under the lock, and over itself.
+        // Creation is idempotent and runs under the lock, because several processes may use the file for the first time
+        // at once.
         let _lock = lock(&dir)?;
         let clock = Clock::default();
         clock.start(guard::TIME);
@@ -150,7 +152,7 @@ impl SqliteStore {
             &clock,
         )?;
         let wrong = |error| fault::sqlite(&path, &error);
-        // What is looked at is what is written to: nobody brings in a trigger between the two.
+        // Checks and writes in one transaction, so that a trigger cannot be added in between.
         conn.execute_batch("BEGIN IMMEDIATE").map_err(wrong)?;
         guard::tables(&conn, &path)?;
         conn.execute_batch(schema::AGENTS_SQL)
@@ -159,24 +161,24 @@ impl SqliteStore {
         Ok(SqliteStore::of(dir, name, conn, clock))
     }
 
-    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
-    /// goes.
+    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
+    /// `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
 
-    /// The id of the run that is written to.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         &self.run
     }
 
-    /// Makes the file small again (`finish --vacuum`), and empties a `-wal` into it.
+    /// Shrinks the file (`finish --vacuum`), and writes a `-wal` back into it.
     ///
     /// # Errors
-    /// A [`Fault`]; the data is as it was.
+    /// A [`Fault`]; the data is unchanged.
     pub fn vacuum(&mut self) -> Result<(), Fault> {
         let _lock = lock(&self.dir)?;
-        // Every index is made anew, and with it what the schema computes.
+        // VACUUM rebuilds every index and so evaluates expressions of the schema.
         let program = program_of(&self.conn, "REINDEX");
         let program = program.map_err(|error| fault::sqlite(&self.path, &error))?;
         let foreign = match program {
@@ -193,7 +195,7 @@ impl SqliteStore {
         }
         let conn = &mut self.conn;
         let done = || -> rusqlite::Result<()> {
-            // SQLite fills another database, which it attaches, in as many steps as there are rows.
+            // VACUUM attaches another database and fills it; its number of steps grows with the rows.
             conn.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 1)?;
             conn.progress_handler(0, None::<fn() -> bool>)?;
             conn.execute_batch("VACUUM")
@@ -202,18 +204,18 @@ impl SqliteStore {
         self.checkpoint()
     }
 
-    /// Empties a `-wal` into the database, so that a copy of the one file is whole (errata R2).
+    /// Writes a `-wal` back into the database, so that a copy of the single file is complete (errata R2).
     ///
     /// # Errors
-    /// A [`Fault`]; the data is as it was.
+    /// A [`Fault`]; the data is unchanged.
     pub fn checkpoint(&mut self) -> Result<(), Fault> {
         self.conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
             .map_err(|error| fault::sqlite(&self.path, &error))
     }
 
-    /// Takes rows as another store had them, however many, keys that lead nowhere included (errata B10: carried, and
-    /// reported): for a database that we made.
+    /// Accepts rows exactly as another store had them, in any number and with dangling keys (errata B10: carried over
+    /// and reported). For new databases of our own.
     pub(crate) fn takes_any(&mut self) -> Result<(), Fault> {
         self.time = Duration::MAX;
         self.conn
@@ -226,7 +228,7 @@ impl SqliteStore {
         if self.run.is_empty() {
             return Ok(Style::AppendOnly);
         }
-        // The newest rows say how the file is written now.
+        // The newest rows show the present style of the file.
         let mut newest = rows::newest(&self.conn, 200)?;
         newest.reverse();
         Ok(match dialect_of(&newest) {
@@ -241,8 +243,8 @@ impl SqliteStore {
         lock: &RunLock,
     ) -> Result<Option<Fault>, WriteError> {
         let wrong = |error: rusqlite::Error| WriteError::Fault(fault::sqlite(&self.path, &error));
-        // What was looked at in opening is what SQLite holds to, as long as its version is the same: this connection reads
-        // the schema again when it is another one.
+        // The last check is still valid if the version of the schema is unchanged, because this connection rereads the
+        // schema when the version changes.
         let there = match self.seen.take() {
             Some((version, there)) if guard::version(&self.conn).map_err(wrong)? == version => {
                 there
@@ -250,7 +252,7 @@ impl SqliteStore {
             _ => guard::tables(&self.conn, &self.path)?,
         };
         if !self.run.is_empty() {
-            // Undone with all else, when nothing is to be written.
+            // Rolled back with everything else if the command writes nothing.
             guard::complete(&self.conn, &there).map_err(wrong)?;
         }
         let style = self.style().map_err(wrong)?;
@@ -272,7 +274,7 @@ impl SqliteStore {
                 files.add(file)?;
             }
         }
-        // The run's row first: gates refer to it, and in a database made by hand it may be missing.
+        // Writes the run's row first: gates refer to it, and it may be missing in a hand-made database.
         let (run, rest): (Vec<&Change>, Vec<&Change>) = changes
             .iter()
             .partition(|change| matches!(change, Change::Run(_)));
@@ -294,7 +296,7 @@ impl SqliteStore {
                 Ok(Some(commit::unsure(&error)))
             }
             Ended::Undone => {
-                // Rows may still come back out of a `-wal`, and what they refer to stays.
+                // Rows may reappear from a `-wal`, so files that they refer to are kept.
                 let wal = self.dir.look(&format!("{}-wal", self.name));
                 if !matches!(wal, Ok(None)) {
                     files.keep();
@@ -319,7 +321,7 @@ impl RunStore for SqliteStore {
         let done = self.in_transaction(work, &lock);
         self.clock.stop();
         if done.is_err() && !self.conn.is_autocommit() {
-            // Nothing is left to be done when undoing fails as well: the journal undoes it on the next opening.
+            // A failing ROLLBACK is ignored: the journal undoes the transaction on the next opening.
             let _ = self.conn.execute_batch("ROLLBACK");
         }
         self.told = done?;
@@ -331,11 +333,11 @@ impl RunStore for SqliteStore {
     }
 }
 
-/// Makes a run folder with its program and a database, atomically: under another name first.
+/// Creates a run folder with its program and a database, atomically by renaming.
 ///
 /// # Errors
-/// A refusal when something is there already, or a [`Fault`] when it cannot be written; then nothing is there. What went
-/// wrong after it was made is returned.
+/// A refusal if the path exists, or a [`Fault`] if it cannot be written; in both cases nothing is left. Returns a
+/// failure that followed the creation.
 pub fn init_sqlite(
     dir: &Path,
     run_id: &str,
@@ -357,7 +359,7 @@ pub fn init_sqlite(
     })
 }
 
-/// A new `state.db` with one run in it, which is to be `named`; no time is NULL, and so is no status.
+/// Writes a new `state.db` with one run of the name `named`; a missing time or status becomes NULL.
 pub(crate) fn write_database(
     dir: &Dir,
     named: &Path,
@@ -381,18 +383,18 @@ pub(crate) fn write_database(
     fill(conn).map_err(|error| fault::sqlite(named, &error))
 }
 
-/// Opens a database that may be somebody else's, to write into it; see [`guard::settings`]. `dir` must be held open for
-/// as long as the connection is.
+/// Opens a possibly foreign database for writing; see [`guard::settings`]. `dir` must stay open as long as the
+/// connection.
 fn connect(dir: &Dir, name: &str, flags: OpenFlags, clock: &Clock) -> Result<Connection, Fault> {
     let mut conn = open(dir, name, flags)?;
     guard::settings(&mut conn, &dir.shown(name), clock.clone())?;
     Ok(conn)
 }
 
-/// Opens a database of agents, to count or delete in it. `dir` must be held open for as long as the connection is.
+/// Opens a database of agents, to count or delete its rows. `dir` must stay open as long as the connection.
 ///
 /// # Errors
-/// A [`Fault`] when nothing may be written into it.
+/// A [`Fault`] if the database is not writable.
 pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault> {
     let clock = Clock::default();
     clock.start(guard::TIME);
@@ -401,11 +403,11 @@ pub(crate) fn connect_agents(dir: &Dir, name: &str) -> Result<Connection, Fault>
     Ok(conn)
 }
 
-/// Opens a database of workflows, to write into it, and makes it where that is asked for. `dir` must be held open for as
-/// long as the connection is.
+/// Opens a database of workflows for writing, and creates it on request. `dir` must stay open as long as the
+/// connection.
 ///
 /// # Errors
-/// A [`Fault`] when nothing may be written into it.
+/// A [`Fault`] if the database is not writable.
 pub(crate) fn connect_workflows(
     dir: &Dir,
     name: &str,
@@ -419,7 +421,7 @@ pub(crate) fn connect_workflows(
     connect(dir, name, flags, clock)
 }
 
-/// Gives a new `state.db` the column for frames that no row of `execution` records.
+/// Adds to a new `state.db` the column for frames without a row in `execution`.
 pub(crate) fn add_frames(dir: &Dir, named: &Path) -> Result<(), Fault> {
     let conn = create(dir, "state.db")?;
     let column = schema::FRAME_AROUND;
@@ -428,8 +430,8 @@ pub(crate) fn add_frames(dir: &Dir, named: &Path) -> Result<(), Fault> {
         .map_err(|error| fault::sqlite(named, &error))
 }
 
-/// Makes a database, or opens one that we made, which any amount is written into. `dir` must be held open for as long
-/// as the connection is.
+/// Creates a database, or opens one that we created, without limits on the amount of data. `dir` must stay open as long
+/// as the connection.
 pub(crate) fn create(dir: &Dir, name: &str) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let conn = open(dir, name, flags)?;

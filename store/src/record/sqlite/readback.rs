@@ -1,5 +1,5 @@
-//! A row is read back before it is committed: whatever a foreign schema does with a value (a type that turns `007`
-//! into 7, names that are one in all but case), a command says that something is written only when it is.
+//! Reads each row back before the commit. A foreign schema may alter a value (a column type that turns `007` into 7, or
+//! names that differ only in case), and a command must report success only if its data is stored exactly.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use rusqlite::{Connection, params_from_iter};
 use super::columns::{self, Columns, Stored};
 use super::statements::Unwritten;
 
-/// Compares what is stored with the change that was just written.
+/// Compares a stored row with the change that was just written.
 ///
 /// # Errors
-/// [`Unwritten::Otherwise`], which names the column.
+/// [`Unwritten::Otherwise`] with the name of the differing column.
 pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), Unwritten> {
     let Some(stored) = columns::of(run, change) else {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
         columns,
         ..
     } = stored;
-    // As an index finds it; what it is exactly is among the columns that are compared.
+    // Finds the row by its key, so that an index is used; the exact key is compared with the other columns.
     let keys: Vec<String> = (1..)
         .zip(&key)
         .map(|(n, (name, value))| match value {
@@ -88,7 +88,7 @@ pub(super) fn row(conn: &Connection, run: &str, change: &Change) -> Result<(), U
     }
 }
 
-/// The last change of each row: what the row is once all of them are done.
+/// Returns the last change of each row, which determines the row after all changes.
 pub(super) fn last<'c>(run: &str, changes: &'c [Change]) -> Vec<&'c Change> {
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();
@@ -99,8 +99,8 @@ pub(super) fn last<'c>(run: &str, changes: &'c [Change]) -> Vec<&'c Change> {
     last
 }
 
-/// A column that holds a value as it was bound: neither its type nor its collation has a say. A whole number may be
-/// stored as its digits, as older tables do.
+/// Returns a condition that a column contains exactly the bound value, independent of type and collation. A whole
+/// number may also be stored as its digits, as in older tables.
 fn is(name: &str, n: usize) -> String {
     format!(
         "(+{name} IS ?{n} COLLATE BINARY OR (typeof(?{n}) = 'integer' AND +{name} IS CAST(?{n} AS TEXT)))"

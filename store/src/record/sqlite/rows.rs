@@ -1,4 +1,4 @@
-//! Rows of a database as the core's plain data.
+//! Converts rows of a database into the core's plain data.
 
 use prosescope_core::decode::rows::{meta_of, which_run};
 use prosescope_core::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status, Text};
@@ -24,7 +24,7 @@ pub(super) fn execution(row: &Row<'_>) -> rusqlite::Result<Execution> {
     })
 }
 
-/// The newest rows, the newest first: at most so many, and no more than can be held.
+/// Returns the newest rows, the newest first, up to the limits for number and memory.
 pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execution>> {
     let sql = format!("SELECT {EXECUTION} FROM execution ORDER BY id DESC LIMIT ?1");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -37,17 +37,17 @@ pub(super) fn newest(conn: &Connection, most: u32) -> rusqlite::Result<Vec<Execu
     Ok(newest)
 }
 
-/// All gates that a statement finds.
+/// Returns all gates of a result.
 pub(super) fn gates(rows: Rows<'_>) -> rusqlite::Result<Vec<Gate>> {
     all(rows, 14, "its gates take", gate)
 }
 
-/// All rows of the audit log that a statement finds.
+/// Returns all audit rows of a result.
 pub(super) fn events(rows: Rows<'_>) -> rusqlite::Result<Vec<AuditEvent>> {
     all(rows, 8, "the log of one gate takes", event)
 }
 
-/// Rows of so many columns, as far as they can be held.
+/// Reads rows with so many columns, up to the memory limit.
 fn all<T>(
     mut rows: Rows<'_>,
     columns: usize,
@@ -66,14 +66,14 @@ fn all<T>(
     Ok(found)
 }
 
-/// The id of the run that a database in a folder of this name holds; none where no row of `run` has one.
+/// Returns the id of the run in a database whose folder has this name; `None` if `run` has no row with an id.
 pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option<String>> {
     let named = "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1 COLLATE BINARY)";
     if conn.query_row(named, [folder], |row| row.get(0))? {
         return Ok(Some(folder.to_owned()));
     }
     let order = super::guard::by_coming(conn, schema::RUN, false);
-    // A table that was made by hand may lack the time.
+    // A hand-made table may lack the time.
     let mut statement = conn
         .prepare(&format!("SELECT id, started_at FROM run {order}"))
         .or_else(|_| conn.prepare(&format!("SELECT id, NULL FROM run {order}")))?;
@@ -93,13 +93,13 @@ pub(super) fn run_of(conn: &Connection, folder: &str) -> rusqlite::Result<Option
     Ok(run.and_then(|(id, _)| id.as_deref()).map(str::to_owned))
 }
 
-/// Bytes of the longest text that a writer takes of a row; what runs hold is a thousandth of it.
+/// Limit for the texts of one row, in bytes; real runs have about a thousandth of that.
 const MOST_TEXT: usize = 8 << 20;
 
-/// Bytes of texts that a writer holds at once.
+/// Limit for all texts that a writer keeps in memory, in bytes.
 const MOST_HELD: usize = 32 << 20;
 
-/// Bytes of the texts in the first columns of a row.
+/// Returns the size of the texts in the first columns of a row, in bytes.
 fn len(row: &Row<'_>, columns: usize) -> usize {
     let bytes = |at| match row.get_ref(at) {
         Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
@@ -115,10 +115,11 @@ fn too_long(column: usize, what: String) -> rusqlite::Error {
 pub(super) const GATE: &str = "id, run_id, execution_id, prompt, allow, timeout, timeout_at, on_reject, status, \
      created_at, resolved_at, resolved_by, resolution_comment, metadata";
 
-/// Which gates are of run `?1`: its own, and those of no recorded run (errata G11), which readers show with it.
+/// Condition for the gates of run `?1`: its own, and those without a recorded run (errata G11), which readers show with
+/// it.
 pub(super) const GATE_OF_RUN: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))";
-/// The same, the run's own first.
+/// The same condition as an order, the run's own gates first.
 pub(super) const GATE_OF_RUN_FIRST: &str =
     "(run_id IS ?1 OR run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE id IS NOT NULL))
      ORDER BY run_id IS ?1 DESC, run_id";
@@ -143,7 +144,7 @@ pub(super) fn gate(row: &Row<'_>) -> rusqlite::Result<Gate> {
     })
 }
 
-/// The columns of the log that our writer fills, as [`event`] reads them.
+/// The columns of the log that our writer fills, in the order in which [`event`] reads them.
 const SEALED: [&str; 8] = [
     "id",
     "gate_id",
@@ -155,7 +156,7 @@ const SEALED: [&str; 8] = [
     "metadata",
 ];
 
-/// The row as it is hashed, where all of its columns are texts and numbers.
+/// Returns the row as hashed, if all of its columns are texts and numbers.
 fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     let mut columns = serde_json::Map::new();
     for (at, name) in SEALED.into_iter().enumerate() {
@@ -173,7 +174,7 @@ fn whole(row: &Row<'_>) -> rusqlite::Result<Option<Text>> {
     Ok(Some(serde_json::Value::Object(columns).to_string().into()))
 }
 
-/// The columns that [`event`] reads.
+/// The columns for [`event`].
 pub(super) const EVENT: &str =
     "id, gate_id, run_id, event_type, principal, comment, timestamp, metadata";
 
@@ -192,7 +193,7 @@ pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     })
 }
 
-/// A text, whatever type a hand-written row stored.
+/// Returns a column as text, whatever type a hand-made row stored.
 pub(super) fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<Text>> {
     Ok(match row.get_ref(at)? {
         ValueRef::Null => None,

@@ -1,4 +1,4 @@
-//! Statements that write, looked at before they run.
+//! Checks writing statements before they run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +11,14 @@ use rusqlite::{Connection, ErrorCode, Params};
 
 use crate::record::fault;
 
-/// Why a change was not written.
+/// The reason why a change was not written.
 #[derive(Debug)]
 pub(super) enum Unwritten {
-    /// SQLite refused.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// The schema would run code of its own; what it is, as a noun.
+    /// The schema would run its own code, which this noun names.
     Foreign(String),
-    /// The row reads otherwise than it was written; a sentence.
+    /// The row differs from the written one; a sentence.
     Otherwise(String),
 }
 
@@ -29,7 +29,7 @@ impl From<rusqlite::Error> for Unwritten {
 }
 
 impl Unwritten {
-    /// The error of the command; its transaction is rolled back.
+    /// Returns the error of the command, whose transaction is rolled back.
     pub(super) fn told(self, path: &Path) -> WriteError {
         let name = path.display();
         let hint = "nothing was recorded; `prosescope check RUN` says what is odd about the database, \
@@ -49,10 +49,10 @@ impl Unwritten {
     }
 }
 
-/// The statements of one transaction. Nobody changes the schema meanwhile.
+/// The statements of one transaction. The schema cannot change during it.
 pub(super) struct Statements<'a> {
     conn: &'a Connection,
-    /// Those that were looked at, and whether they run expressions of the schema.
+    /// Checked statements, each with whether it runs expressions of the schema.
     looked_at: RefCell<HashMap<String, bool>>,
 }
 
@@ -64,7 +64,7 @@ impl Statements<'_> {
         }
     }
 
-    /// Runs a statement that writes, unless the schema makes it run more than it says; returns the rows it changed.
+    /// Executes a writing statement, unless the schema adds code of its own; returns the number of changed rows.
     pub(super) fn run(&self, sql: &str, params: impl Params) -> Result<usize, Unwritten> {
         let known = self.looked_at.borrow().get(sql).copied();
         let bounded = match known {

@@ -48,7 +48,7 @@ fn rows(store: &SqliteStore, table: &str) -> i64 {
     store.conn.query_row(&sql, [], |row| row.get(0)).unwrap()
 }
 
-/// SQLite's steps for one question, in a run of so many statements without a line.
+/// Counts SQLite's steps for one question in a run with `statements` statements without a line.
 fn steps(statements: usize, ask: impl Fn(&SqliteFacts<'_>)) -> u64 {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -111,11 +111,11 @@ fn what_is_asked_by_key_costs_the_same_in_a_long_run() {
     }
 }
 
-/// A transaction that takes too long is given up, whole; the next one has its own time.
+/// A transaction that exceeds the time limit is rolled back completely; the next one has its own time.
 #[test]
 fn a_transaction_ends_in_time_or_not_at_all() {
     let (_dir, mut store) = run("session \"A\"\n");
-    // More of SQLite's steps than lie between two looks at the clock.
+    // Enough rows for more steps than SQLite executes between two checks of the clock.
     let rows_before =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
         INSERT INTO execution (statement_text, status) SELECT 'session \"B\"', 'completed' FROM n";
@@ -134,7 +134,7 @@ fn a_transaction_ends_in_time_or_not_at_all() {
         other => panic!("{other:?}"),
     }
     assert!(store.conn.is_autocommit());
-    // Nothing of that limit stays with the connection, nor where no transaction is.
+    // After a transaction, the connection has no time limit.
     store.vacuum().unwrap();
     store.time = guard::TIME;
     store.transact(&mut |facts| all(facts)).unwrap();
@@ -142,7 +142,7 @@ fn a_transaction_ends_in_time_or_not_at_all() {
     assert_eq!(rows(&store, "execution"), 5001);
 }
 
-/// What a statement changed is counted: a command never says that something is written which is not.
+/// A command must not report success if its statement changed no row.
 #[test]
 fn a_change_that_meets_no_row_undoes_the_command() {
     let execution = |id| {
@@ -200,7 +200,7 @@ fn a_change_that_meets_no_row_undoes_the_command() {
     }
 }
 
-/// A trigger that comes after a store was opened writes nothing either.
+/// A trigger added after a store was opened must not write either.
 #[test]
 fn agents_are_written_where_nothing_else_writes() {
     let dir = tempfile::tempdir().unwrap();
@@ -227,7 +227,7 @@ fn agents_are_written_where_nothing_else_writes() {
     assert_eq!(rows(&store, "agents"), 1);
     other.execute_batch("DROP TRIGGER t").unwrap();
     record(&mut store, &remember, &at()).unwrap();
-    // Made by two at once it is made once.
+    // A concurrent creation by two processes yields one database.
     let fresh = dir.path().join("fresh.db");
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -238,7 +238,7 @@ fn agents_are_written_where_nothing_else_writes() {
     tables.execute_batch(AGENTS_SQL).unwrap();
 }
 
-/// What is longer than readers read is no program to a writer either.
+/// A program file longer than the readers' limit is ignored by a writer too.
 #[test]
 fn a_program_beside_the_database_has_a_limit() {
     let (dir, mut store) = run("");
@@ -249,7 +249,7 @@ fn a_program_beside_the_database_has_a_limit() {
     let beside = dir.path().join("r/program.prose");
     let most = program::MOST_BYTES as u64;
     for (len, there) in [(most, true), (most + 1, false)] {
-        // Nothing but its length is on disk.
+        // The file is sparse: only its length is on disk.
         std::fs::File::create(&beside)
             .unwrap()
             .set_len(len)
@@ -265,7 +265,8 @@ fn a_program_beside_the_database_has_a_limit() {
     }
 }
 
-/// `anon_…` counts on past 999; what has more than nine digits was given by somebody else.
+/// The numbering of `anon_…` continues past 999; names with more than nine digits come from other tools and are
+/// skipped.
 #[test]
 fn anonymous_names_are_counted() {
     for (there, next) in [
