@@ -1,4 +1,4 @@
-//! The audit chain over rows as a database holds them (errata G7): sealed, read back, changed by other tools.
+//! Tests of the audit chain over rows of a database (errata G7): sealed, read back, changed by other tools.
 
 use prosescope_core::decode::rows;
 use prosescope_core::gate::audit::{Chain, ChainReport, ChainState, seal, verify, with_chain};
@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 const RUN: &str = "20260125-125506-002755";
 
-/// A log that was written by the document's own statements.
+/// Returns a log written by sqlite.md's own statements.
 fn database() -> Connection {
     let db = Connection::open_in_memory().unwrap();
     db.execute_batch(

@@ -1,5 +1,5 @@
-//! Runs as models keep them: what is understood of each. Ours are written in the habits of the real ones, which are read
-//! in place where the project's corpus is.
+//! Tests of runs as models record them, with the expected interpretation of each. Our own are written in the style of
+//! the real ones; those are read in place if the project's corpus is present.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,33 +13,33 @@ use prosescope_core::trace::NodeStatus;
 use prosescope_core::{decode, program, render, trace};
 use prosescope_test_support::{files, needs};
 
-/// What a person reads in the files of a run.
+/// The facts that a person reads in the files of a run.
 struct Reading {
     run: &'static str,
     form: &'static str,
-    /// What its status is believed to be; empty: nobody can know.
+    /// The believed status; empty if the files do not show one.
     status: &'static str,
-    /// Statements that completed: a parallel and each of its branches count, a gate that was approved does not.
+    /// Number of completed statements: a parallel block and each of its branches count, an approved gate does not.
     done: usize,
     /// Its bindings by kind; `-` is a file without a header.
     bindings: &'static str,
-    /// The lines of the program where it stands.
+    /// The program lines of its positions.
     stands: &'static [u32],
-    /// What a person would remark, too.
+    /// The issues that a person would also notice.
     told: &'static [&'static str],
 }
 
-/// The runs of tests/fixtures/runs.
+/// The runs in tests/fixtures/runs.
 const OURS: &[Reading] = &[
     // One session, `status: complete`, an index of three columns.
     read("20260301-080000-one", "StateMd", "completed", 1, "1 let").told(&["index-without-frames"]),
-    // A parallel of three and the session that joins them.
+    // A parallel block of three and the session that joins its branches.
     read("20260301-090000-join", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
-    // No program, no index, no binding: a parallel of four and an output, each with a file of the project.
+    // No program, index or binding: a parallel block of four and an output, each with a file of the project.
     read("20260301-100000-files", "StateMd", "completed", 6, "")
         .told(&["extra-section", "state-file-incomplete"]),
-    // The state file stopped at the first of seven statements; the files of five are written. The sixth is next.
+    // The state file ends at the first of seven statements; the files of five exist. The sixth is next.
     read(
         "20260301-110000-behind",
         "StateMd",
@@ -54,7 +54,7 @@ const OURS: &[Reading] = &[
         "marker-contradicts-disk",
         "state-file-behind",
     ]),
-    // Two sessions, a parallel of two, an output; agents without a folder.
+    // Two sessions, a parallel block of two, an output; agents without a folder.
     read(
         "20260301-120000-both",
         "StateMd",
@@ -62,7 +62,7 @@ const OURS: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // Three receipts, one of them a session's; its binding says by which statement it was made.
+    // Three receipts, one of them of a session, whose binding names its statement.
     read(
         "20260301-130000-receipts",
         "Receipts",
@@ -71,13 +71,13 @@ const OURS: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // Two sessions by its receipts; the second does not name the first as the one before it.
+    // Two sessions by its receipts; the second does not name the first as its predecessor.
     read("chain-that-broke", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
-    // A log of its header alone: the run began, and nobody knows more.
+    // A log with only its header: the run began, and the rest is unknown.
     read("20260301-140000-", "CompactLog", "", 0, ""),
-    // A program alone.
+    // Only a program.
     read("20260301-150000-alone", "Bare", "", 0, "").told(&["no-state-file"]),
-    // Three numbers, the second without a name, and an end.
+    // Three numbered lines, the second without a name, and an end.
     read(
         "20260301-160000-log",
         "CompactLog",
@@ -85,7 +85,7 @@ const OURS: &[Reading] = &[
         3,
         "2 input, 1 let, 1 output",
     ),
-    // Seven numbers, the third a parallel of three, the sixth a gate that was approved.
+    // Seven numbered lines: the third is a parallel block of three, the sixth an approved gate.
     read(
         "20260301-170000-gate",
         "CompactLog",
@@ -93,13 +93,13 @@ const OURS: &[Reading] = &[
         9,
         "1 input, 7 let, 1 output",
     ),
-    // All of it in envelopes: only the names of the bindings can be read.
+    // Everything is encrypted in envelopes; only the names of the bindings are readable.
     read("20260301-180000-sealed", "Foreign", "", 0, "4 -").told(&[
         "encrypted-value",
         "program-encrypted",
         "state-file-encrypted",
     ]),
-    // The same, but for five lines and an end that were written behind the envelope.
+    // The same, except for five lines and an end that follow the envelope.
     read(
         "20260301-190000-sealed-log",
         "CompactLog",
@@ -115,13 +115,13 @@ const READ: &[Reading] = &[
     // One session, `status: complete`, an index of three columns.
     read("20260119-204900-a7b3c9", "StateMd", "completed", 1, "1 let")
         .told(&["index-without-frames"]),
-    // A parallel of three and the session that joins them.
+    // A parallel block of three and the session that joins its branches.
     read("20260119-205230-b8c4d2", "StateMd", "completed", 5, "4 let")
         .told(&["index-without-frames"]),
-    // No program, no index, no binding: a parallel of four and an output, each with a file of the project.
+    // No program, index or binding: a parallel block of four and an output, each with a file of the project.
     read("20260119-212315-f8g2h4", "StateMd", "completed", 6, "")
         .told(&["extra-section", "state-file-incomplete"]),
-    // The state file stopped at the first of eleven statements; the files of eight are written. The ninth is next.
+    // The state file ends at the first of eleven statements; the files of eight exist. The ninth is next.
     read(
         "20260119-215202-51e737",
         "StateMd",
@@ -136,7 +136,7 @@ const READ: &[Reading] = &[
         "marker-contradicts-disk",
         "state-file-behind",
     ]),
-    // Two sessions, a parallel of two, an output; agents without a folder.
+    // Two sessions, a parallel block of two, an output; agents without a folder.
     read(
         "20260120-090541-thermo",
         "StateMd",
@@ -144,7 +144,7 @@ const READ: &[Reading] = &[
         6,
         "4 let, 1 output",
     ),
-    // Three receipts, one of them a session's; its binding says by which statement it was made.
+    // Three receipts, one of them of a session, whose binding names its statement.
     read(
         "20260716-082519-hak1oi",
         "Receipts",
@@ -153,15 +153,15 @@ const READ: &[Reading] = &[
         "1 session (anonymous)",
     )
     .told(&["unknown-kind"]),
-    // Two sessions by its receipts, which are a table and no trace: there is neither a program nor a binding that
-    // would say which statements they were. The second does not name the first as the one before it.
+    // Two sessions by its receipts, which are a table rather than a trace: neither a program nor a binding shows their
+    // statements. The second does not name the first as its predecessor.
     read("broken-chain", "Receipts", "completed", 2, "").told(&["receipt-chain"]),
-    // A log of its header alone: the run began, and nobody knows more.
+    // A log with only its header: the run began, and the rest is unknown.
     read("20260213-064959-", "CompactLog", "", 0, ""),
     read("20260213-105319-63068c", "CompactLog", "", 0, ""),
-    // A program alone.
+    // Only a program.
     read("20260213-102121-d28237", "Bare", "", 0, "").told(&["no-state-file"]),
-    // Three numbers, the second without a name, and an end.
+    // Three numbered lines, the second without a name, and an end.
     read(
         "20260213-105500-96b3cb",
         "CompactLog",
@@ -169,7 +169,7 @@ const READ: &[Reading] = &[
         3,
         "2 input, 1 let, 1 output",
     ),
-    // Seven numbers, the third a parallel of three, the sixth a gate that was approved.
+    // Seven numbered lines: the third is a parallel block of three, the sixth an approved gate.
     read(
         "20260213-113205-0fbf7c",
         "CompactLog",
@@ -177,13 +177,13 @@ const READ: &[Reading] = &[
         9,
         "1 input, 7 let, 1 output",
     ),
-    // All of it in envelopes: only the names of the bindings can be read.
+    // Everything is encrypted in envelopes; only the names of the bindings are readable.
     read("20260213-121934-2a6fd3", "Foreign", "", 0, "8 -").told(&[
         "encrypted-value",
         "program-encrypted",
         "state-file-encrypted",
     ]),
-    // The same, but for five lines and an end that were written behind the envelope.
+    // The same, except for five lines and an end that follow the envelope.
     read(
         "20260215-065027-48dfb7",
         "CompactLog",
@@ -244,8 +244,8 @@ fn real_runs_are_understood() {
     assert!(runs >= READ.len(), "{runs} runs");
 }
 
-/// Fails where a run below a folder is not understood as a person reads it, or is not rendered as it is understood; how
-/// many there are.
+/// Fails if a run below a folder is not interpreted as a person reads it, or is not rendered as interpreted; returns
+/// the number of runs.
 fn understood(dir: &Path, readings: &[Reading]) -> usize {
     let all = files::below(dir);
     let source = MemorySource::new("corpus", all);
@@ -303,13 +303,13 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
             kinds.join(", ")
         );
         println!("{name}: {found}");
-        // Two runs of one name are told apart by nothing but their place; runs that nobody read yet are shown.
+        // Two runs with one name are distinguished by their place; runs without an expectation are printed.
         let known = readings.iter().find(|reading| reading.run == name);
         if let Some(known) = known.filter(|known| known.says() != found) {
             wrong.push(format!("{name}: {found}\n  wanted {}", known.says()));
         }
 
-        // What is rendered of it is a run that says the same.
+        // The rendered state file must be read as the same run.
         let text = render::state_md::from_run(
             &run,
             &folded,
@@ -341,7 +341,7 @@ fn understood(dir: &Path, readings: &[Reading]) -> usize {
     roots.len()
 }
 
-/// What lies in `.prose/programs/` or loose beside it is no run.
+/// Files in `.prose/programs/`, or loose files beside it, are not runs.
 #[test]
 fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let program = |path: &str| (path.to_owned(), b"session \"Sail\"\n".to_vec());
@@ -358,7 +358,7 @@ fn a_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     );
 }
 
-/// Among the programs of the corpus lie four copies of run folders, of which nothing but the program was kept.
+/// The programs of the corpus include four copies of run folders with only the program.
 #[test]
 fn a_real_program_in_a_run_folder_is_a_run_of_which_nobody_knows_more() {
     let Some(dir) = needs::shared("corpus/programs") else {
@@ -392,7 +392,7 @@ fn lone_programs_are_runs(files: Vec<(String, Vec<u8>)>, count: usize) {
     }
 }
 
-/// The folder example is kept as we would write it, with its nested runs: what is read is what is written.
+/// The example folder must equal the output of our writer, with its nested runs.
 #[test]
 fn the_folder_example_is_what_we_write() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");

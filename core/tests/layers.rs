@@ -1,9 +1,9 @@
-//! The core's modules stand in one order, and each uses only those before it: there is no circle among them.
+//! Tests that the core's modules have a fixed order and that each uses only earlier ones, so that there is no cycle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From the lowest to the highest; docs/contribute/architecture.md says what each does.
+/// From the lowest to the highest; docs/contribute/architecture.md describes each.
 const LAYERS: [&str; 26] = [
     "text", "shell", "time", "issue", "timeout", "run_id", "model", "database", "source", "gate",
     "schema", "change", "program", "decode", "trace", "scope", "render", "write", "view", "resume",
@@ -27,7 +27,7 @@ fn a_module_uses_only_those_below_it() {
         }
         let layer = place(&own).unwrap_or_else(|| panic!("{own} has no place in LAYERS"));
         let text = fs::read_to_string(&file).expect("a source file");
-        // Tests at the end of a file may use all.
+        // Tests at the end of a file may use all modules.
         let code = text.split("#[cfg(test)]\nmod tests {").next();
         for (number, line) in (1..).zip(code.unwrap_or_default().lines()) {
             let line = line.split("//").next().unwrap_or_default();
@@ -45,7 +45,7 @@ fn place(module: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| *layer == module)
 }
 
-/// The modules that a line names after `crate::`.
+/// Returns the modules that a line names after `crate::`.
 fn used(line: &str) -> impl Iterator<Item = &str> {
     line.split("crate::").skip(1).flat_map(|rest| {
         let list = rest.strip_prefix('{');

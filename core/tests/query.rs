@@ -1,4 +1,4 @@
-//! SQL over a run: what a hostile file cannot do by it, and which names mean what.
+//! Tests of SQL over a run: limits against hostile files, and the meaning of names.
 #![allow(clippy::unwrap_used)]
 
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::QueryView;
 use rusqlite::Connection;
 
-/// A run of two statements and a value, with what `sql` adds to its database.
+/// Returns a database with a run of two statements and a value, extended by `sql`.
 fn bytes(sql: &str) -> Vec<u8> {
     let mut conn = Connection::open_in_memory().unwrap();
     conn.execute_batch(STATE_SQL).unwrap();
@@ -129,7 +129,7 @@ fn what_a_file_defines_is_not_run() {
         assert!(refused, "{sql}: {answer:?}");
     }
     assert_eq!(texts(&session, "SELECT a, d FROM c"), ["1|2"]);
-    // The shadow tables of a virtual one are ordinary tables.
+    // The shadow tables of a virtual table are ordinary tables.
     assert!(ask(&session, "SELECT * FROM f_config").is_ok());
 }
 
@@ -190,11 +190,11 @@ fn a_question_that_never_ends_is_stopped() {
     ] {
         assert_eq!(ask(&session, sql), Err(QueryError::Stopped), "{sql}");
     }
-    // Whoever has enough rows is not stopped.
+    // A query ends once the caller has enough rows.
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     let view = ask(&session, endless).unwrap();
     assert_eq!((view.returned, view.more), (u64::from(ROWS), true));
-    // A pattern that would be compared at each place of a long text; nothing could stop that.
+    // A pattern that is compared at each place of a long text cannot be interrupted, so its length is limited.
     let long = "SELECT hex(zeroblob(800000)) LIKE '%' || hex(zeroblob(20000)) || '1%'";
     let refused = {
         let _alone = MEMORY.write().unwrap();
@@ -202,7 +202,7 @@ fn a_question_that_never_ends_is_stopped() {
     };
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("pattern too complex"), "{refused}");
-    // By its caller.
+    // Interrupted by the caller.
     let limits = Limits {
         stop: Some(std::sync::Arc::new(|| true)),
         ..Limits::default()
@@ -238,7 +238,7 @@ fn answers_and_memory_are_bounded() {
     );
     let large = ask(&session, "SELECT length(zeroblob(1000000000))");
     assert!(matches!(large, Err(QueryError::TooBig(_))), "{large:?}");
-    // SQLite's memory is that of the process: nothing else is asked meanwhile.
+    // SQLite counts memory for the whole process, so no other query may run meanwhile.
     let _alone = MEMORY.write().unwrap();
     let held = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 40)
          SELECT i FROM n ORDER BY hex(randomblob(4000000))";
@@ -306,7 +306,7 @@ fn damaged_runs_can_be_asked_without_harm() {
             };
             for table in query::tables(&session).tables.iter().take(20) {
                 let name = table.name.replace('"', "\"\"");
-                // An answer or an error, and no panic.
+                // An answer or an error, but not a panic.
                 asked += usize::from(ask(&session, &format!("SELECT * FROM \"{name}\"")).is_ok());
             }
         }

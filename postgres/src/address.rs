@@ -1,4 +1,4 @@
-//! Where a server is, as `psql` is told: a URL or `key=value` words, completed from the environment.
+//! Parses the address of a server in `psql`'s forms: a URL or `key=value` words, completed from the environment.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,46 +17,46 @@ use crate::meter::Meter;
 use crate::server::{ANSWER, Connection};
 use crate::tls::{Authorities, Trust};
 
-/// How long a connection may take to come about, unless the address names `connect_timeout`.
+/// Time limit for connecting, unless the address names `connect_timeout`.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Bytes of a statement's values: a message has less than 2^30, and ends the connection beyond that.
+/// Limit for the values of one statement, in bytes: a message must be shorter than 2^30, and a longer one ends the
+/// connection.
 const MOST: usize = 1_000_000_000;
 
-/// How long the other side may leave bytes unconfirmed.
+/// How long the other side may leave bytes unacknowledged.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// How long a connection that nobody uses is kept: a server or a pooler may close it any time.
+/// How long an idle connection is kept; a server or a pooler may close it at any time.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// The address of a database, and connections to it that wait for their next use. Neither `Debug` nor `Display` shows the
-/// password.
+/// The address of a database, with idle connections to it. Neither `Debug` nor `Display` shows the password.
 #[derive(Clone)]
 pub struct Address {
-    /// What is said of all of its hosts.
+    /// Settings for all of its hosts.
     pub(crate) config: Config,
-    /// Its hosts in the order in which they are tried, each with its own password.
+    /// Its hosts in the order of trying, each with its own password.
     hosts: Vec<Config>,
     pub(crate) trust: Trust,
-    /// How long an answer may take.
+    /// Time limit for an answer.
     pub(crate) answer: Duration,
-    /// Bytes of a statement's values that the server takes.
+    /// Limit for the values of one statement that the server accepts, in bytes.
     pub(crate) most: usize,
     shown: String,
     idle: Arc<Mutex<Vec<Idle>>>,
 }
 
-/// A connection, and since when nobody uses it.
+/// An idle connection, with the start of its idle time.
 type Idle = (Instant, Arc<Connection>);
 
 impl Address {
-    /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. What the text leaves out comes from `PGHOST`,
-    /// `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password from the
-    /// user's file (`PGPASSFILE`, `~/.pgpass`), of each host its own; the rest from libpq's defaults. The user's passwords go to
-    /// whatever `text` names: it is the user's own, or trusted.
+    /// Parses `postgresql://…`, `postgres://…` or `host=… dbname=…`. Missing parts come from `PGHOST`, `PGPORT`,
+    /// `PGUSER`, `PGPASSWORD`, `PGDATABASE`, `PGSSLMODE` and `PGSSLROOTCERT`, which `env` looks up; a password may come
+    /// from the user's file (`PGPASSFILE`, `~/.pgpass`), separately for each host; the rest from libpq's defaults. The
+    /// user's passwords are sent to the hosts that `text` names, so `text` must be the user's own or trusted.
     ///
     /// # Errors
-    /// When the text is no address. The message never repeats the text: it may hold a password.
+    /// If the text is not a valid address. The message never repeats the text, which may contain a password.
     pub fn parse(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Address, Fault> {
         let (plain, mut ours) = without_tls(text.trim());
         let mut config: Config = plain.parse().map_err(|error| wrong(&error))?;
@@ -108,12 +108,12 @@ impl Address {
         })
     }
 
-    /// The database's name.
+    /// Returns the database's name.
     pub fn database(&self) -> Option<&str> {
         self.config.get_dbname()
     }
 
-    /// The same with a connection that comes about this soon, and answers this soon, or not at all.
+    /// Sets the time limit for connecting and for answers.
     #[must_use]
     pub fn within(mut self, timeout: Duration) -> Address {
         self.config.connect_timeout(timeout);
@@ -124,17 +124,17 @@ impl Address {
         self
     }
 
-    /// The same for a server that takes statements whose values have at most so many bytes.
+    /// Sets the limit for the values of one statement, in bytes.
     #[must_use]
     pub fn at_most(mut self, bytes: usize) -> Address {
         self.most = bytes;
         self
     }
 
-    /// Connects to the first host that takes the connection.
+    /// Connects to the first host that accepts the connection.
     ///
     /// # Errors
-    /// What the last host said.
+    /// The error of the last host.
     pub(crate) async fn connect(
         &self,
         tls: &MakeRustlsConnect,
@@ -149,19 +149,19 @@ impl Address {
         }
         match refused {
             Some(error) => Err(error),
-            // An address without a host.
+            // The address has no host.
             None => dial::dial(&self.config, tls, meter).await,
         }
     }
 
-    /// Takes a connection that waits, if there is one.
+    /// Takes an idle connection, if there is one.
     pub(crate) fn idle(&self) -> Option<Arc<Connection>> {
         let mut idle = self.idle.lock().ok()?;
         idle.retain(|(since, connection)| since.elapsed() < IDLE && !connection.is_closed());
         idle.pop().map(|(_, connection)| connection)
     }
 
-    /// Keeps a connection for its next use.
+    /// Keeps an idle connection for its next use.
     pub(crate) fn keep(&self, connection: Arc<Connection>) {
         if let Ok(mut idle) = self.idle.lock()
             && !connection.is_closed()
@@ -183,7 +183,7 @@ impl fmt::Debug for Address {
     }
 }
 
-/// As the document shows a connection: `postgresql://user:***@host:5432/db`.
+/// Returns the address as postgres.md shows one: `postgresql://user:***@host:5432/db`.
 fn shown(config: &Config, hosts: &[Config]) -> String {
     let user = config.get_user().unwrap_or_default();
     let known = |host: &Config| host.get_password().is_some();
@@ -196,7 +196,7 @@ fn shown(config: &Config, hosts: &[Config]) -> String {
     )
 }
 
-/// The library names the key that is wrong, and no value.
+/// Returns the fault for a wrong address. The library's error names the wrong key, but no value.
 fn wrong(error: &tokio_postgres::Error) -> Fault {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     let cause = cause.unwrap_or_else(|| error.to_string());
@@ -216,7 +216,7 @@ fn system_user(env: &dyn Fn(&str) -> Option<String>) -> String {
         .unwrap_or_else(|| "postgres".to_owned())
 }
 
-/// Where libpq looks without a host: a socket, else this machine.
+/// Returns libpq's default host: a socket, else this machine.
 fn usual_host(port: u16) -> String {
     let there = |folder: &&&str| {
         PathBuf::from(folder)
@@ -229,7 +229,7 @@ fn usual_host(port: u16) -> String {
         .map_or_else(|| "localhost".to_owned(), |folder| (*folder).to_owned())
 }
 
-/// What an address says of TLS: the library knows fewer words than libpq.
+/// The TLS settings of an address, which has more words than the library knows.
 #[derive(Default)]
 struct Tls {
     mode: Option<String>,
@@ -241,14 +241,15 @@ impl Tls {
         match key {
             "sslmode" => self.mode = Some(value.to_owned()),
             "sslrootcert" => self.root = Some(value.to_owned()),
-            // Kerberos is not spoken here; compression is no more.
+            // Kerberos and compression are not supported, so these settings are ignored.
             "gssencmode" | "sslcompression" => {}
             _ => return false,
         }
         true
     }
 
-    /// What is checked of the server, as libpq does: `require` checks nothing unless the user has a file of authorities.
+    /// Returns how the server's certificate is verified, by libpq's rules: `require` verifies nothing unless the user
+    /// has a file of authorities.
     fn trust(self, config: &mut Config, usual: Option<PathBuf>) -> Result<Trust, Fault> {
         let wrong = |message: &str, hint: &str| {
             let message = format!("the address of the PostgreSQL database has {message}");
@@ -260,7 +261,7 @@ impl Tls {
         let full = if system { "verify-full" } else { "prefer" };
         let (mode, trust) = match (self.mode.as_deref().unwrap_or(full), own) {
             ("disable", _) => (SslMode::Disable, Trust::Anyone),
-            // Anybody gets a certificate from an authority of the system's.
+            // With the system's authorities, a certificate proves something only if the host name is checked too.
             ("allow" | "prefer" | "require" | "verify-ca", _) if system => {
                 let hint = "write sslmode=verify-full";
                 return wrong(
@@ -287,14 +288,14 @@ impl Tls {
     }
 }
 
-/// The file of authorities that libpq uses where no other is named.
+/// Returns libpq's default file of authorities.
 fn libpq_roots(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let home = env("HOME").filter(|home| !home.is_empty())?;
     let path = PathBuf::from(home).join(".postgresql/root.crt");
     path.is_file().then_some(path)
 }
 
-/// Takes what is said of TLS out of an address.
+/// Removes the TLS settings from an address.
 fn without_tls(text: &str) -> (String, Tls) {
     let mut tls = Tls::default();
     let is_url = ["postgresql://", "postgres://"]
@@ -305,7 +306,7 @@ fn without_tls(text: &str) -> (String, Tls) {
             let pair = word.split_once('=');
             !pair.is_some_and(|(key, value)| tls.take(key, value.trim_matches('\'')))
         });
-        // Quoted values may hold blanks: a text without words of TLS is left as it is.
+        // Quoted values may contain blanks, so a text without TLS words is left unchanged.
         let rest: Vec<&str> = words.collect();
         let rest = rest.join(" ");
         let is_whole = tls.mode.is_none() && tls.root.is_none();

@@ -1,4 +1,4 @@
-//! Agents as rows: of a run, or of a project or the user, which outlive runs (errata A1, P4, P13).
+//! Stores agents as rows: those of a run, and those of a project or the user, which outlive runs (errata A1, P4, P13).
 
 use prosescope_core::write::{Fault, MemoryRow, SegmentRow, WriteError};
 
@@ -13,29 +13,29 @@ use crate::server::{Bound, Lost, Server, int, owned, text};
 use crate::status::deleted;
 use crate::store::{DELETE, LOCK_WAIT};
 
-/// The tables with rows of agents, and the column that names the agent.
+/// The tables with rows of agents, and the column with the agent's name.
 const TABLES: [(&str, &str); 3] = [
     ("agents", "name"),
     ("agent_segments", "agent_name"),
     ("x_agent_memory_history", "agent_name"),
 ];
 
-/// What is kept of an agent that outlives runs.
+/// The size of an agent that outlives runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptRows {
-    /// Its rows: itself, its segments, its earlier memories.
+    /// Number of its rows: the agent, its segments and earlier memories.
     pub rows: u64,
-    /// Bytes of its memory.
+    /// Size of its memory in bytes.
     pub memory: u64,
-    /// Whether it is of no project, and so of every project of the database (errata P13).
+    /// Whether it belongs to no project and is therefore shared by every project of the database (errata P13).
     pub everybodys: bool,
 }
 
-/// What is kept of an agent that outlives runs; `None` where there is none. Everybody's is meant where the project has none of
-/// its own.
+/// Measures an agent that outlives runs; `None` if it does not exist. If the project has no such agent of its own, the
+/// shared agent counts.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn kept_rows(
     address: &Address,
     keeper: &Keeper,
@@ -47,13 +47,12 @@ pub fn kept_rows(
     Ok(kept.map(|(_, kept)| kept))
 }
 
-/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it was there.
-///
+/// Deletes an agent that outlives runs, with its segments and earlier memories. Returns whether it existed.
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bool, WriteError> {
     let mut there = false;
-    // Whose it is is looked up once: a repeated command would go on to everybody's.
+    // The owner is looked up only once: after a successful deletion, a repetition would delete the shared agent.
     let mut whom = None;
     let mut delete = |server: &Server| {
         if whom.is_none() {
@@ -78,9 +77,9 @@ pub fn delete_agent(address: &Address, keeper: &Keeper, name: &str) -> Result<bo
     Ok(there)
 }
 
-/// Whose agent it is, and what is kept of it.
+/// Returns the owner and the size of an agent.
 fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, KeptRows)>, Lost> {
-    // A schema that only the documents' statements made has no agents of projects apart.
+    // A schema made only by OpenProse's statements does not distinguish agents of projects.
     if !has(server, "openprose.x_agent_memory_history")? {
         return Ok(None);
     }
@@ -115,18 +114,18 @@ fn found(server: &Server, keeper: &Keeper, name: &str) -> Result<Option<(Of, Kep
     Ok(None)
 }
 
-/// Which rows of a table of agents are an agent's: `$1` is the stored name, `$2` the run or the project.
+/// Returns the condition for the rows of one agent: `$1` is the stored name, `$2` the run or the project.
 pub(crate) fn whose(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "run_id = $2",
-        // The column is NULL where an agent is everybody's, or the user's.
+        // The column is NULL for shared agents and for agents of the user.
         Of::Agents(_) | Of::Runs(_) => {
             "run_id IS NULL AND x_project IS NOT DISTINCT FROM nullif($2, '')"
         }
     }
 }
 
-/// The values of `run_id` and `x_project`.
+/// Returns the values of `run_id` and `x_project`.
 fn columns(of: &Of) -> &'static str {
     match of {
         Of::Run(_) => "$2, NULL",
@@ -134,7 +133,7 @@ fn columns(of: &Of) -> &'static str {
     }
 }
 
-/// The agent's name as it is stored.
+/// Returns the agent's name as stored.
 pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     match of {
         Of::Agents(keeper) => owned(keeper.stored(name).into_owned()),
@@ -142,7 +141,7 @@ pub(crate) fn stored<'a>(of: &Of, name: &str) -> Bound<'a> {
     }
 }
 
-/// A memory; the earlier one stays as history.
+/// Returns the statements that write a memory; the earlier one stays as history.
 pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
     let whose = whose(of);
     vec![
@@ -171,10 +170,10 @@ pub(crate) fn memory<'a>(of: &'a Of, row: &'a MemoryRow) -> Vec<Step<'a>> {
     ]
 }
 
-/// An invocation.
+/// Returns the statements that add a segment.
 pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     vec![
-        // A1: the agent is there before its first segment names it.
+        // A1: the agent's row must exist before its first segment.
         agent(of, &row.agent, &row.scope, &row.at, &row.at),
         step(
             format!(
@@ -195,7 +194,7 @@ pub(crate) fn segment<'a>(of: &'a Of, row: &'a SegmentRow) -> Vec<Step<'a>> {
     ]
 }
 
-/// Registers an agent that is not there; a time is empty where it is not known.
+/// Returns the statement that registers a missing agent; an unknown time is empty.
 pub(crate) fn agent<'a>(
     of: &'a Of,
     name: &'a str,

@@ -1,4 +1,5 @@
-//! Changes as statements with bound values (errata P10, B9), sent one after the other without waiting.
+//! Converts changes into statements with bound values (errata P10, B9), which are sent one after the other without
+//! waiting.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -17,28 +18,28 @@ use crate::server::{Bound, bytes, int, owned, text};
 pub(crate) struct Step<'a> {
     pub(crate) sql: String,
     pub(crate) bound: Vec<Bound<'a>>,
-    /// How many rows it is to change; else it may change any number.
+    /// The number of rows that it must change; `None` allows any number.
     pub(crate) rows: Option<u64>,
-    /// What it looks at, where it looks at what others wrote.
+    /// The check that it makes, if it is a check of foreign code or data.
     pub(crate) check: Option<Check>,
 }
 
-/// What a statement looks at that writes nothing.
+/// The kind of a statement that only checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
-    /// It fails by a division where others put code on the tables: see [`crate::foreign`].
+    /// Fails by a division by zero if there is foreign code on the tables; see [`crate::foreign`].
     NoCode,
-    /// It gives one row, with a truth for each of these columns: see [`crate::readback`].
+    /// Returns one row with a truth value for each of these columns; see [`crate::readback`].
     Row {
         /// The table.
         table: &'static str,
-        /// The columns that are compared.
+        /// The compared columns.
         columns: Vec<&'static str>,
     },
 }
 
 impl Step<'_> {
-    /// Bytes of its values.
+    /// Returns the size of its values in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bound.iter().map(|bound| bound.len).sum()
     }
@@ -53,7 +54,7 @@ pub(crate) fn step<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a
     }
 }
 
-/// A statement of so many rows.
+/// Returns a statement that must change `rows` rows.
 pub(crate) fn many<'a>(sql: &str, bound: Vec<Bound<'a>>, rows: usize) -> Step<'a> {
     Step {
         rows: Some(rows as u64),
@@ -68,13 +69,13 @@ pub(crate) fn any<'a>(sql: impl Into<String>, bound: Vec<Bound<'a>>) -> Step<'a>
     }
 }
 
-/// The words that `run.status` takes.
+/// The allowed words of `run.status`.
 const STATUSES: [&str; 4] = ["running", "completed", "failed", "interrupted"];
 
-/// The words that `bindings.kind` takes.
+/// The allowed words of `bindings.kind`.
 const KINDS: [&str; 4] = ["input", "output", "let", "const"];
 
-/// The word that the column takes for a kind, and the kind where that is another (errata P11).
+/// Returns the stored word for a kind, and the kind itself if it differs (errata P11).
 pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
     match KINDS.contains(&kind) {
         true => (kind, None),
@@ -82,7 +83,7 @@ pub(crate) fn kind(kind: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The word that the column of a run's status takes for a word, and the word where that is another (errata P11).
+/// Returns the stored word for a run's status, and the word itself if it differs (errata P11).
 pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
     match STATUSES.contains(&word) {
         true => (word, None),
@@ -90,23 +91,24 @@ pub(crate) fn status(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Metadata that keys are added to (errata X12: NULL too). What is no object stays, under a key of its own.
+/// Reads metadata so that keys can be added (errata X12: also to NULL). A value that is not an object is kept under a
+/// key of its own.
 const OBJECT: &str = "CASE WHEN jsonb_typeof(metadata) = 'object' THEN metadata
                            WHEN metadata IS NULL THEN '{}'::jsonb
                            ELSE jsonb_build_object('x_malformed', metadata) END";
 
-/// A bound text in UTC as a time; an empty one is none.
+/// Returns the expression that reads a bound UTC text as a time; an empty text becomes NULL.
 pub(crate) fn time(n: usize) -> String {
     format!("(nullif(${n}, '')::timestamp AT TIME ZONE 'UTC')")
 }
 
-/// What a change is written with. Attachments come by themselves: see [`pieces`].
+/// Returns the statements for a change. Attachments are written separately; see [`pieces`].
 pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
     let run = of.run().unwrap_or_default();
     match change {
         Change::Attachment(_) => Vec::new(),
         Change::Run(change) => {
-            // P11: a word that the column refuses is kept beside it.
+            // P11: a word that the column refuses is kept in another column.
             let known = change.status.as_deref().map(status);
             let (status, odd) = known.map_or((None, None), |(status, odd)| (Some(status), odd));
             vec![step(
@@ -161,7 +163,7 @@ pub(crate) fn steps<'a>(of: &'a Of, change: &'a Change) -> Vec<Step<'a>> {
             ],
         )],
         Change::ResolveGate(row) => vec![step(
-            // G3: also here, although the plan has looked: only what is pending is decided.
+            // G3: decides only a pending gate, although the plan has checked that too.
             "UPDATE openprose.gates SET status = $3, resolved_at = nullif($4, ''), resolved_by = nullif($5, ''),
                     resolution_comment = $6,
                     metadata = CASE WHEN $7 IS NULL THEN metadata
@@ -251,7 +253,7 @@ fn update<'a>(run: &'a str, row: &'a ExecutionUpdate) -> Vec<Step<'a>> {
     ]
 }
 
-/// The word that the append-only form has for an update.
+/// Returns the word of the append-only form for an update.
 fn word(row: &ExecutionUpdate) -> &str {
     let has = |key| row.metadata.contains_key(key);
     match row.status.as_deref() {
@@ -263,7 +265,7 @@ fn word(row: &ExecutionUpdate) -> &str {
     }
 }
 
-/// P3: an update in place overwrites; what happened stays in `x_events`.
+/// P3: an in-place update overwrites the row, so the event is also recorded in `x_events`.
 fn event<'a>(
     run: &'a str,
     id: i64,
@@ -289,7 +291,7 @@ fn event<'a>(
     )
 }
 
-/// B6: the earlier value stays as history.
+/// Writes a binding; B6: the earlier value stays as history.
 fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
     let frame = || int(row.execution_id.unwrap_or(-1));
     let (kind, odd) = kind(&row.kind);
@@ -306,7 +308,7 @@ fn binding<'a>(run: &'a str, row: &'a BindingRow) -> Vec<Step<'a>> {
         ),
         step(
             format!(
-                // P11: a row that names execution -1 itself is the root's from now on, so that readers find the value.
+                // P11: a row with execution -1 becomes a root binding, so that readers find the value.
                 "INSERT INTO openprose.bindings (name, run_id, execution_id, kind, value, source_statement, created_at,
                                                  updated_at, attachment_path, x_kind, x_parent_execution_id)
                  VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $8 IS NULL THEN {at} ELSE {} END, {at}, $9, $10, $11)
@@ -339,13 +341,13 @@ fn json<'a>(object: &Map<String, Value>) -> Bound<'a> {
     owned((!object.is_empty()).then(|| Value::Object(object.clone()).to_string()))
 }
 
-/// Bytes of a piece of an attachment (errata P12).
+/// Size of a piece of an attachment in bytes (errata P12).
 pub(crate) const PIECE: usize = 1 << 20;
 
 pub(crate) const ADD_PIECE: &str =
     "INSERT INTO openprose.x_attachments (run_id, path, piece, bytes) VALUES ($1, $2, $3, $4)";
 
-/// Hands the pieces of an attachment on, from first to last; at least one, so that an empty file is there, too.
+/// Passes the pieces of an attachment on, in order; at least one piece, so that an empty file exists too.
 pub(crate) fn pieces(
     run: &str,
     file: &AttachmentFile,

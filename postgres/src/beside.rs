@@ -1,5 +1,5 @@
-//! Attachments that a run's subagents wrote into the run's folder on this machine (postgres.md, "Large Outputs"): the database
-//! has only their paths.
+//! Reads attachments that subagents wrote into the run's folder on this machine (postgres.md, "Large Outputs"); the
+//! database contains only their paths.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use prosescope_core::source::{FileEntry, Source, SourceError};
 /// The folder inside a run's folder.
 const ATTACHMENTS: &str = "attachments/";
 
-/// Files of a run that lie in a folder on this machine.
+/// Files of a run in a folder on this machine.
 pub(crate) struct Beside {
     /// The run's folder.
     source: Rc<dyn Source>,
@@ -24,7 +24,7 @@ impl Beside {
         }
     }
 
-    /// The attachments, by their paths in the other source.
+    /// Returns the attachments, by their paths in the other source.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileEntry> {
         let attachments = self.source.below(ATTACHMENTS).iter();
         attachments.map(|file| FileEntry {

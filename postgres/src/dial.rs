@@ -1,4 +1,4 @@
-//! A connection to one of an address's hosts, over a stream that is counted ([`crate::meter`]).
+//! Connects to one of an address's hosts, over a stream whose bytes are counted ([`crate::meter`]).
 
 use std::future::Future;
 use std::io;
@@ -19,7 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::fault;
 use crate::meter::{Meter, Metered};
 
-/// What bytes go over.
+/// A bidirectional byte stream.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
@@ -28,15 +28,15 @@ type Plain = Metered<Box<dyn Wire>>;
 type Rustls = <MakeRustlsConnect as MakeTlsConnect<Plain>>::TlsConnect;
 type Encrypted = Metered<<Rustls as TlsConnect<Plain>>::Stream>;
 
-/// The library's half of a connection, which is to be polled.
+/// The library's half of a connection; must be polled.
 pub(crate) type Driver = Connection<Plain, Encrypted>;
 
-/// Where a server was reached.
+/// The address of a connected server.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     at: At,
     port: u16,
-    /// What its certificate has to name.
+    /// The name that its certificate must contain.
     name: String,
 }
 
@@ -47,12 +47,12 @@ enum At {
     Unix(PathBuf),
 }
 
-/// Why no host was reached.
+/// The reason why no host was reached.
 #[derive(Debug)]
 pub(crate) enum Undialled {
-    /// What the library says.
+    /// The library's error.
     Refused(tokio_postgres::Error),
-    /// What the system says.
+    /// The system's error.
     Unreached(String),
 }
 
@@ -68,7 +68,7 @@ impl From<io::Error> for Undialled {
     }
 }
 
-/// TLS over a stream that is counted, whose messages are counted as well.
+/// TLS over a counted stream; the decrypted messages are counted too.
 struct Tls {
     by: Rustls,
     meter: Arc<Meter>,
@@ -90,7 +90,7 @@ impl TlsConnect<Plain> for Tls {
 /// Connects to the first host that answers.
 ///
 /// # Errors
-/// What the last one says.
+/// The error of the last host.
 pub(crate) async fn dial(
     config: &Config,
     tls: &MakeRustlsConnect,
@@ -188,7 +188,7 @@ fn secured(tls: &MakeRustlsConnect, meter: &Arc<Meter>, peer: &Peer) -> Result<T
     })
 }
 
-/// A stream to a server.
+/// Opens a stream to a server.
 async fn reach(config: &Config, meter: &Arc<Meter>, peer: &Peer) -> Result<Plain, Undialled> {
     let reaching = wire(config, peer);
     let wire = match config.get_connect_timeout() {
@@ -240,7 +240,7 @@ async fn wire(config: &Config, peer: &Peer) -> io::Result<Box<dyn Wire>> {
     }
 }
 
-/// Asks a server to stop what it does for a connection.
+/// Asks a server to cancel the current statement of a connection.
 pub(crate) async fn cancel(
     config: &Config,
     tls: &MakeRustlsConnect,
@@ -254,7 +254,7 @@ pub(crate) async fn cancel(
 }
 
 impl Undialled {
-    /// What is wrong, in one line.
+    /// Returns the error in one line.
     pub(crate) fn words(&self) -> String {
         match self {
             Undialled::Refused(error) => fault::words(error),

@@ -1,4 +1,4 @@
-//! What a plan asks, answered from inside of the transaction that holds the run's row.
+//! Answers a plan's questions inside the transaction that holds the lock of the run's row.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -18,27 +18,27 @@ use crate::of::{Keeper, Of};
 use crate::rows::{self, get};
 use crate::server::{Bound, Lost, Server, int, owned, text};
 
-/// Rows that are fetched at once of a walk that mostly ends early.
+/// Number of rows fetched at once in a search that mostly ends early.
 const PIECE: i64 = 64;
 
-/// Answers from inside of the transaction.
+/// Answers a plan's questions inside the transaction.
 pub(crate) struct PostgresFacts<'a> {
     pub(crate) server: &'a Server,
-    /// The run; of agents that outlive runs, none.
+    /// The run; empty for agents that outlive runs.
     pub(crate) run: &'a str,
-    /// Whose rows are written: agents of a project become everybody's once they are found there.
+    /// The owner of written rows; becomes the shared owner if an agent of a project is found there.
     pub(crate) of: RefCell<Of>,
     /// The run's status when its row was locked.
     pub(crate) status: RunStatus,
-    /// When the run was last written to, read at the same time.
+    /// The time of the run's last write, read with the status.
     pub(crate) updated: Option<Stamp>,
-    /// Its program, read at the same time.
+    /// Its program, read with the status.
     pub(crate) program: Option<String>,
-    /// Whether it has gates and no row of an audit log, read at the same time.
+    /// Whether it has gates but not a single audit row, read with the status.
     pub(crate) lacks_log: bool,
-    /// The ids that the transaction has taken for new rows, once it has: the first, and how many.
+    /// The ids reserved for new rows, if any: the first id and the number.
     pub(crate) ids: Cell<Option<(i64, i64)>>,
-    /// What went wrong: a plan is told it in words, and the store has to know whether it passes.
+    /// The last error: a plan gets only its words, but the store must know whether a retry can succeed.
     pub(crate) lost: RefCell<Option<Lost>>,
 }
 
@@ -59,7 +59,7 @@ impl PostgresFacts<'_> {
         answer.map_err(|error| self.fault(Lost::Error(error)))
     }
 
-    /// The first row of an answer.
+    /// Returns the first row of an answer.
     fn one<T>(
         &self,
         sql: &str,
@@ -70,8 +70,8 @@ impl PostgresFacts<'_> {
         self.said(rows.first().map(read).transpose())
     }
 
-    /// Hands rows of `execution` on until `each` breaks, in pieces: `bound` begins with the run; `of` says which rows, and
-    /// has the last id of the piece before as its last value.
+    /// Passes rows of `execution` to `each`, in pieces, until `each` breaks. `bound` begins with the run; `of` is the
+    /// condition, and its last value is the last id of the previous piece.
     fn each(
         &self,
         of: &str,
@@ -129,7 +129,7 @@ impl PostgresFacts<'_> {
     }
 }
 
-/// Takes so many ids that follow each other; `None` when other writers took some between them.
+/// Reserves `count` consecutive ids; `None` if another writer took an id between them.
 pub(crate) fn take_ids(server: &Server, count: i64) -> Result<Option<i64>, Lost> {
     let sql = "SELECT min(id), max(id) FROM (
                    SELECT nextval(pg_get_serial_sequence('openprose.execution', 'id')) AS id FROM generate_series(1, $1)
@@ -269,7 +269,7 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn last_anonymous(&self) -> Result<u32, Fault> {
-        // More than nine digits were given by nobody, and fit no u32.
+        // More than nine digits come from other tools and do not fit into u32.
         let sql = "SELECT max(substr(name, 6)::bigint) FROM openprose.bindings
                    WHERE run_id = $1 AND name ~ '^anon_[0-9]{1,9}$'";
         let last = self.one(sql, &[text(self.run)], |row| get::<Option<i64>>(row, 0))?;
@@ -292,7 +292,7 @@ impl Facts for PostgresFacts<'_> {
         if found.is_some() || !matches!(of, Of::Agents(Keeper::Project(Some(_)))) {
             return Ok(found);
         }
-        // P13: what is kept for everybody stays so.
+        // P13: a shared agent stays shared.
         let shared = self.agent_of(&everybody, name)?;
         if shared.is_some() {
             *self.of.borrow_mut() = everybody;
@@ -306,7 +306,7 @@ impl Facts for PostgresFacts<'_> {
                    WHERE alias = $1 AND run_id = $2";
         self.one(sql, &[text(alias), text(self.run)], |row| {
             Ok(ImportFact {
-                // The document's column is never NULL.
+                // OpenProse's column is NOT NULL, so an empty text means unknown.
                 source_url: get::<Option<String>>(row, 0)?.filter(|url| !url.is_empty()),
                 inputs_schema: get(row, 1)?,
                 outputs_schema: get(row, 2)?,
@@ -368,7 +368,7 @@ impl Facts for PostgresFacts<'_> {
     }
 
     fn audit_tail(&self) -> Result<AuditTail, Fault> {
-        // Rows that other tools wrote carry no chain: those before them are looked at in turn.
+        // Rows of other tools have no chain, so the search goes back to the last sealed row.
         let sql = format!(
             "SELECT id, metadata FROM openprose.gate_audit_log WHERE run_id = $1 AND id < $2
              ORDER BY id DESC LIMIT {PIECE}"

@@ -1,4 +1,4 @@
-//! What a server's error means to somebody who reads or records.
+//! Converts errors of a server into messages for a person who reads or records.
 
 use prosescope_core::database::DecodeError;
 use prosescope_core::write::{Fault, FaultKind};
@@ -9,13 +9,13 @@ use crate::address::Address;
 use crate::dial::Undialled;
 use crate::server::Lost;
 
-/// A connection that did not come about.
+/// Returns the fault of a failed connection.
 pub(crate) fn unconnected(address: &Address, why: &str) -> Fault {
     Fault::new(FaultKind::Io, format!("cannot connect to {address}: {why}"))
         .hint("check that the server runs and that the address is right (OPENPROSE_POSTGRES_URL)")
 }
 
-/// The same, with what the library says.
+/// Returns the fault of a connection that the server refused.
 pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
     let fault = unconnected(address, &words(error));
     let hint = match error.code() {
@@ -34,7 +34,7 @@ pub(crate) fn refused(address: &Address, error: &Error) -> Fault {
     fault.hint(hint)
 }
 
-/// The same of hosts that were not reached.
+/// Returns the fault if no host was reached.
 pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
     match error {
         Undialled::Refused(error) => refused(address, error),
@@ -42,7 +42,7 @@ pub(crate) fn undialled(address: &Address, error: &Undialled) -> Fault {
     }
 }
 
-/// Why no answer is waited for any more.
+/// Returns why waiting for an answer ended.
 fn unanswered(lost: &Lost) -> String {
     match lost {
         Lost::Flood(what) => format!("this is no answer of a PostgreSQL server: {what}"),
@@ -51,7 +51,7 @@ fn unanswered(lost: &Lost) -> String {
     }
 }
 
-/// A command whose COMMIT has no answer, and nothing shows what became of it.
+/// Returns the fault of a command with an unanswered COMMIT whose result stays unknown.
 pub(crate) fn undecided(address: &Address, lost: &Lost) -> Fault {
     let why = match lost {
         Lost::Error(error) => words(error),
@@ -66,7 +66,7 @@ pub(crate) fn undecided(address: &Address, lost: &Lost) -> Fault {
     )
 }
 
-/// A command that failed: nothing of it is recorded.
+/// Returns the fault of a command of which nothing was recorded.
 pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
     if let Lost::AtCommit(lost) = lost {
         return undecided(address, lost);
@@ -97,7 +97,7 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
             FaultKind::Full,
             "make room on the server, and record it again",
         ),
-        // As `default_transaction_read_only` makes it, and a replica.
+        // By `default_transaction_read_only`, or on a replica.
         Some(&SqlState::READ_ONLY_SQL_TRANSACTION | &SqlState::FEATURE_NOT_SUPPORTED) => (
             FaultKind::ReadOnly,
             "the server is a read replica, or read-only: name the primary",
@@ -126,19 +126,19 @@ pub(crate) fn unwritten(address: &Address, lost: &Lost) -> Fault {
     Fault::new(kind, format!("{address} was not written: {}", words(error))).hint(hint)
 }
 
-/// What to do where it is not known whether what may be done twice was done.
+/// Advice if it is unknown whether an idempotent command was executed.
 pub(crate) const REPEAT: &str = "repeat it: what is there already is not made again";
 
-/// What to do where row security hides rows.
+/// Advice if row security hides rows.
 const SEES_ALL: &str = "row security hides rows from this role, and fewer rows would look like all: use a role that sees all of them (`ALTER ROLE … BYPASSRLS`, or a policy `USING (true)` for it), or let the owner disable it (`ALTER TABLE … DISABLE ROW LEVEL SECURITY`)";
 
-/// Whether a question was refused because row security would hide rows from the role (`row_security = off`).
+/// Returns whether a query was refused because row security would hide rows from the role (`row_security = off`).
 fn is_of_row_security(error: &Error) -> bool {
     let said = error.as_db_error();
     said.is_some_and(|said| said.routine() == Some("check_enable_rls"))
 }
 
-/// Why nothing was read.
+/// Returns the error of a failed read.
 pub(crate) fn unread(address: &Address, lost: &Lost) -> DecodeError {
     DecodeError::Server(match lost {
         Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => {
@@ -151,13 +151,13 @@ pub(crate) fn unread(address: &Address, lost: &Lost) -> DecodeError {
     })
 }
 
-/// The same, for whoever has no decoder to tell it to.
+/// Returns the error of a failed read as a fault, for callers without a decoder.
 pub(crate) fn unread_fault(address: &Address, lost: &Lost) -> Fault {
     let error = unread(address, lost);
     Fault::new(FaultKind::Io, error.to_string()).hint(error.next_step())
 }
 
-/// Whether the same may succeed when it is begun anew: another transaction was in the way, or the connection was lost.
+/// Returns whether a retry may succeed: another transaction was in the way, or the connection was lost.
 pub(crate) fn is_passing(lost: &Lost) -> bool {
     match lost {
         Lost::Silent | Lost::Flood(_) => false,
@@ -178,23 +178,23 @@ pub(crate) fn is_passing(lost: &Lost) -> bool {
     }
 }
 
-/// Whether another transaction holds what is needed, and was waited for as long as the server was told to.
+/// Returns whether another transaction holds a needed lock, and the lock timeout of the server passed.
 pub(crate) fn is_locked(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
 }
 
-/// Whether a table is not there.
+/// Returns whether a table does not exist.
 pub(crate) fn is_no_table(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE))
 }
 
-/// Errors after which the session is gone: the server stops, or ended an idle transaction.
+/// Errors after which the session is lost: the server stops, or it ended an idle transaction.
 fn is_connection(code: &SqlState) -> bool {
     let code = code.code();
     code.starts_with("08") || matches!(code, "57P01" | "57P02" | "57P03" | "25P03")
 }
 
-/// What is wrong with a value that PostgreSQL refuses (errata P11), where the error is one of a value.
+/// Returns what is wrong with a value that PostgreSQL refuses (errata P11), if the error is about a value.
 pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
     let Lost::Error(error) = lost else {
         return None;
@@ -205,7 +205,7 @@ pub(crate) fn not_storable(lost: &Lost) -> Option<String> {
     of_value.then(|| words(error))
 }
 
-/// Whether the error may have come after the server had committed.
+/// Returns whether the server may have committed before the error.
 pub(crate) fn leaves_open(lost: &Lost) -> bool {
     match lost {
         Lost::Silent | Lost::Flood(_) | Lost::AtCommit(_) => true,
@@ -213,7 +213,7 @@ pub(crate) fn leaves_open(lost: &Lost) -> bool {
     }
 }
 
-/// What is wrong, in one line. A database error names its table, column or constraint; never our statement.
+/// Returns the error in one line. A database error names its table, column or constraint, but not our SQL.
 pub(crate) fn words(error: &Error) -> String {
     if let Some(said) = error.as_db_error() {
         return short(&said.message().replace('\n', " "));
@@ -230,10 +230,10 @@ pub(crate) fn words(error: &Error) -> String {
     short(&words)
 }
 
-/// Characters of what a server says that are shown.
+/// Limit for the shown part of a server's message, in characters.
 const SHOWN: usize = 2000;
 
-/// The beginning of a long text: a server may say any.
+/// Returns the beginning of a text, since a server may send one of any length.
 fn short(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! Which run of a database a name means.
+//! Finds the run of a database that a name means.
 
 use prosescope_core::write::Fault;
 use tokio_postgres::error::SqlState;
@@ -9,24 +9,24 @@ use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
 use crate::source::NEWEST;
 
-/// What a name means.
+/// The result of a search for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// The run of this id.
+    /// The run with this id.
     One(String),
     /// No run.
     None,
-    /// Runs whose ids begin so: some of them.
+    /// Several runs whose ids begin with the name; only some are listed.
     Several(Vec<String>),
 }
 
-/// Runs that are named where a beginning is not enough.
+/// Number of runs listed if a prefix is ambiguous.
 const MOST: i64 = 4;
 
-/// Finds a run by its id or a unique beginning of it; without a name the one that started last.
+/// Finds a run by its id or a unique prefix; without a name, the run that started last.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     let server = Server::connect(address)?;
     let found = find(&server, name).map_err(|lost| fault::unread_fault(address, &lost))?;
@@ -34,10 +34,10 @@ pub fn find_run(address: &Address, name: Option<&str>) -> Result<Which, Fault> {
     Ok(found)
 }
 
-/// The runs with a gate that waits for a decision.
+/// Returns the runs with a pending gate.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,
@@ -46,10 +46,10 @@ pub fn waiting_runs(address: &Address) -> Result<Vec<String>, Fault> {
     )
 }
 
-/// All runs.
+/// Returns all runs.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn all_runs(address: &Address) -> Result<Vec<String>, Fault> {
     ids(
         address,
@@ -75,7 +75,7 @@ fn ids(address: &Address, table: &str, sql: &str) -> Result<Vec<String>, Fault> 
     Ok(ids)
 }
 
-/// Whether there is such a table that may be looked into.
+/// Returns whether a table exists and may be read.
 pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
     let rows = server.ask("SELECT to_regclass($1) IS NOT NULL", &[text(table)])?;
     let there = rows.first().map(|row| get(row, 0)).transpose()?;
@@ -85,7 +85,7 @@ pub(crate) fn has(server: &Server, table: &str) -> Result<bool, Lost> {
 fn find(server: &Server, name: Option<&str>) -> Result<Which, Lost> {
     let asked = match name {
         Some(name) => {
-            // Mostly a whole id.
+            // A name is mostly a whole id, so this is tried first.
             let whole = server.ask("SELECT id FROM openprose.run WHERE id = $1", &[text(name)]);
             match whole {
                 Ok(rows) if rows.is_empty() => server.ask(

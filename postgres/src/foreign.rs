@@ -1,9 +1,9 @@
-//! Code that others put on the tables that are written to: triggers, rules, CHECKs, defaults, generated columns, indexes,
-//! domains and casts that call functions of their own.
+//! Detects foreign code on the tables that are written: triggers, rules, CHECKs, defaults, generated columns, indexes,
+//! domains and casts that call other functions.
 //!
-//! It would run with the rights of whoever writes, and may change what is written, or other rows. PostgreSQL has no switch
-//! that turns it off for one session, so a database with such code is not written to. Nothing here reads the text of a
-//! definition: an expression is judged by the functions in the tree that the server keeps of it.
+//! Foreign code would run with the rights of the writer, and could change the written or other rows. PostgreSQL cannot
+//! disable it for one session, so a database with such code is not written. This module does not parse definitions: an
+//! expression is judged by the functions in its stored expression tree.
 
 use prosescope_core::issue::Issue;
 use prosescope_core::schema::POSTGRES_SQL;
@@ -18,7 +18,7 @@ use crate::rows::get;
 use crate::server::{Bound, Lost, Server, bool_of, text, texts};
 use crate::shape::quoted;
 
-/// The tables that are written to: two of the store's own, and those with rows of runs.
+/// The written tables: two of the store's own, and those with rows of runs.
 pub(crate) const WRITTEN: [&str; 15] = [
     "x_commands",
     "x_schema",
@@ -37,15 +37,16 @@ pub(crate) const WRITTEN: [&str; 15] = [
     "x_original",
 ];
 
-/// Those of them with rows of runs.
+/// The written tables with rows of runs.
 pub(crate) const OF_RUNS: &[&str] = WRITTEN.split_at(2).1;
 
-/// What others put on the tables `$1`, and where `$2` is true on those that lose rows with theirs: what it is, and its table.
-/// `$3` is the body of the function that keeps the audit log append-only (errata G7), which may be called.
+/// Finds foreign code on the tables `$1`; if `$2` is true, also on tables that lose rows by their foreign keys. Returns
+/// the kind of code and the table. `$3` is the body of our function that keeps the audit log append-only (errata G7),
+/// which is allowed.
 ///
-/// Functions that are PostgreSQL's own, or an extension's in C, and that read nothing are called by anybody's CHECK. Of those
-/// that read something, a few are named; others may run any statement (`table_to_xml` of a view). Most expressions call none,
-/// and are told by one look at their tree.
+/// A CHECK may call functions of PostgreSQL, or C functions of an extension, if they read nothing. Of functions that
+/// read something, only a few are allowed, since others may run any statement (`table_to_xml` of a view). Most
+/// expressions call no function, which one look at their tree shows.
 const FOUND: &str = r"
     WITH RECURSIVE named AS (
         SELECT c.oid, c.relkind, c.relhassubclass FROM pg_class AS c
@@ -112,7 +113,7 @@ const FOUND: &str = r"
         FROM calls JOIN pg_type AS t ON calls.of = 'resulttype' AND t.oid = calls.id WHERE t.typtype = 'd' AND t.oid >= 16384
     ) AS found JOIN pg_class AS c ON c.oid = found.rel";
 
-/// Functions that read the clock, a setting or a sequence, and run nothing.
+/// Allowed functions that read the clock, a setting or a sequence, and execute nothing.
 const TAME: [&str; 22] = [
     "age",
     "clock_timestamp",
@@ -138,7 +139,7 @@ const TAME: [&str; 22] = [
     "transaction_timestamp",
 ];
 
-/// The body of our own trigger function, as the schema makes it.
+/// Returns the body of our trigger function, as the schema creates it.
 fn append_only() -> &'static str {
     let after = POSTGRES_SQL.split("FUNCTION openprose.x_audit_append_only()");
     let body = after.skip(1).find_map(|after| after.split("$$").nth(1));
@@ -154,15 +155,15 @@ fn bound<'a>(tables: &[&'a str], deletes: bool) -> Vec<Bound<'a>> {
     ]
 }
 
-/// What a write to some tables begins with: they are locked, so that nobody adds code to them until the transaction ends, and
-/// the transaction fails where there is some already. Nothing that is sent behind is then run. Rows are deleted as well where
-/// `deletes` says so.
+/// Returns the statements before a write to some tables. They lock the tables, so that no code can be added until the
+/// transaction ends, and fail if there is foreign code already; later statements of the transaction then do not run.
+/// `deletes` is whether rows are also deleted.
 pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [Step<'a>; 2] {
     let all: Vec<String> = tables
         .iter()
         .map(|table| format!("openprose.{}", quoted(table)))
         .collect();
-    // Inherited and partitioned tables, too.
+    // Includes inherited and partitioned tables.
     let lock = format!("LOCK TABLE {} IN ROW EXCLUSIVE MODE", all.join(", "));
     let none = format!("SELECT 1 / (count(*) = 0)::int FROM ({FOUND}) AS found");
     let none = Step {
@@ -172,12 +173,12 @@ pub(crate) fn guard<'a>(tables: &[&'a str], deletes: bool) -> [Step<'a>; 2] {
     [any(lock, Vec::new()), none]
 }
 
-/// Whether an error is that of [`guard`] or of [`NO_TABLES`].
+/// Returns whether an error is that of [`guard`] or of [`NO_TABLES`].
 pub(crate) fn is_of_guard(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
 }
 
-/// The same for who waits for each answer; the error is that of [`is_of_guard`] where there is code.
+/// Executes [`guard`] and waits for its answers; fails with the error of [`is_of_guard`] if there is foreign code.
 pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result<(), Lost> {
     for step in guard(tables, deletes) {
         server.rows(&step.sql, &step.bound)?;
@@ -185,7 +186,7 @@ pub(crate) fn guarded(server: &Server, tables: &[&str], deletes: bool) -> Result
     Ok(())
 }
 
-/// What others put on the tables: what it is, and the table. Outside of a transaction.
+/// Returns the foreign code: its kind and its table. Called outside a transaction.
 pub(crate) fn found(server: &Server) -> Result<Vec<(String, String)>, Lost> {
     named(&server.ask(FOUND, &bound(&WRITTEN, true))?)
 }
@@ -209,7 +210,7 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
     };
     match what {
         Some(what) => refused(address, &what),
-        // A row that was read back, or what somebody removed meanwhile.
+        // The cause was a row that differed when read back, or code that was removed meanwhile.
         None => otherwise(
             address,
             "what was written reads otherwise than it was written",
@@ -217,7 +218,7 @@ pub(crate) fn refusal(server: &Server) -> WriteError {
     }
 }
 
-/// The refusal of a database whose tables have code of others.
+/// Returns the refusal of a database with foreign code on its tables.
 pub(crate) fn refused(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "foreign-code",
@@ -226,7 +227,7 @@ pub(crate) fn refused(address: &Address, what: &str) -> WriteError {
     )
 }
 
-/// The refusal of a row that reads otherwise than it was written; `what` is a sentence.
+/// Returns the refusal of a row that differs from the written one; `what` is a sentence.
 pub(crate) fn otherwise(address: &Address, what: &str) -> WriteError {
     WriteError::refused(
         "written-otherwise",
@@ -235,14 +236,14 @@ pub(crate) fn otherwise(address: &Address, what: &str) -> WriteError {
     )
 }
 
-/// The columns of the documents' tables whose type is none of those that the documents give them.
+/// Finds the columns of OpenProse's tables that have a wrong type.
 const TYPES: &str = "
     SELECT c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod)
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relkind IN ('r', 'p') AND c.relname = ANY($1)
     ORDER BY c.relname, a.attnum";
 
-/// What is odd about the tables, in a transaction: code of others, and columns of other types than the schema gives them.
+/// Returns issues on foreign code, and on columns with wrong types; runs in a transaction.
 pub(crate) fn look_through(server: &Server, name: &str) -> Vec<Issue> {
     let looked = server
         .rows(FOUND, &bound(&WRITTEN, true))
@@ -290,7 +291,7 @@ fn odd_types(server: &Server) -> Result<Vec<(String, String, &'static str)>, Los
     Ok(odd)
 }
 
-/// The type that the schema gives a column.
+/// Returns the schema's type of a column.
 fn declared(table: &str, column: &str) -> Option<&'static str> {
     let mut made = POSTGRES_SQL
         .split("CREATE TABLE IF NOT EXISTS openprose.")
@@ -301,7 +302,7 @@ fn declared(table: &str, column: &str) -> Option<&'static str> {
     words.find_map(|mut words| (words.next()? == column).then(|| words.next())?)
 }
 
-/// Whether a type is the one of a definition.
+/// Returns whether a type equals the one in a definition.
 fn is_same(is: &str, wanted: &str) -> bool {
     let wanted = match wanted.trim_end_matches(',').to_ascii_lowercase().as_str() {
         "serial" => "integer".to_owned(),
@@ -309,23 +310,23 @@ fn is_same(is: &str, wanted: &str) -> bool {
         "timestamptz" => "timestamp with time zone".to_owned(),
         other => other.to_owned(),
     };
-    // A wider number takes all that is written, and a text without a limit does.
+    // A wider number type and an unlimited text type accept everything that is written.
     is == wanted
         || (is, wanted.as_str()) == ("bigint", "integer")
         || (is, wanted.as_str()) == ("character varying", "text")
 }
 
-/// Relations under the names of the documents' tables that are none: reading one runs what its definition says.
+/// Fails if a relation with the name of an OpenProse table is not a table: reading a view executes its definition.
 pub(crate) const NO_TABLES: &str = "
     SELECT 1 / (count(*) = 0)::int FROM pg_class AS c
     WHERE c.relnamespace = to_regnamespace('openprose')::oid AND c.relname = ANY($1) AND c.relkind NOT IN ('r', 'p')";
 
-/// What [`NO_TABLES`] takes.
+/// Returns the value for [`NO_TABLES`].
 pub(crate) fn no_tables<'a>() -> Bound<'a> {
     texts(WRITTEN.iter().map(|name| Some(*name)))
 }
 
-/// The tables of some steps, by the names that their statements have.
+/// Returns the tables of some steps, by the names in their statements.
 pub(crate) fn tables_of<'s>(steps: impl Iterator<Item = &'s str>) -> Vec<&'static str> {
     let statements: Vec<&str> = steps.collect();
     let is_named = |table: &&&str| {

@@ -1,13 +1,14 @@
-//! Row security: a table that hides rows from the role is not read, as fewer rows than there are would look like all of them.
+//! Detects row security: a table that hides rows from the role is not read, because a part of its rows would look like
+//! all of them.
 //!
-//! PostgreSQL has a setting for this (`row_security = off`): a question about a table with policies for the role is then an error,
-//! also where a policy is `USING (true)` and hides nothing. So a transaction begins with a look at the policies: where each table
-//! that has some shows all of its rows to the role, they are left on. A policy that is added after this look is seen by the next
-//! transaction.
+//! PostgreSQL's setting for this (`row_security = off`) makes every query of a table with policies for the role an
+//! error, even if a policy is `USING (true)` and hides nothing. So each transaction begins by reading the policies; if
+//! all tables show all of their rows to the role, row security stays on. A policy added after that takes effect in the
+//! next transaction.
 
-/// The statement that a transaction begins with, behind its `search_path`. `$commands` are letters of `pg_policy.polcmd` (`r`ead,
-/// `w`rite in place, `d`elete), `$tables` a condition on `pg_class AS c`. A command has all rows where a permissive policy says a
-/// literal `true`, and each restrictive one does.
+/// Returns the statement at the beginning of a transaction, after its `search_path`. `$commands` are letters of
+/// `pg_policy.polcmd` (`r` select, `w` update, `d` delete); `$tables` is a condition on `pg_class AS c`. A command sees
+/// all rows if a permissive policy is a literal `true`, and every restrictive policy too.
 macro_rules! all_rows {
     ($commands:literal, $tables:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! The hosts of one address: each is asked with its own port and its own password, as `psql` does.
+//! Splits an address into its hosts: each is tried with its own port and its own password, as in `psql`.
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -9,11 +9,11 @@ use tokio_postgres::config::{Host, LoadBalanceHosts};
 use crate::passfile;
 use crate::tls::Trust;
 
-/// The port where an address names none.
+/// The default port.
 pub(crate) const PORT: u16 = 5432;
 
-/// Returns the settings of each host, in the order in which they are tried. A host without a password gets the one that the
-/// user's file has for this host and port, never that of another host.
+/// Returns the settings of each host, in the order of trying. A host without a password gets the one in the user's
+/// password file for this host and port, never that of another host.
 pub(crate) fn each(
     all: &Config,
     trust: &Trust,
@@ -23,7 +23,7 @@ pub(crate) fn each(
     let fits = |len: usize| len <= 1 || len == count;
     let whole = [all.get_hosts().len(), all.get_hostaddrs().len()];
     if !fits(all.get_ports().len()) || whole.iter().any(|len| *len != 0 && *len != count) {
-        // The library refuses it when it connects.
+        // The library rejects it when connecting.
         return vec![all.clone()];
     }
     let mut each: Vec<Config> = (0..count).map(|n| one(all, n)).collect();
@@ -41,7 +41,7 @@ pub(crate) fn each(
     each
 }
 
-/// Returns where a host is, as an address shows it: `host:port`, `host(address):port` where both are named.
+/// Returns the place of a host as an address shows it: `host:port`, or `host(address):port` if both are named.
 pub(crate) fn place(config: &Config) -> String {
     let host = config.get_hosts().first().map(|host| match host {
         Host::Tcp(name) => name.clone(),
@@ -61,10 +61,10 @@ fn port(config: &Config) -> u16 {
     config.get_ports().first().copied().unwrap_or(PORT)
 }
 
-/// The password that the user's file has for the one host of these settings.
+/// Returns the password in the user's password file for the only host of these settings.
 fn kept(config: &Config, trust: &Trust, env: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     let host = match (config.get_hosts().first(), config.get_hostaddrs().first()) {
-        // Whoever listens at an address is no host of another name, unless its certificate proves it.
+        // A server at an address counts as the named host only if its certificate is checked for the name.
         (Some(Host::Tcp(_)), Some(address)) if !trust.checks_host() => address.to_string(),
         (Some(Host::Tcp(name)), _) => name.clone(),
         #[cfg(unix)]
@@ -82,7 +82,7 @@ fn kept(config: &Config, trust: &Trust, env: &dyn Fn(&str) -> Option<String>) ->
     )
 }
 
-/// The host that a file of passwords knows for a socket: `localhost` for the usual folders, else the folder.
+/// Returns the host name in a password file for a socket: `localhost` for the usual folders, else the folder.
 #[cfg(unix)]
 fn of_socket(path: &Path) -> String {
     match SOCKETS.iter().any(|usual| path == Path::new(usual)) {
@@ -91,10 +91,10 @@ fn of_socket(path: &Path) -> String {
     }
 }
 
-/// Folders in which PostgreSQL listens: those of Debian's packages, and that of the sources.
+/// Folders of PostgreSQL's sockets: those of Debian's packages, and that of the original sources.
 pub(crate) const SOCKETS: [&str; 3] = ["/var/run/postgresql", "/run/postgresql", "/tmp"];
 
-/// The settings with the `n`th host alone.
+/// Returns the settings with only the `n`th host.
 fn one(all: &Config, n: usize) -> Config {
     let mut one = Config::new();
     if let Some(host) = all.get_hosts().get(n) {
@@ -185,7 +185,7 @@ mod tests {
                 &Trust::Anyone,
                 vec!["own", "own"],
             ),
-            // The name of a host says nothing of who listens at another address.
+            // Without a checked certificate, the host's name does not prove which server listens at the address.
             (
                 "host=db.example hostaddr=10.9.9.9 user=ann",
                 &Trust::Anyone,

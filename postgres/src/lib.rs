@@ -1,16 +1,16 @@
-//! Runs of OpenProse programs in PostgreSQL (postgres.md): many runs in the schema `openprose` of one database, written by
-//! many machines at once.
+//! Runs of OpenProse programs in PostgreSQL (postgres.md): one database keeps many runs in the schema `openprose`, and
+//! many machines may write at once.
 //!
 //! ```text
-//! Address ──► Server: one connection, asked and waited for ─┬─► PostgresStore: RunStore, one transaction a command
-//!                                                           └─► PostgresRun: Database, one snapshot, rows of one run
+//! Address ──► Server: one connection, asked and awaited ─┬─► PostgresStore: RunStore, one transaction per command
+//!                                                        └─► PostgresRun: Database, one snapshot, rows of one run
 //! ```
 //!
-//! Workflows are in `workflow/`: the same, over tables that may be another program's.
+//! Workflows are in `workflow/`: the same structure, but their tables may belong to another program.
 //!
-//! What is written is computed by [`prosescope_core::write`]; what rows mean is decided by
-//! [`prosescope_core::decode`]. Here are SQL, locks and connections alone. Statements carry their values and types with them
-//! and nothing is prepared, so that a pooler in transaction mode may stand between.
+//! [`prosescope_core::write`] computes the changes and [`prosescope_core::decode`] interprets rows; this crate contains
+//! only SQL, locks and connections. Statements are sent with their values and types and are never prepared, so a pooler
+//! in transaction mode works.
 
 mod address;
 mod agents;

@@ -1,7 +1,7 @@
-//! What comes from a server is counted, message by message, before the library holds it: a server may send without end.
+//! Counts the messages from a server before the library stores them, because a faulty server may send without end.
 //!
-//! The library keeps every parameter and every row of an answer, and a message's declared length is taken at its word. Here a
-//! stream ends with an error once an answer has more of a kind than any answer of a server needs.
+//! The library stores every parameter and every row of an answer, and trusts the declared length of a message. This
+//! stream ends with an error once an answer has more of a kind than any normal answer.
 
 use std::io;
 use std::pin::Pin;
@@ -13,63 +13,63 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, TlsStream};
 
-/// Bytes of one message: a piece of a value is smaller, an error is much smaller.
+/// Limit for one message, in bytes: a piece of a value is smaller, an error much smaller.
 const MESSAGE: usize = 64 << 20;
 
-/// Bytes that the rows of one answer take in memory, where all of them are held.
+/// Limit for the rows of one answer that is kept in memory, in bytes of memory.
 const ROWS: usize = 112 << 20;
 
-/// The same of parameters of the session: a transaction sets four, and each is kept.
+/// Limit for session parameters, in bytes of memory: a transaction sets four, and each is kept.
 const PARAMETERS: usize = 64 << 10;
 
-/// The same of notices and notifications, which are dropped.
+/// Limit for notices and notifications, which are dropped, in bytes of memory.
 const NOTICES: usize = 4 << 20;
 
-/// The same of all other messages.
+/// Limit for all other messages, in bytes of memory.
 const OTHERS: usize = 8 << 20;
 
-/// What a message takes in memory beside its bytes.
+/// Memory of a message in addition to its bytes.
 const EACH: usize = 160;
 
-/// What came since a question was asked.
+/// The amount received since a question was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     rows: AtomicUsize,
     parameters: AtomicUsize,
     notices: AtomicUsize,
     others: AtomicUsize,
-    /// All bytes ever that came.
+    /// Number of bytes ever received.
     heard: AtomicU64,
-    /// All bytes ever that the way to the server took.
+    /// Number of bytes ever sent.
     told: AtomicU64,
-    /// Why the stream was ended, once it was.
+    /// The reason why the stream was ended, if it was.
     ended: OnceLock<&'static str>,
 }
 
 impl Meter {
-    /// A question is asked, or a row of its answer was taken: what comes is counted anew.
+    /// Resets the counts for a new question, or after a row was taken from the answer.
     pub(crate) fn begin(&self) {
         for count in [&self.rows, &self.parameters, &self.notices, &self.others] {
             count.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Bytes that ever came.
+    /// Returns the number of bytes ever received.
     pub(crate) fn heard(&self) -> u64 {
         self.heard.load(Ordering::Relaxed)
     }
 
-    /// Bytes that ever came or went.
+    /// Returns the number of bytes ever received or sent.
     pub(crate) fn moved(&self) -> u64 {
         self.heard() + self.told.load(Ordering::Relaxed)
     }
 
-    /// Why the stream was ended, if it was, as what the server did.
+    /// Returns why the stream was ended, as a statement about the server, if it was.
     pub(crate) fn ended(&self) -> Option<&'static str> {
         self.ended.get().copied()
     }
 
-    /// A message begins.
+    /// Counts a new message.
     fn take(&self, kind: u8, len: usize) -> io::Result<()> {
         let (count, most, what) = match kind {
             b'D' => (&self.rows, ROWS, "it sends rows without end"),
@@ -92,16 +92,16 @@ impl Meter {
     }
 }
 
-/// Where a stream is in its messages.
+/// The position of a stream in its messages.
 #[derive(Debug, Clone, Copy)]
 enum At {
-    /// The one byte that answers whether TLS is spoken.
+    /// Before the byte that answers whether the server supports TLS.
     Tls,
-    /// What comes is encrypted: it is counted behind that.
+    /// Encrypted data, which is counted after decryption.
     Encrypted,
-    /// The head of a message: its kind and length, so many bytes of it.
+    /// In the head of a message (kind and length), of which so many bytes were received.
     Head([u8; 5], usize),
-    /// So many bytes of a message are to come.
+    /// In the body of a message, of which so many bytes are missing.
     Body(usize),
 }
 
@@ -113,7 +113,7 @@ pub(crate) struct Metered<S> {
 }
 
 impl<S> Metered<S> {
-    /// A stream of messages.
+    /// Returns a stream of plain messages.
     pub(crate) fn messages(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             stream,
@@ -122,7 +122,7 @@ impl<S> Metered<S> {
         }
     }
 
-    /// A stream that begins with the answer whether TLS is spoken.
+    /// Returns a stream that begins with the answer about TLS.
     pub(crate) fn asked_for_tls(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             at: At::Tls,
@@ -130,7 +130,7 @@ impl<S> Metered<S> {
         }
     }
 
-    /// A stream that is encrypted from its first byte on.
+    /// Returns a stream that is encrypted from its first byte on.
     pub(crate) fn encrypted(stream: S, meter: Arc<Meter>) -> Metered<S> {
         Metered {
             at: At::Encrypted,
@@ -230,7 +230,7 @@ mod tests {
         bytes
     }
 
-    /// Counts messages, in pieces of so many bytes, until they are too many.
+    /// Counts messages in pieces of `piece` bytes until a limit is exceeded.
     fn counted(bytes: &[u8], piece: usize, times: usize) -> Option<&'static str> {
         let meter = Arc::new(Meter::default());
         let mut stream = Metered::messages((), Arc::clone(&meter));

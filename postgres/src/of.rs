@@ -1,35 +1,35 @@
-//! Whose rows are read or written: those of a run, of all runs, or of agents that outlive runs.
+//! The owner of rows that are read or written: a run, all runs, or the keeper of agents that outlive runs.
 
 use std::borrow::Cow;
 
 use crate::server::{Bound, text, texts};
 
-/// What the names of a user's agents begin with in a database of runs (postgres.md, errata P4).
+/// The prefix of the names of a user's agents in a database of runs (postgres.md, errata P4).
 pub(crate) const USER: &str = "__user__";
 
-/// Whose rows.
+/// The owner of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Of {
-    /// Of one run.
+    /// One run.
     Run(String),
-    /// Of these runs; `None`: of all.
+    /// These runs; `None` means all runs.
     Runs(Option<Vec<String>>),
-    /// Of agents that outlive runs.
+    /// The keeper of agents that outlive runs.
     Agents(Keeper),
 }
 
-/// Whose agents that outlive runs are meant. In their rows `run_id` is NULL (errata P13).
+/// The keeper of agents that outlive runs. In their rows, `run_id` is NULL (errata P13).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keeper {
-    /// A project's: rows of its name, and those of no project, which are everybody's. An agent of its own hides everybody's of
-    /// the same name. Without a project, everybody's alone.
+    /// A project: rows with its name, and shared rows without a project. The project's own agent hides a shared agent
+    /// of the same name. `None` means shared agents only.
     Project(Option<String>),
-    /// The user's, beside those of projects: their names begin with `__user__`.
+    /// The user. The names of these agents begin with `__user__`.
     User,
 }
 
 impl Keeper {
-    /// The name in the tables of an agent.
+    /// Returns an agent's name in the tables.
     pub(crate) fn stored<'a>(&self, name: &'a str) -> Cow<'a, str> {
         match self {
             Keeper::Project(_) => Cow::Borrowed(name),
@@ -39,7 +39,7 @@ impl Keeper {
 }
 
 impl Of {
-    /// What `$1` of a question is.
+    /// Returns the value of `$1` in a question.
     pub(crate) fn key(&self) -> Bound<'_> {
         match self {
             Of::Run(run) => text(&**run),
@@ -49,7 +49,7 @@ impl Of {
         }
     }
 
-    /// The run, where there is one.
+    /// Returns the run, if there is one.
     pub(crate) fn run(&self) -> Option<&str> {
         match self {
             Of::Run(run) => Some(run),

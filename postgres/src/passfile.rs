@@ -1,9 +1,9 @@
-//! Passwords that libpq keeps in a file of the user's: `host:port:database:user:password` a line, `*` for any.
+//! Reads passwords from libpq's file of the user: a line is `host:port:database:user:password`, with `*` for any value.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns the password that the user's file has for a connection. As libpq does, a file that others may read is left out.
+/// Returns the password in the user's file for a connection. As in libpq, a file that other users may read is ignored.
 pub(crate) fn password(env: &dyn Fn(&str) -> Option<String>, of: [&str; 4]) -> Option<String> {
     let named = env("PGPASSFILE").filter(|path| !path.is_empty());
     let path = match named {
@@ -42,7 +42,7 @@ fn of_line(line: &str, of: [&str; 4]) -> Option<String> {
     fields.next().filter(|password| !password.is_empty())
 }
 
-/// The fields of a line; `\:` and `\\` are a colon and a backslash in one.
+/// Returns the fields of a line; `\:` and `\\` mean a colon and a backslash.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut chars = line.chars();

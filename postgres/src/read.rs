@@ -1,4 +1,4 @@
-//! The rows of one run, read in one snapshot (repeatable read, read only).
+//! Reads the rows of one run in one snapshot (repeatable read, read only).
 
 mod cells;
 mod condition;
@@ -23,7 +23,7 @@ use crate::shape::{COLUMNS, KEPT, Kind, Shape, shapes};
 use cells::{OfStatement, Raw, Slot};
 use condition::condition;
 
-/// Begins a transaction of a reader: see [`crate::store`] for what is set.
+/// Begins a reading transaction; [`crate::store`] explains the settings.
 const BEGIN: &str = concat!(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC'; SET LOCAL DateStyle = 'ISO, YMD';
@@ -32,38 +32,38 @@ const BEGIN: &str = concat!(
     "; SAVEPOINT read"
 );
 
-/// Bytes of a value that are fetched at once.
+/// Number of bytes of a value that are fetched at once.
 const PIECE: u64 = 16 << 20;
 
-/// A reader of the rows of one run, of all runs, or of agents that outlive runs.
+/// A reader for the rows of one run, of all runs, or of agents that outlive runs.
 pub struct PostgresRun {
     server: Server,
     of: Of,
-    /// Whether executions go by the ids of the store that they came from.
+    /// Whether executions are named by the ids of their original store.
     source_ids: bool,
     limits: Limits,
-    /// Whether a snapshot was begun, and not ended.
+    /// Whether a snapshot is open.
     snapshot: Flag<bool>,
-    /// Whether rows are being handed out: the connection answers one question after the other.
+    /// Whether a stream of rows is open; the connection answers one question at a time.
     busy: Flag<bool>,
-    /// The tables, once they were looked at.
+    /// The tables, once they were discovered.
     shapes: RefCell<Option<Arc<[Shape]>>>,
 }
 
 impl PostgresRun {
-    /// Connects, to read this run.
+    /// Connects, to read one run.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn connect(address: &Address, run: &str, limits: &Limits) -> Result<PostgresRun, Fault> {
         PostgresRun::of(address, Of::Run(run.to_owned()), limits)
     }
 
-    /// Names executions by the ids of the store that they came from, for a copy that goes back there; not where an execution that
-    /// was recorded here has such an id itself.
+    /// Names executions by the ids of their original store, for a copy that goes back there. Has no effect if an
+    /// execution recorded here has such an id itself.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// If the server does not answer.
     pub(crate) fn by_source_ids(mut self) -> Result<PostgresRun, DecodeError> {
         const THERE: &str = "SELECT EXISTS (SELECT FROM pg_attribute
             WHERE attrelid = to_regclass('openprose.execution') AND attname = 'x_source_id')";
@@ -82,7 +82,7 @@ impl PostgresRun {
         Ok(self)
     }
 
-    /// Connects, to read these rows.
+    /// Connects, to read the rows of an owner.
     ///
     /// # Errors
     /// As [`PostgresRun::connect`].
@@ -102,7 +102,7 @@ impl PostgresRun {
         fault::unread(self.server.address(), &lost.into())
     }
 
-    /// Answers a question inside of the snapshot, or of one of its own.
+    /// Answers a question inside the open snapshot, or inside a new one.
     fn inside<T>(&self, ask: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
         let own = !self.snapshot.get();
         if own {
@@ -117,13 +117,13 @@ impl PostgresRun {
         answer
     }
 
-    /// A statement that fails ends its transaction, unless it is taken back to where all was well.
+    /// Rolls back to the savepoint, because a failed statement would otherwise end the whole transaction.
     fn back(&self) -> Result<(), DecodeError> {
         let back = self.server.batch("ROLLBACK TO SAVEPOINT read");
         back.map_err(|lost| self.unread(lost))
     }
 
-    /// What `$1` of a question is.
+    /// Returns the value of `$1` in a question.
     fn key(&self) -> Bound<'_> {
         self.of.key()
     }
@@ -199,7 +199,7 @@ impl PostgresRun {
         ask(shape.ok_or_else(|| DecodeError::NotFound(format!("table {table}")))?)
     }
 
-    /// Whether the database has one run at most.
+    /// Returns whether the database has at most one run.
     fn is_alone(&self) -> Result<bool, DecodeError> {
         let sql = "SELECT count(*) FROM (SELECT FROM openprose.run LIMIT 2) AS first";
         let rows = self.inside(|| self.rows(sql, &[]))?;
@@ -207,7 +207,8 @@ impl PostgresRun {
         Ok(count.map_err(|error| self.unread(error))? < Some(2))
     }
 
-    /// The same for rows: those of a table that does not say whose they are would be taken for this run's.
+    /// Calls a function with the rows of a table; refuses a table without a column for the run, whose rows could belong
+    /// to other runs.
     fn with_rows<T>(
         &self,
         table: &str,
@@ -221,7 +222,7 @@ impl PostgresRun {
         })
     }
 
-    /// Rows up to `most` and one more.
+    /// Counts rows, up to `most` and one more.
     fn counted(&self, table: &Found, most: u64) -> Option<u64> {
         let most = i64::try_from(most).unwrap_or(i64::MAX - 1);
         let counted = self.with_rows(&table.info.name, |shape| {
@@ -263,7 +264,7 @@ impl Database for PostgresRun {
 
     fn end(&self) {
         if self.snapshot.replace(false) {
-            // Nothing was written; the server ends a transaction whose connection is lost.
+            // A lost connection is fine: nothing was written, and the server then ends the transaction.
             let _ = self.server.batch("ROLLBACK");
         }
     }
@@ -315,7 +316,7 @@ impl Database for PostgresRun {
     }
 
     fn about(&self, table: &Found) -> u64 {
-        // An index holds the rows of a run; more than so many are many.
+        // The index counts the rows of a run; a larger number is cut.
         self.counted(table, 1 << 20).unwrap_or(0)
     }
 
@@ -339,7 +340,7 @@ impl Database for PostgresRun {
                 Kind::Text | Kind::Bytes | Kind::Kept => expression,
             };
             let is_bytes = matches!(kind, Kind::Bytes | Kind::Kept);
-            // A character takes one byte at least: what lies before a byte is in as many characters.
+            // A character has at least one byte, so the first n bytes are within the first n characters.
             let part = match is_bytes {
                 true => format!("substring({value} FROM $3::integer FOR $4::integer)"),
                 false => format!(
@@ -423,7 +424,7 @@ impl Database for PostgresRun {
     }
 }
 
-/// A place in a value as SQL's functions take it: no value has more than 1 GB.
+/// Returns a position in a value for SQL's functions, cut at 1 GB, the maximum length of a value.
 fn at_most(n: u64) -> i64 {
     i64::from(i32::try_from(n).unwrap_or(i32::MAX))
 }

@@ -1,5 +1,5 @@
-//! A row is read back before it is committed: whatever a column's type or collation, or code of others, does with a value, a
-//! command says that something is written only when it is.
+//! Reads rows back before the commit. A column's type or collation, or foreign code, may alter a value, and a command
+//! must report success only if its data is stored exactly.
 
 use std::collections::HashSet;
 
@@ -12,21 +12,22 @@ use crate::apply::{self, Check, Step, any};
 use crate::of::Of;
 use crate::server::{Bound, int, owned, owned_bytes, text};
 
-/// Longer texts are compared by their hash, so that they travel once.
+/// Texts longer than this are compared by their hash, so that they are sent only once.
 const LONG: usize = 4096;
 
-/// Constraints that wait for the commit are checked before rows are read back. Without such constraints it does nothing.
+/// Returns the statement that checks deferred constraints before rows are read back; without such constraints it has no
+/// effect.
 pub(crate) fn at_once<'a>() -> Step<'a> {
     any("SET CONSTRAINTS ALL IMMEDIATE", Vec::new())
 }
 
-/// Statements that compare rows with the changes that were written last of them.
+/// Returns the statements that compare each row with its last change.
 pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
     let run = of.run().unwrap_or_default();
     let mut seen = HashSet::new();
     let mut last: Vec<&Change> = changes.iter().rev().collect();
     last.retain(|change| match change.stored(run) {
-        // A decision names its gate by more than the gate's row does.
+        // A decision identifies its gate by more columns than the gate's own change.
         Some(row) => seen.insert((
             row.table,
             format!("{:?}", row.key.iter().take(2).collect::<Vec<_>>()),
@@ -39,7 +40,7 @@ pub(crate) fn of_all<'a>(of: &'a Of, changes: &'a [Change]) -> Vec<Step<'a>> {
         .collect()
 }
 
-/// A row that is compared: which one it is, and what its columns are to hold.
+/// A compared row: its key, and the expected values of its columns.
 struct Compared<'a> {
     table: &'static str,
     only: Vec<String>,
@@ -57,7 +58,7 @@ impl<'a> Compared<'a> {
         }
     }
 
-    /// Binds a value; returns its place.
+    /// Binds a value; returns its placeholder.
     fn place(&mut self, bound: Bound<'a>) -> String {
         self.bound.push(bound);
         format!("${}", self.bound.len())
@@ -68,7 +69,7 @@ impl<'a> Compared<'a> {
         self.only.push(format!("{column} = {place}"));
     }
 
-    /// A column holds what is asked of it, whatever its type: as text, letter by letter.
+    /// Expects a text in a column of any type, compared character by character.
     fn text(&mut self, column: &'static str, value: Option<&str>) {
         let is = match value {
             Some(long) if long.len() > LONG => {
@@ -108,7 +109,7 @@ impl<'a> Compared<'a> {
         ));
     }
 
-    /// A column holds these keys of an object, beside others.
+    /// Expects these keys in an object, which may have more.
     fn holds(&mut self, column: &'static str, object: &serde_json::Map<String, Value>) {
         if object.is_empty() {
             return;
@@ -147,7 +148,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// Columns that hold a time, of the documents' tables whose times are no texts.
+/// Columns of OpenProse's tables that have a time type.
 const TIMES: [&str; 6] = [
     "completed_at",
     "created_at",
@@ -157,7 +158,7 @@ const TIMES: [&str; 6] = [
     "updated_at",
 ];
 
-/// The statement that compares the row of a change; `None` of a file.
+/// Returns the statement that compares the row of a change; `None` for a file.
 pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     let run = of.run().unwrap_or_default();
     let stored = change.stored(run)?;
@@ -181,7 +182,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     for (column, value) in stored.key.iter().chain(&stored.columns) {
         let word = value.as_str();
         match (stored.table, *column) {
-            // They say which row it is already.
+            // These columns are already part of the key.
             ("run", "id")
             | ("agents", "name")
             | ("agent_segments", "agent_name")
@@ -200,9 +201,9 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
                     .push(format!("COALESCE(execution_id, -1) = {place}"));
                 row.int(column, value.as_i64());
             }
-            // Registered by an earlier command, it stays as it is.
+            // An agent registered by an earlier command stays unchanged.
             ("agents", _) if matches!(change, Change::Agent(_)) => {}
-            // An unknown time leaves the one that is there.
+            // An unknown time leaves the stored time unchanged.
             ("run", "updated_at") if word.is_none() => {}
             ("run", "status") => {
                 let (word, odd) = apply::status(word.unwrap_or_default());
@@ -245,7 +246,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     match change {
         Change::UpdateExecution(update) => row.holds("metadata", &update.metadata),
         Change::ResolveGate(decision) => row.holds("metadata", &decision.metadata),
-        // A default would decide a gate that is new.
+        // Also checks the decision's columns, since a default could decide a new gate.
         Change::Gate(_) => {
             for column in ["resolved_at", "resolved_by", "resolution_comment"] {
                 row.nothing(column);
@@ -260,7 +261,7 @@ pub(crate) fn row<'a>(of: &'a Of, change: &'a Change) -> Option<Step<'a>> {
     Some(row.step())
 }
 
-/// The statement that compares a piece of an attachment.
+/// Returns the statement that compares a piece of an attachment.
 pub(crate) fn piece<'a>(run: &'a str, path: &'a str, n: i64, bytes: &[u8]) -> Step<'a> {
     let mut row = Compared::of("x_attachments");
     row.key("run_id", text(run));

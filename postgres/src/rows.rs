@@ -1,4 +1,4 @@
-//! Rows of the document's tables as the core's plain data, for writers.
+//! Converts rows of OpenProse's tables into the core's plain data, for writers.
 
 use prosescope_core::decode::rows::meta_of;
 use prosescope_core::model::{AuditEvent, AuditKind, Execution, Gate, GateStatus, Status};
@@ -6,11 +6,11 @@ use prosescope_core::time::Stamp;
 use tokio_postgres::types::FromSql;
 use tokio_postgres::{Error, Row};
 
-/// The columns that [`execution`] reads.
+/// The columns for [`execution`].
 pub(crate) const EXECUTION: &str = "id::bigint, statement_index::bigint, statement_text, status, parent_id::bigint, \
      started_at::text, completed_at::text, error_message, metadata::text";
 
-/// A row of `execution`.
+/// Reads a row of `execution`.
 pub(crate) fn execution(row: &Row) -> Result<Execution, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     Ok(Execution {
@@ -26,11 +26,11 @@ pub(crate) fn execution(row: &Row) -> Result<Execution, Error> {
     })
 }
 
-/// The columns that [`gate`] reads.
+/// The columns for [`gate`].
 pub(crate) const GATE: &str = "id, run_id, execution_id::bigint, prompt, allow, timeout, timeout_at::text, on_reject, \
      status, created_at::text, resolved_at::text, resolved_by, resolution_comment, metadata::text";
 
-/// A row of `gates`.
+/// Reads a row of `gates`.
 pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     Ok(Gate {
@@ -52,7 +52,7 @@ pub(crate) fn gate(row: &Row) -> Result<Gate, Error> {
     })
 }
 
-/// The columns that [`event`] reads.
+/// The columns for [`event`].
 pub(crate) const EVENT: &str =
     "id, gate_id, run_id, event_type, principal, comment, timestamp::text, metadata";
 const EVENT_NAMES: [&str; 8] = [
@@ -66,7 +66,7 @@ const EVENT_NAMES: [&str; 8] = [
     "metadata",
 ];
 
-/// A row of `gate_audit_log`, whole: a decision compares it with its seal.
+/// Reads a complete row of `gate_audit_log`; a decision compares it with its seal.
 pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
     let text = |at| row.try_get::<_, Option<&str>>(at);
     let mut columns = serde_json::Map::new();
@@ -87,17 +87,17 @@ pub(crate) fn event(row: &Row) -> Result<AuditEvent, Error> {
     })
 }
 
-/// A time; a session's zone is UTC here.
+/// Reads a time; the session's zone is UTC.
 pub(crate) fn stamp(row: &Row, at: usize) -> Result<Option<Stamp>, Error> {
     Ok(get::<Option<&str>>(row, at)?.map(|text| Stamp::parse(without_zone(text))))
 }
 
-/// `2026-01-15 14:30:52+00` as the documents write it, without the zone.
+/// Returns `2026-01-15 14:30:52+00` without its zone, which is OpenProse's format.
 pub(crate) fn without_zone(text: &str) -> &str {
     text.strip_suffix("+00").unwrap_or(text)
 }
 
-/// A cell.
+/// Reads a cell.
 pub(crate) fn get<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Error> {
     row.try_get(at)
 }

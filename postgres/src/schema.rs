@@ -1,4 +1,4 @@
-//! The schema `openprose`, and a new run in it.
+//! Creates and completes the schema `openprose`, and registers a new run in it.
 
 use futures_util::future::join3;
 use prosescope_core::schema::{POSTGRES_SQL, POSTGRES_VERSION};
@@ -14,13 +14,13 @@ use crate::server::{Bound, Lost, Server, text};
 use crate::settle::settled;
 use crate::store::{BEGIN, LOCK_WAIT};
 
-/// The oldest server whose indexes take NULLs as equal.
+/// The oldest server version whose unique indexes can treat NULLs as equal.
 pub(crate) const OLDEST: i64 = 150_000;
 
-/// Makes the schema where it is missing, and completes an older one.
+/// Creates the schema if it is missing, and completes an older one.
 ///
 /// # Errors
-/// A refusal where others put code on the tables; the fault of the server.
+/// A refusal if there is foreign code on the tables; the server's fault.
 pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
     match look(server, "SELECT", &[])?.0 {
         true => Ok(()),
@@ -28,7 +28,8 @@ pub(crate) fn complete(server: &Server) -> Result<(), WriteError> {
     }
 }
 
-/// The same for a run's own row: a database without it stays as it is. Returns whether it is there.
+/// Completes the schema for an existing run; a database without that run stays unchanged. Returns whether the run
+/// exists.
 pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteError> {
     const THERE: &str = "SELECT 1 FROM openprose.run WHERE id = $1";
     let (is_complete, there) = look(server, THERE, &[text(run)])?;
@@ -41,8 +42,8 @@ pub(crate) fn complete_for(server: &Server, run: &str) -> Result<bool, WriteErro
     Ok(true)
 }
 
-/// Whether the schema is complete, and the rows that answer a question about it; `None` where the table is missing. All is
-/// asked at once.
+/// Returns whether the schema is complete, and the rows of a question about it; `None` if the table is missing. Sends
+/// all questions at once.
 fn look(
     server: &Server,
     question: &str,
@@ -51,7 +52,7 @@ fn look(
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint";
     const SCHEMA: &str = "SELECT max(version)::bigint FROM openprose.x_schema";
     let wrong = |error: Error| fault::unwritten(server.address(), &server.lost(error));
-    // Each is a transaction of its own: the one that fails takes no other with it.
+    // Each question is its own transaction, so that a failure does not affect the others.
     let all = join3(
         server.alone(SERVER, &[]),
         server.alone(SCHEMA, &[]),
@@ -89,24 +90,24 @@ fn make(server: &Server) -> Result<(), WriteError> {
         return Err(foreign::refused(address, &format!("{what} on {table}")));
     }
     server.script(POSTGRES_SQL).map_err(|lost| {
-        // Of the command nothing is recorded, whether the tables were made or not.
+        // The command was not recorded, even if the tables were created.
         let lost = match lost {
             Lost::AtCommit(lost) => *lost,
             lost => lost,
         };
         let fault = fault::unwritten(address, &lost);
-        // The statement's own transaction is still open, and failed.
+        // The transaction of the failed statement is still open.
         let _ = server.batch("ROLLBACK");
         fault
     })?;
     Ok(())
 }
 
-/// Registers a run, in a schema that is made where it is missing. `now` is a time in UTC, as the documents write it.
+/// Registers a run, and creates the schema if it is missing. `now` is a UTC time in OpenProse's format.
 ///
 /// # Errors
-/// A refusal when there is a run of this id; a [`Fault`] when the server does not answer or refuses. Then nothing is
-/// recorded.
+/// A refusal if a run with this id exists; a [`Fault`] if the server does not answer or refuses. Nothing is recorded in
+/// either case.
 pub fn init_postgres(
     address: &Address,
     run_id: &str,
@@ -141,7 +142,7 @@ pub fn init_postgres(
                 };
                 match found {
                     Some(Some(rows)) if same(&rows) => return Ok(()),
-                    // None, or somebody else's.
+                    // The row does not exist, or belongs to another writer.
                     Some(_) => *lost,
                     None => return Err(fault::undecided(address, &lost).into()),
                 }
@@ -155,7 +156,7 @@ pub fn init_postgres(
     }
 }
 
-/// Whether a new run is there whose COMMIT was not answered, once that is over; `None` where the server does not say it.
+/// Finds out whether a new run exists whose COMMIT was not answered; `None` if the server cannot tell.
 pub(crate) fn is_there(address: &Address, run: &str) -> Option<bool> {
     settled(address, |server| {
         let found = if_there(server, run, "SELECT", &[])?;
@@ -163,7 +164,7 @@ pub(crate) fn is_there(address: &Address, run: &str) -> Option<bool> {
     })
 }
 
-/// What a question says of a run that may be in the making; `None` where there is none, nor will be.
+/// Asks about a run that may be in creation; returns `None` if it neither exists nor can still appear.
 fn if_there(
     server: &Server,
     run: &str,
@@ -182,17 +183,17 @@ fn if_there(
     Ok(found)
 }
 
-/// What became of a new run's row.
+/// The result of inserting a new run's row.
 enum Inserted {
     /// The run is recorded.
     Run,
-    /// There is a run of its id.
+    /// A run with this id exists already.
     Exists,
     /// The server did not answer, or refused.
     Not(Lost),
 }
 
-/// Whether a run's row is the one that was to be written.
+/// Returns whether a run's row equals the one to be written.
 const SAME: &str = "SELECT program_path = $2 AND program_source = $3 AND started_at = $4::timestamp AT TIME ZONE 'UTC'
      FROM openprose.run WHERE id = $1";
 
@@ -203,7 +204,7 @@ fn inserted(address: &Address, row: &[Bound<'_>]) -> Result<Inserted, WriteError
          ON CONFLICT (id) DO NOTHING RETURNING true";
     let server = Server::connect(address)?;
     complete(&server)?;
-    // Read back before the commit.
+    // Reads the row back before the commit.
     const READS: &str = "SELECT 1 / (count(*) = 1)::int FROM openprose.run WHERE id = $1
            AND program_path::text COLLATE \"C\" = $2 AND program_source::text COLLATE \"C\" = $3
            AND started_at::timestamptz = $4::timestamp AT TIME ZONE 'UTC'

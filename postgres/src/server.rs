@@ -1,4 +1,4 @@
-//! A connection to a server, asked one question after the other.
+//! A connection to a server that answers one question at a time.
 
 use std::future::Future;
 use std::pin::pin;
@@ -20,40 +20,41 @@ use crate::meter::Meter;
 use crate::store::{AT_ONCE, LOCK_WAIT};
 use crate::{fault, tls};
 
-/// How long an answer may take that comes at a pace.
+/// Time limit for an answer that arrives at a normal pace.
 pub(crate) const ANSWER: Duration = Duration::from_secs(60);
 
-/// How long a server may be silent before it has answered: longer than a writer waits for a lock at once. An answer that comes
-/// slower than [`PACE`] may take no longer from its first byte to its last: who sends a byte now and then is as good as silent.
+/// How long a server may be silent before its answer begins: longer than a writer's first wait for a lock. A slow answer,
+/// below [`PACE`], may also take at most this time in total: a server that sends single bytes is as useless as a silent one.
 const SILENCE: Duration = Duration::from_secs(12);
 
-/// The same of a connection on which the question before was not answered: a server that stopped it, as it was asked to, answers.
+/// The same limit after an unanswered question: a server that stopped that question, as requested, answers quickly.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// The same where another's lock is waited for at the server: for as long as its `lock_timeout` is. That a server does nothing
-/// else in that time cannot be seen from here.
+/// The same limit if the statement may wait for a lock at the server, for as long as `lock_timeout`. Other delays of
+/// the server cannot be distinguished from this wait.
 const LONG: Duration = Duration::from_secs(LOCK_WAIT.as_secs() + DOUBT.as_secs());
 
-/// Bytes a second, of the question or of its answer, that show that a long one goes on: half of what a slow mobile phone has.
+/// Bytes per second, sent or received, from which a long transfer counts as progressing: half of a slow mobile
+/// connection.
 const PACE: u64 = 10_000;
 
-/// How long a server may be silent at what may take long, before it is asked over another connection: whether it is there, or
-/// what became of a COMMIT.
+/// How long a server may be silent during a slow statement, before another connection checks whether the server is
+/// alive, or whether a COMMIT was done.
 pub(crate) const DOUBT: Duration = Duration::from_secs(4);
 
-/// How long it may be silent then.
+/// Time limit for that check.
 pub(crate) const LOOK: Duration = Duration::from_secs(3);
 
-// A server that says nothing is left within 15 s: it may be silent at two COMMITs of a command that is begun anew once, and then
-// when it connects as well as when it is asked what became of them.
+// A server that never answers is given up within 15 s. The sum covers two COMMITs of a command that is retried once,
+// each followed by connecting and a check.
 const MOST: Duration = Duration::from_secs(15);
 const _: () = assert!(SILENCE.as_secs() + CANCEL.as_secs() + AGAIN.as_secs() <= MOST.as_secs());
-// A writer waits for a lock at once, and is then told by the server.
+// A writer's first wait for a lock must end before the silence limit, so that the server reports it.
 const _: () = assert!(AT_ONCE.as_secs() < SILENCE.as_secs());
 const _: () =
     assert!(2 * DOUBT.as_secs() + 2 * LOOK.as_secs() + CANCEL.as_secs() <= MOST.as_secs());
 
-/// Begins a transaction that reads.
+/// Begins a reading transaction.
 pub(crate) const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; ",
     all_rows!(
@@ -62,19 +63,19 @@ pub(crate) const READ: &str = concat!(
     )
 );
 
-/// How long asking a server to stop may take.
+/// Time limit for asking a server to stop.
 const CANCEL: Duration = Duration::from_secs(1);
 
-/// A value that is bound to a statement, with its type, so that nothing has to be prepared: a pooler may give each
-/// transaction another session.
+/// A bound value with its type. Statements therefore need no preparation, since a pooler may run each transaction in
+/// another session.
 pub(crate) struct Bound<'a> {
     value: Box<dyn ToSql + Sync + 'a>,
     of: Type,
-    /// Bytes that it takes in a message.
+    /// Its size in a message, in bytes.
     pub(crate) len: usize,
 }
 
-/// A text, or NULL.
+/// Binds a text, or NULL.
 pub(crate) fn text<'a>(value: impl Into<Option<&'a str>>) -> Bound<'a> {
     let value = value.into();
     Bound {
@@ -84,7 +85,7 @@ pub(crate) fn text<'a>(value: impl Into<Option<&'a str>>) -> Bound<'a> {
     }
 }
 
-/// A text of its own, or NULL.
+/// Binds an owned text, or NULL.
 pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
     let value = value.into();
     let len = value.as_ref().map_or(0, String::len);
@@ -95,7 +96,7 @@ pub(crate) fn owned<'a>(value: impl Into<Option<String>>) -> Bound<'a> {
     }
 }
 
-/// A whole number, or NULL.
+/// Binds a whole number, or NULL.
 pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
     Bound {
         value: Box::new(value.into()),
@@ -104,7 +105,7 @@ pub(crate) fn int<'a>(value: impl Into<Option<i64>>) -> Bound<'a> {
     }
 }
 
-/// A truth.
+/// Binds a truth value.
 pub(crate) fn bool_of<'a>(value: bool) -> Bound<'a> {
     Bound {
         value: Box::new(value),
@@ -113,7 +114,7 @@ pub(crate) fn bool_of<'a>(value: bool) -> Bound<'a> {
     }
 }
 
-/// A column of texts.
+/// Binds a column of texts.
 pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bound<'a> {
     let values: Vec<Option<&str>> = values.into_iter().collect();
     Bound {
@@ -123,7 +124,7 @@ pub(crate) fn texts<'a>(values: impl IntoIterator<Item = Option<&'a str>>) -> Bo
     }
 }
 
-/// A column of whole numbers.
+/// Binds a column of whole numbers.
 pub(crate) fn ints<'a>(values: impl IntoIterator<Item = Option<i64>>) -> Bound<'a> {
     let values: Vec<Option<i64>> = values.into_iter().collect();
     Bound {
@@ -133,7 +134,7 @@ pub(crate) fn ints<'a>(values: impl IntoIterator<Item = Option<i64>>) -> Bound<'
     }
 }
 
-/// Bytes.
+/// Binds bytes.
 pub(crate) fn bytes(value: &[u8]) -> Bound<'_> {
     Bound {
         value: Box::new(value),
@@ -142,7 +143,7 @@ pub(crate) fn bytes(value: &[u8]) -> Bound<'_> {
     }
 }
 
-/// Bytes of its own.
+/// Binds owned bytes.
 pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
     let len = value.len();
     Bound {
@@ -152,25 +153,26 @@ pub(crate) fn owned_bytes<'a>(value: Vec<u8>) -> Bound<'a> {
     }
 }
 
-/// A connection. The core asks and waits, so its tasks run while somebody waits for an answer, on the caller's thread.
+/// A connection. The core is synchronous, so the connection's tasks run on the caller's thread while it waits for an
+/// answer.
 pub(crate) struct Connection {
-    /// There until the drop.
+    /// Present until the drop.
     runtime: Option<Runtime>,
     client: Client,
-    /// An answer did not come: nobody knows what the session does.
+    /// Whether an answer did not arrive, so that the state of the session is unknown.
     silent: AtomicBool,
-    /// The last answer did not come, and the server was asked to stop.
+    /// Whether the last answer did not arrive and the server was asked to stop.
     doubted: AtomicBool,
-    /// Nor did the one after it: nothing is waited for any more.
+    /// Whether the answer after that did not arrive either, so that no more waiting is worthwhile.
     gone: AtomicBool,
-    /// What came.
+    /// Counts the received bytes.
     meter: Arc<Meter>,
-    /// Where the server is.
+    /// The server's address.
     peer: Peer,
 }
 
 impl Connection {
-    /// Whether the connection is known to be gone, or is not to be asked again.
+    /// Returns whether the connection is lost, or must not be used again.
     pub(crate) fn is_closed(&self) -> bool {
         self.client.is_closed() || self.silent.load(Ordering::Relaxed)
     }
@@ -178,7 +180,7 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // The runtime's own drop waits, and panics where that is not allowed: on a thread of a server's runtime.
+        // The runtime's own drop blocks, and panics on a thread of a server's runtime.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -192,10 +194,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Takes a connection that waits for its next use, else connects.
+    /// Takes an idle connection, or else connects.
     ///
     /// # Errors
-    /// When nobody answers, or the server refuses.
+    /// If no server answers, or the server refuses.
     pub(crate) fn connect(address: &Address) -> Result<Server, Fault> {
         let connection = match address.idle() {
             Some(connection) => connection,
@@ -207,7 +209,7 @@ impl Server {
         })
     }
 
-    /// Lets the next one use the connection, which has no transaction open and is not asked again.
+    /// Returns the connection for the next use; it must have no open transaction.
     pub(crate) fn release(&self) {
         self.address.keep(Arc::clone(&self.connection));
     }
@@ -220,12 +222,13 @@ impl Server {
         &self.connection.client
     }
 
-    /// Whether the connection is known to be gone, or is not to be asked again.
+    /// Returns whether the connection is lost, or must not be used again.
     pub(crate) fn is_closed(&self) -> bool {
         self.connection.is_closed()
     }
 
-    /// Waits for an answer; `None` when it does not come: then the connection is not used again, and the server is asked to stop.
+    /// Waits for an answer. If it does not arrive, returns `None`, asks the server to stop, and does not use the
+    /// connection again.
     pub(crate) fn wait<T>(&self, question: impl Future<Output = T>) -> Option<T> {
         let answer = self.wait_within(SILENCE, SILENCE, || false, question);
         answer.or_else(|| {
@@ -234,8 +237,8 @@ impl Server {
         })
     }
 
-    /// The same for what takes long at the server, where `lock` is how long it may wait for another's lock: it may be silent a
-    /// little longer than that, as long as it answers another connection.
+    /// Waits for a slow statement that may wait up to `lock` for a lock. The server may be silent a little longer than
+    /// that, as long as it answers another connection.
     pub(crate) fn wait_long<T>(
         &self,
         lock: Duration,
@@ -249,8 +252,8 @@ impl Server {
         })
     }
 
-    /// The same for a COMMIT. A server that is silent is not asked to stop: a COMMIT that waits for a replica would then be done
-    /// without it. What became of it is asked over another connection ([`crate::settle`]).
+    /// Waits for a COMMIT. A silent server is not asked to stop, because that would end its wait for a replica and
+    /// complete the COMMIT without the replica. Another connection finds out the result ([`crate::settle`]).
     pub(crate) fn wait_commit<T>(&self, question: impl Future<Output = T>) -> Option<T> {
         let answer = self.wait_within(DOUBT, DOUBT, || false, question);
         if answer.is_none() {
@@ -259,7 +262,7 @@ impl Server {
         answer
     }
 
-    /// Whether the server answers another connection.
+    /// Returns whether the server answers another connection.
     fn is_there(&self) -> bool {
         let soon = self.address.clone().within(LOOK.min(self.address.answer));
         let asked = connected(&soon).map(|connection| Server {
@@ -269,7 +272,8 @@ impl Server {
         asked.is_ok_and(|server| server.batch("").is_ok())
     }
 
-    /// Waits for an answer: until the server has been silent for so long and is not there, or slow for so long.
+    /// Waits for an answer until the server has been silent for too long and does not answer another connection, or has
+    /// been slow for too long.
     fn wait_within<T>(
         &self,
         silence: Duration,
@@ -292,7 +296,7 @@ impl Server {
         };
         meter.begin();
         let mut question = pin!(question);
-        // Since when it has been slow.
+        // The time since when the answer has been slow.
         let (begun, mut since) = (Instant::now(), Instant::now());
         loop {
             let (heard, moved) = (meter.heard(), meter.moved());
@@ -316,7 +320,7 @@ impl Server {
         }
     }
 
-    /// Does not wait any more for what was asked. A statement that is not waited for would keep its locks.
+    /// Stops waiting, and asks the server to stop, because an abandoned statement would keep its locks.
     pub(crate) fn give_up(&self) {
         let Connection {
             silent,
@@ -331,24 +335,24 @@ impl Server {
         }
     }
 
-    /// The setting of a transaction that has it wait so long for a lock, and shorter than an answer may take.
+    /// Returns the setting for a transaction's lock timeout, at most `most` and shorter than the limit for an answer.
     pub(crate) fn lock_timeout(&self, most: Duration) -> String {
         let most = most.min(self.address.answer / 2).as_millis();
         format!("SET LOCAL lock_timeout = '{most}ms'")
     }
 
-    /// Whether rows come at a pace of which so many bytes moved in this time; `None` as long as that cannot be told.
+    /// Returns whether rows arrive at a normal pace; `None` while the time is too short to tell.
     pub(crate) fn is_at_pace(&self, moved: u64, waited: Duration) -> Option<bool> {
         let window = SILENCE.min(self.address.answer);
         (waited >= window).then(|| is_at_pace(moved, waited))
     }
 
-    /// What came from the server.
+    /// Returns the counter of received bytes.
     pub(crate) fn meter(&self) -> &Meter {
         &self.connection.meter
     }
 
-    /// Why there is no answer, where the library says this.
+    /// Returns the reason for a missing answer, from the library's error.
     pub(crate) fn lost(&self, error: Error) -> Lost {
         match self.connection.meter.ended() {
             Some(what) => Lost::Flood(what),
@@ -356,7 +360,7 @@ impl Server {
         }
     }
 
-    /// Waits so long for an answer.
+    /// Waits for an answer for a limited time.
     pub(crate) fn wait_for<T>(
         &self,
         long: Duration,
@@ -367,10 +371,10 @@ impl Server {
         runtime.block_on(limited).ok()
     }
 
-    /// Asks the server to stop what it does for this connection.
+    /// Asks the server to stop the current statement of this connection.
     pub(crate) fn cancel(&self) {
         if let Ok(tls) = tls::connector(&self.address.trust) {
-            // A server that cannot be reached goes on until it sees that nobody listens.
+            // An unreachable server continues until it notices that the client is gone.
             let Connection { client, peer, .. } = &*self.connection;
             let _ = self.wait_for(
                 CANCEL,
@@ -379,14 +383,14 @@ impl Server {
         }
     }
 
-    /// Asks a question, to be waited for together with others: all are sent before the first is answered.
+    /// Sends a question whose answer is awaited together with others.
     pub(crate) async fn question(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let rows = self.client().query_typed_raw(sql, typed(bound)).await?;
         TryStreamExt::try_collect(rows).await
     }
 
-    /// The same outside of a transaction. The search path of a role may name a schema whose functions and operators are called
-    /// as those of PostgreSQL are: none of them is run.
+    /// Sends a question outside a transaction. A role's search path may name a schema with functions and operators
+    /// named like PostgreSQL's; the statement excludes them.
     pub(crate) async fn alone(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Error> {
         let client = self.client();
         let (begun, rows, ended) = join3(
@@ -401,28 +405,28 @@ impl Server {
         Ok(rows)
     }
 
-    /// The rows that answer a question.
+    /// Returns the rows of an answer.
     pub(crate) fn rows(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait(self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// The rows that answer a question outside of a transaction.
+    /// Returns the rows of an answer, outside a transaction.
     pub(crate) fn ask(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait(self.alone(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// Runs statements without values, as one message.
+    /// Executes statements without values, as one message.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait(self.client().batch_execute(sql));
         done.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 
-    /// Runs statements that end with a COMMIT: making a schema may take long.
+    /// Executes statements that end with a COMMIT; creating a schema may be slow.
     ///
     /// # Errors
-    /// [`Lost::AtCommit`] where nobody knows whether they are done.
+    /// [`Lost::AtCommit`] if it is unknown whether they were committed.
     pub(crate) fn script(&self, sql: &str) -> Result<(), Lost> {
         let done = self.wait_long(LOCK_WAIT, self.client().batch_execute(sql));
         let done = done.ok_or(Lost::Silent);
@@ -430,10 +434,10 @@ impl Server {
             .map_err(Lost::at_commit)
     }
 
-    /// Ends a transaction.
+    /// Commits a transaction.
     ///
     /// # Errors
-    /// [`Lost::AtCommit`] where nobody knows whether it is recorded.
+    /// [`Lost::AtCommit`] if it is unknown whether it was committed.
     pub(crate) fn commit(&self) -> Result<(), Lost> {
         let done = self.wait_commit(self.client().batch_execute("COMMIT"));
         let done = done.ok_or(Lost::Silent);
@@ -441,14 +445,14 @@ impl Server {
             .map_err(Lost::at_commit)
     }
 
-    /// As [`Server::rows`], for what takes long.
+    /// Does the same as [`Server::rows`] for a slow statement.
     pub(crate) fn rows_long(&self, sql: &str, bound: &[Bound<'_>]) -> Result<Vec<Row>, Lost> {
         let rows = self.wait_long(LOCK_WAIT, self.question(sql, bound));
         rows.ok_or(Lost::Silent)?.map_err(|error| self.lost(error))
     }
 }
 
-/// Whether so many bytes in this time are those of an answer that comes.
+/// Returns whether so many bytes in this time count as progress.
 fn is_at_pace(moved: u64, time: Duration) -> bool {
     moved > 0 && u128::from(moved) * 1000 >= u128::from(PACE) * time.as_millis()
 }
@@ -457,7 +461,7 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|cause| fault::unconnected(address, &cause.to_string()))?;
     let tls = tls::connector(&address.trust)?;
-    // The library's own limit is for each address that a name has.
+    // The library applies its limit separately to each address of a name.
     let limit = address
         .config
         .get_connect_timeout()
@@ -477,13 +481,13 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     let (client, connection, peer) = match runtime.block_on(connecting) {
         Ok(connected) => connected,
         Err(fault) => {
-            // The name of a host may still be looked up: nobody waits for that.
+            // Does not wait for a name lookup that may still run.
             runtime.shutdown_background();
             return Err(fault);
         }
     };
     runtime.spawn(async move {
-        // Whoever waits for an answer is told the same.
+        // The caller that waits for an answer gets the same error.
         let _ = connection.await;
     });
     Ok(Connection {
@@ -497,21 +501,21 @@ fn connected(address: &Address) -> Result<Connection, Fault> {
     })
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Lost {
-    /// The server, or the way to it, said why.
+    /// The server or the network reported an error.
     Error(Error),
-    /// Nothing came.
+    /// No answer arrived.
     Silent,
-    /// The server did this, and was not listened to any more.
+    /// The server sent too much of this kind, so the connection was ended.
     Flood(&'static str),
-    /// The same of a COMMIT that may have been done.
+    /// The same for a COMMIT, which may have been done.
     AtCommit(Box<Lost>),
 }
 
 impl Lost {
-    /// The same, where it was a COMMIT that has no answer.
+    /// Marks the reason as that of an unanswered COMMIT.
     pub(crate) fn at_commit(self) -> Lost {
         match fault::leaves_open(&self) {
             true => Lost::AtCommit(Box::new(self)),
@@ -526,7 +530,7 @@ impl From<Error> for Lost {
     }
 }
 
-/// The values as the library takes them.
+/// Returns the values in the library's form.
 pub(crate) fn typed<'a>(
     bound: &'a [Bound<'a>],
 ) -> impl ExactSizeIterator<Item = (&'a (dyn ToSql + Sync), Type)> + 'a {

@@ -1,8 +1,9 @@
-//! What became of a transaction whose COMMIT was not answered: asked over new connections until one says it.
+//! Finds out whether a transaction with an unanswered COMMIT was recorded: asks over new connections until the server
+//! can tell.
 //!
-//! A COMMIT can be slow: a busy disk, a replica. Then the transaction still holds its locks, the server says so to whoever asks
-//! for one, and it is waited for as long as for any other writer. A server that is away answers at once that nobody listens, and
-//! may come back. Only a server that takes a question and says nothing is left soon.
+//! A COMMIT can be slow because of a busy disk or a replica. The transaction then still holds its locks, the server
+//! reports that to other lockers, and we wait as for any other writer. If the server is down, connecting fails at once,
+//! and it may come back. Only a server that accepts a question and never answers is given up soon.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,15 +12,15 @@ use crate::address::Address;
 use crate::fault;
 use crate::server::{LOOK, Lost, Server};
 
-/// How long a server that is away is looked for.
+/// How long to wait for an unreachable server.
 const AWAY: Duration = Duration::from_secs(20);
 
-/// How long a transaction that goes on is waited for.
+/// How long to wait for a transaction that is still open.
 const GOES_ON: Duration = Duration::from_secs(25);
 
-/// Looks what became of a transaction. `look` returns `None`, or the error of a lock, as long as it goes on.
+/// Calls `look` until the result is known; `look` returns `None` or a lock error while the transaction is open.
 ///
-/// Returns `None` where the server does not say it.
+/// Returns `None` if the server cannot tell.
 pub(crate) fn settled<T>(
     address: &Address,
     mut look: impl FnMut(&Server) -> Result<Option<T>, Lost>,
@@ -36,7 +37,7 @@ pub(crate) fn settled<T>(
             Ok((Ok(None), _)) => GOES_ON,
             Ok((Err(lost), _)) if fault::is_locked(&lost) => GOES_ON,
             Ok((Err(Lost::Silent | Lost::Flood(_)), _)) => return None,
-            // Connecting took all of its time.
+            // Connecting used up the time limit.
             Err(_) if asked.elapsed() >= soon.answer => return None,
             Ok((Err(_), _)) | Err(_) => AWAY,
         };

@@ -1,4 +1,4 @@
-//! Tables of the schema as they were found: columns, and in which order and by what rows are found again.
+//! The tables found in the schema: their columns, the order of their rows, and the address of a row.
 
 use prosescope_core::database::Found;
 use prosescope_core::model::{ColumnInfo, TableInfo};
@@ -10,7 +10,7 @@ use tokio_postgres::{Error, Row};
 use crate::of::{Keeper, Of, USER};
 use crate::rows::get;
 
-/// All columns of all tables, with what the order of rows needs: whether a column alone is a key, or with the run's id.
+/// Reads all columns of all tables, and whether a column alone, or with the run's id, is a key.
 pub(crate) const COLUMNS: &str = "
     SELECT c.relname::text, c.relkind::text, a.attname::text, format_type(a.atttypid, a.atttypmod), a.attgenerated::text,
            array_position(k.indkey::int2[], a.attnum)::bigint
@@ -22,33 +22,34 @@ pub(crate) const COLUMNS: &str = "
       AND c.relname NOT IN ('x_schema', 'x_commands', 'x_attachments')
     ORDER BY c.relname, a.attnum";
 
-/// A table, and how its rows are asked for.
+/// A table, with the facts needed to select its rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Shape {
     pub(crate) found: Found,
-    /// The column that says which run a row is of.
+    /// The column with the run's id.
     pub(crate) run: Option<String>,
-    /// The whole number that orders the rows of a run and finds one again; else their place in the key's order does.
+    /// The whole-number column that orders and identifies the rows of a run; without one, the row's place in the key's
+    /// order is its address.
     pub(crate) address: Option<String>,
-    /// The column with the agent's name, where it begins with [`USER`], which is no part of the name as people see it.
+    /// The column with the agent's name, if names begin with [`USER`], which people do not see.
     pub(crate) prefixed: Option<&'static str>,
-    /// Columns beside which `x_…` holds the words that they refuse (errata P11).
+    /// Columns whose refused words are in another column `x_…` (errata P11).
     pub(crate) odd: Vec<String>,
-    /// Columns of which `x_original` may hold what they refuse.
+    /// Columns whose refused values may be in `x_original`.
     pub(crate) kept: Vec<String>,
-    /// Whether executions go by the ids of the store that they came from (errata P8).
+    /// Whether executions are named by the ids of their original store (errata P8).
     pub(crate) source_ids: bool,
-    /// Whether the database has several runs, where that matters: a table does not say whose its rows are.
+    /// Whether the database has several runs; matters for a table without a column for the run.
     pub(crate) of_several: bool,
 }
 
-/// Our columns that are no part of a row as people see it.
+/// Our columns that are not shown as parts of a row.
 const HIDDEN: [&str; 4] = ["x_seq", "x_status", "x_kind", "x_source_id"];
 
-/// What a gate's execution was called in the store that the run came from: no column, but read as one.
+/// A virtual column: the id of a gate's execution in the original store.
 const SOURCE_EXECUTION: &str = "x_source_execution_id";
 
-/// Our own tables beside the documents'.
+/// Our own tables beside OpenProse's.
 const OURS: [&str; 4] = [
     "x_agent_memory_history",
     "x_binding_history",
@@ -56,12 +57,12 @@ const OURS: [&str; 4] = [
     "x_original",
 ];
 
-/// The column that says which run a row is of.
+/// Returns the column with the run's id.
 fn run_column(table: &str) -> &'static str {
     if table == RUN { "id" } else { "run_id" }
 }
 
-/// Columns that name executions.
+/// Columns that refer to executions.
 const OF_EXECUTIONS: [(&str, &str); 5] = [
     ("execution", "parent_id"),
     ("bindings", "execution_id"),
@@ -70,7 +71,7 @@ const OF_EXECUTIONS: [(&str, &str); 5] = [
     ("x_binding_history", "execution_id"),
 ];
 
-/// Columns that postgres.md has and sqlite.md has not.
+/// Returns whether postgres.md has a column that sqlite.md lacks.
 fn is_known(table: &str, column: &str) -> bool {
     known_column(table, column)
         || (known_table(table)
@@ -78,14 +79,14 @@ fn is_known(table: &str, column: &str) -> bool {
                 || column.starts_with("x_")))
 }
 
-/// The tables that hold rows of agents, and the column with the agent's name.
+/// The tables with rows of agents, and the column with the agent's name.
 const OF_AGENTS: [(&str, &str); 3] = [
     (AGENTS, "name"),
     (AGENT_SEGMENTS, "agent_name"),
     ("x_agent_memory_history", "agent_name"),
 ];
 
-/// The column of a table with the agent's name.
+/// Returns the column of a table with the agent's name.
 fn name_column(table: &str) -> Option<&'static str> {
     let mut tables = OF_AGENTS.iter();
     tables
@@ -93,7 +94,7 @@ fn name_column(table: &str) -> Option<&'static str> {
         .map(|(_, column)| *column)
 }
 
-/// Of the tables that [`COLUMNS`] lists, those with rows of these, in order of name.
+/// Returns the tables of [`COLUMNS`] with rows of an owner, in order of name.
 pub(crate) fn shapes(rows: &[Row], of: &Of) -> Result<Vec<Shape>, Error> {
     let mut shapes: Vec<Shape> = Vec::new();
     let mut keys: Vec<Vec<(i64, String)>> = Vec::new();
@@ -191,7 +192,7 @@ fn empty(table: &str, kind: &str) -> Shape {
     }
 }
 
-/// A column's type.
+/// Returns a column's type.
 pub(crate) fn declared<'a>(found: &'a Found, column: &str) -> &'a str {
     let mut columns = found.info.columns.iter();
     columns
@@ -203,20 +204,20 @@ fn is_whole(declared: &str) -> bool {
     matches!(declared, "smallint" | "integer" | "bigint")
 }
 
-/// How a column's values are read.
+/// The way in which a column's values are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A whole number.
     Whole,
     /// A number.
     Real,
-    /// A text, or anything else in its textual form.
+    /// A text, or the textual form of another type.
     Text,
-    /// A time with a zone, whose textual form ends in that of UTC.
+    /// A time with a zone, whose textual form ends with UTC's offset.
     Time,
     /// Bytes.
     Bytes,
-    /// A text as bytes, because some of them are none that PostgreSQL takes for text.
+    /// A text as bytes, because some of its values are not valid text for PostgreSQL.
     Kept,
 }
 
@@ -235,7 +236,7 @@ impl Kind {
 }
 
 impl Shape {
-    /// A column as an expression of its [`Kind`].
+    /// Returns the expression that reads a column as its [`Kind`].
     pub(crate) fn expression(&self, column: &str) -> String {
         let name = quoted(column);
         if self.found.info.name == GATES && column == SOURCE_EXECUTION {
@@ -273,7 +274,7 @@ impl Shape {
         }
     }
 
-    /// Adds to gates the ids that their executions had in the store that the run came from, which rows of the log may name.
+    /// Adds to gates the ids of their executions in the original store, to which log rows may refer.
     pub(crate) fn with_source_executions(&mut self) {
         if self.found.info.name == GATES && self.found.column("execution_id").is_some() {
             self.found.info.columns.push(ColumnInfo {
@@ -284,12 +285,12 @@ impl Shape {
         }
     }
 
-    /// Whether `x_original` may hold what a column refuses.
+    /// Returns whether `x_original` may contain refused values of a column.
     pub(crate) fn keeps(&self, column: &str) -> bool {
         self.kept.iter().any(|kept| kept == column)
     }
 
-    /// How a column's values are read: those of which `x_original` may hold some are bytes.
+    /// Returns how a column's values are read; columns with values in `x_original` are read as bytes.
     pub(crate) fn kind(&self, column: &str) -> Kind {
         match Kind::of(declared(&self.found, column)) {
             Kind::Time | Kind::Text | Kind::Real if self.keeps(column) => Kind::Kept,
@@ -297,7 +298,7 @@ impl Shape {
         }
     }
 
-    /// A whole number; of a column that names an execution, the id that is asked for.
+    /// Returns the expression for a whole number; for a reference to an execution, that of the requested id.
     fn whole(&self, column: &str) -> String {
         let name = quoted(column);
         let table = self.found.info.name.as_str();
@@ -313,7 +314,7 @@ impl Shape {
         format!("{name}::bigint")
     }
 
-    /// The column that says which run a row is of, where one of the documents' tables or of ours lacks it.
+    /// Returns the name of the missing run column, if a table of OpenProse or ours lacks it.
     pub(crate) fn lacks_run(&self, of: &Of) -> Option<&'static str> {
         let name = self.found.info.name.as_str();
         let is_of_runs = known_table(name) || OURS.contains(&name);
@@ -321,12 +322,12 @@ impl Shape {
         is_missing.then(|| run_column(name))
     }
 
-    /// The same where the database has other runs, too.
+    /// Returns the name of the missing run column, if the database also has other runs.
     pub(crate) fn is_anybodys(&self, of: &Of) -> Option<&'static str> {
         self.lacks_run(of).filter(|_| self.of_several)
     }
 
-    /// Which rows are read; `$1` is [`Of::key`].
+    /// Returns the condition for the owner's rows; `$1` is [`Of::key`].
     pub(crate) fn only(&self, of: &Of) -> String {
         let whole = "$1 IS NOT NULL".to_owned();
         let Of::Agents(keeper) = of else {
@@ -359,7 +360,7 @@ impl Shape {
         only.replace("@name", name)
     }
 
-    /// The rows of these, each with its address in `"*at*"`.
+    /// Returns the query for the owner's rows, each with its address in `"*at*"`.
     pub(crate) fn rows(&self, of: &Of) -> String {
         let table = format!("openprose.{} AS of", quoted(&self.found.info.name));
         let only = self.only(of);
@@ -384,7 +385,7 @@ impl Shape {
     }
 }
 
-/// Where `x_original` holds what a column refused, for as long as the column holds what was stored instead.
+/// Returns the expression for a value in `x_original`, valid while the column contains the replacement.
 fn original(table: &str, column: &str) -> String {
     let literal = |text: &str| text.replace('\'', "''");
     format!(
@@ -397,11 +398,11 @@ fn original(table: &str, column: &str) -> String {
     )
 }
 
-/// The columns of which `x_original` holds something, of the run `$1`.
+/// Finds the columns with values in `x_original`, for run `$1`.
 pub(crate) const KEPT: &str =
     "SELECT DISTINCT table_name, column_name FROM openprose.x_original WHERE run_id = $1";
 
-/// A name as SQL takes it, whatever is in it.
+/// Returns a name quoted for SQL.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

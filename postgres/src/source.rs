@@ -16,10 +16,10 @@ use crate::read::PostgresRun;
 use crate::rows::get;
 use crate::server::{Lost, Server, int, text};
 
-/// The rows of a run, under the name that the core knows a run's database by.
+/// The path of a run's rows; the core uses this name for a run's database.
 const ROWS: &str = "state.db";
 
-/// The tables that a run is written to, and the column with its id.
+/// The tables that recording writes, with the column for the run's id.
 const WRITTEN: [(&str, &str); 8] = [
     ("run", "id"),
     ("execution", "run_id"),
@@ -31,7 +31,7 @@ const WRITTEN: [(&str, &str); 8] = [
     ("x_attachments", "run_id"),
 ];
 
-/// The newest runs, as a list orders them: by the time in the id, which ends with the second, else by the start.
+/// Selects the newest runs in the order of a list: by the time in the id (to the second), else by the start.
 pub(crate) const NEWEST: &str = r#"
     (SELECT id FROM openprose.run WHERE id ~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C"
      ORDER BY left(id, 15) COLLATE "C" DESC FETCH FIRST $1 ROWS WITH TIES)
@@ -41,22 +41,22 @@ pub(crate) const NEWEST: &str = r#"
     UNION ALL
     (SELECT id FROM openprose.run WHERE id !~ '^[0-9]{8}-[0-9]{6}-' COLLATE "C" AND started_at IS NULL LIMIT $1)"#;
 
-/// Bytes of a piece of a file, as they are written.
+/// Size of a stored piece of a file in bytes.
 const PIECE: u64 = crate::apply::PIECE as u64;
 
-/// The rows of agents that outlive runs, as a `.prose` folder calls them.
+/// The path of the rows of agents that outlive runs, as in a `.prose` folder.
 const AGENTS: &str = "agents.db";
 
-/// Runs in PostgreSQL: `runs/ID/state.db` are the rows of one, `runs/ID/attachments/…` its files, `agents.db` are agents that
-/// outlive runs.
+/// Runs in PostgreSQL as paths: `runs/ID/state.db` are the rows of a run, `runs/ID/attachments/…` its files,
+/// `agents.db` the agents that outlive runs.
 pub struct PostgresSource {
     address: Address,
-    /// The only run; of several only rows are listed.
+    /// The only run; if there are several, only their rows are listed.
     run: Option<String>,
-    /// Runs that are not listed, where only the newest are.
+    /// Number of runs that are not listed, if only the newest are.
     more: Option<u32>,
     keeper: Option<Keeper>,
-    /// Whether executions go by the ids of the store that they came from.
+    /// Whether executions are named by the ids of their original store.
     source_ids: bool,
     files: Vec<FileEntry>,
     /// The run's folder on this machine, and the attachments that are read from it.
@@ -64,10 +64,10 @@ pub struct PostgresSource {
 }
 
 impl PostgresSource {
-    /// Connects, and lists what there is of a run; of one that is not there, nothing.
+    /// Connects, and lists the contents of a run; nothing if the run does not exist.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn open(address: &Address, run: &str) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, Some(run), |server| {
             let sql = "SELECT FROM openprose.run WHERE id = $1";
@@ -88,7 +88,7 @@ impl PostgresSource {
     /// Connects, and lists all runs, without the files beside their rows.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn all(address: &Address) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |server| {
             let rows = server.ask("SELECT id FROM openprose.run", &[])?;
@@ -97,10 +97,10 @@ impl PostgresSource {
         })
     }
 
-    /// Connects, and lists the newest runs, at least `most` of them where there are as many, without the files beside their rows.
+    /// Connects, and lists the newest runs, at least `most` if there are so many, without the files beside their rows.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn newest(address: &Address, most: usize) -> Result<PostgresSource, Fault> {
         let mut total = 0;
         let mut source = PostgresSource::of(address, None, |server| {
@@ -119,15 +119,15 @@ impl PostgresSource {
     /// Connects, and lists agents that outlive runs.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn agents(address: &Address, keeper: Keeper) -> Result<PostgresSource, Fault> {
         PostgresSource::of(address, None, |_| Ok(Vec::new()))?.with_agents(keeper)
     }
 
-    /// The same with agents that outlive runs, where there are some.
+    /// Adds agents that outlive runs, if there are some.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn with_agents(mut self, keeper: Keeper) -> Result<PostgresSource, Fault> {
         let server = Server::connect(&self.address)?;
         let sql = "SELECT EXISTS (SELECT FROM openprose.agents WHERE run_id IS NULL)";
@@ -153,7 +153,7 @@ impl PostgresSource {
         Ok(self)
     }
 
-    /// The same with the attachments in the run's folder on this machine that the database does not have.
+    /// Adds the attachments in the run's folder on this machine that the database does not contain.
     #[must_use]
     pub fn with_files_of(mut self, folder: Rc<dyn Source>) -> PostgresSource {
         let Some(run) = &self.run else {
@@ -171,17 +171,17 @@ impl PostgresSource {
         self
     }
 
-    /// The same with executions named by the ids of the store that they came from, for a copy that goes back there.
+    /// Names executions by the ids of their original store, for a copy that goes back there.
     #[must_use]
     pub fn by_source_ids(mut self) -> PostgresSource {
         self.source_ids = true;
         self
     }
 
-    /// What is another text once somebody wrote to the run.
+    /// Returns a text that differs after each write to the run.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn written(&self) -> Result<String, Fault> {
         let server = Server::connect(&self.address)?;
         let run = self.run.as_deref().unwrap_or_default();
@@ -204,7 +204,7 @@ impl PostgresSource {
         Ok(look.join("\n"))
     }
 
-    /// The place of a run.
+    /// Returns the path of a run.
     pub fn place(run: &str) -> String {
         format!("runs/{run}")
     }
@@ -233,7 +233,7 @@ impl PostgresSource {
         })
     }
 
-    /// The run of a path, and what lies in it.
+    /// Splits a path into the run and the rest.
     fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
         let inside = path.strip_prefix("runs/")?;
         match &self.run {

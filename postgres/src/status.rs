@@ -1,4 +1,4 @@
-//! What a server says about itself, and what makes the schema and its role (postgres.md, "Security Warning"; errata P6, P9).
+//! Gathers facts about a server, and creates the schema and its role (postgres.md, "Security Warning"; errata P6, P9).
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::settle::settled;
 use crate::shape::quoted;
 use crate::store::{DELETE, LOCK_WAIT};
 
-/// Looks at a server. That it does not answer is a fact, too.
+/// Gathers facts about a server; a missing answer is recorded as a fact too.
 pub fn server_facts(address: &Address) -> ServerFacts {
     let facts = ServerFacts {
         address: address.to_string(),
@@ -87,7 +87,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
             let version = rows.first().map(|row| get::<Option<i64>>(row, 0));
             version.transpose()?.flatten().unwrap_or(0)
         }
-        // Made by the document's own SQL.
+        // Created by OpenProse's own SQL.
         false => 0,
     });
     facts.missing = missing(server)?;
@@ -107,7 +107,7 @@ fn look(server: &Server, mut facts: ServerFacts) -> Result<ServerFacts, Lost> {
     Ok(facts)
 }
 
-/// A number that all rows of a table are looked at for; `None` when that takes half as long as we wait for any answer.
+/// Returns a number that needs a scan of a whole table; `None` if that takes half of the time limit for an answer.
 fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     let most = server.address().answer.as_millis() / 2;
     server.batch(&format!("{READ}; SET LOCAL statement_timeout = {most}"))?;
@@ -119,7 +119,7 @@ fn in_time(server: &Server, sql: &str) -> Result<Option<i64>, Lost> {
     }
 }
 
-/// Rows that nothing refers to any more (errata P5, B10).
+/// Conditions for rows to which nothing refers any more (errata P5, B10).
 const ORPHANS: [(&str, &str); 3] = [
     (
         "agents",
@@ -138,7 +138,7 @@ const ORPHANS: [(&str, &str); 3] = [
     ),
 ];
 
-/// What the schema's own statements make, and is not there.
+/// Returns the missing parts of the schema.
 fn missing(server: &Server) -> Result<Vec<String>, Lost> {
     let sql = "SELECT 'table ' || relname FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind IN ('r', 'p')
                UNION ALL
@@ -154,7 +154,7 @@ fn missing(server: &Server) -> Result<Vec<String>, Lost> {
     Ok(made().filter(|made| !there.contains(made)).collect())
 }
 
-/// The tables, added columns and indexes of the schema, as its statements name them.
+/// Returns the tables, added columns and indexes of the schema, as its statements name them.
 fn made() -> impl Iterator<Item = String> {
     POSTGRES_SQL.lines().filter_map(|line| {
         let name = |text: &str| {
@@ -175,10 +175,10 @@ fn made() -> impl Iterator<Item = String> {
     })
 }
 
-/// How many runs there are, bytes of the schema, and what the newest runs take.
+/// Returns the number of runs, the size of the schema in bytes, and the sizes of the newest runs.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>), Fault> {
     const ALL: &str = "SELECT (SELECT count(*) FROM openprose.run), COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint
         FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind = 'r'";
@@ -194,7 +194,7 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
                       FROM openprose.x_attachments WHERE run_id = r.id) AS a";
     let server = Server::connect(address)?;
     let look = || {
-        // The document's own tables are fewer: what is there is counted.
+        // OpenProse's own SQL creates fewer tables; the existing ones are counted.
         if !has(&server, "openprose.run")? {
             return Ok((0, 0, Vec::new()));
         }
@@ -229,8 +229,8 @@ pub fn run_sizes(address: &Address, most: u32) -> Result<(u64, u64, Vec<RunSize>
     Ok(sizes)
 }
 
-/// The statements that make the schema and a role that is limited to it; in a `dedicated` database they also take from PUBLIC
-/// what every role has there.
+/// Returns the statements that create the schema and a role limited to it; for a `dedicated` database also those that
+/// revoke PUBLIC's rights.
 pub fn setup_sql(role: &str, database: Option<&str>, dedicated: bool) -> String {
     let (name, literal) = (quoted(role), role.replace('\'', "''"));
     let database = quoted(database.unwrap_or("DATABASE"));
@@ -267,10 +267,10 @@ REVOKE ALL ON SCHEMA public FROM PUBLIC;
     sql
 }
 
-/// Runs what [`setup_sql`] gives.
+/// Executes the statements of [`setup_sql`].
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), WriteError> {
     let server = Server::connect(address)?;
     let unwritten = |lost: Lost| fault::unwritten(address, &lost);
@@ -303,9 +303,9 @@ pub fn set_up(address: &Address, role: &str, dedicated: bool) -> Result<(), Writ
     Ok(())
 }
 
-/// Whether the role that asks may set the schema up, and whether all of it is so already for `role`.
+/// Returns whether the current role may set up the schema, and whether everything is already set up for `role`.
 fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool, bool), Lost> {
-    // The schema's owner, or who may make one; roles are made by those who may.
+    // The schema's owner may, or a role with the right to create schemas; creating roles needs its own right.
     const OWNER: &str = "
         SELECT rolsuper OR CASE WHEN to_regnamespace('openprose') IS NULL
                                 THEN has_database_privilege(current_database(), 'CREATE')
@@ -328,16 +328,16 @@ fn set_up_already(server: &Server, role: &str, dedicated: bool) -> Result<(bool,
     Ok((is_owner, is_granted && missing(server)?.is_empty()))
 }
 
-/// Removes a run with everything of it: its agents and segments, too (errata P5). Returns whether it was there.
+/// Removes a run with all its data, including its agents and segments (errata P5). Returns whether it existed.
 ///
 /// # Errors
-/// When the server does not answer, or refuses.
+/// If the server does not answer, or refuses.
 pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     const REMOVE: [&str; 4] = [
         "DELETE FROM openprose.agents WHERE run_id = $1",
         "DELETE FROM openprose.agent_segments WHERE run_id = $1",
         "DELETE FROM openprose.run WHERE id = $1 RETURNING id",
-        // The log may go once its run is gone.
+        // Rows of the log may be deleted once their run is.
         "DELETE FROM openprose.gate_audit_log WHERE run_id = $1",
     ];
     let mut there = false;
@@ -353,8 +353,8 @@ pub fn remove_run(address: &Address, run: &str) -> Result<bool, WriteError> {
     Ok(there)
 }
 
-/// Deletes in one transaction. It is repeated once when its connection is lost, and after a COMMIT that was not answered: what
-/// is gone already is not deleted twice.
+/// Deletes in one transaction. Repeats once after a lost connection or an unanswered COMMIT, which is safe because
+/// deleting twice has no further effect.
 pub(crate) fn deleted(
     address: &Address,
     delete: &mut dyn FnMut(&Server) -> Result<(), Lost>,

@@ -1,13 +1,13 @@
-//! A run in PostgreSQL that is written to: one transaction a command, in which the run's row is locked.
+//! Records a run in PostgreSQL: one transaction per command, which locks the run's row.
 //!
-//! The lock (`FOR NO KEY UPDATE`) lets our writers of one run take turns, so that what a plan was told is still so when it
-//! is applied; it holds back neither readers nor the documents' own `INSERT`s. Transactions are READ COMMITTED: a writer that
-//! waited for the lock sees what the one before it wrote.
+//! The lock (`FOR NO KEY UPDATE`) makes our writers of one run take turns, so that the answers given to a plan are
+//! still true when its changes are applied; it blocks neither readers nor OpenProse's own `INSERT`s. Transactions are
+//! READ COMMITTED: a writer that waited for the lock sees the previous writer's changes.
 //!
-//! A connection that is lost at COMMIT leaves open whether the command is recorded (errata P14). Each transaction writes a token
-//! into `x_commands`: whoever lost the connection takes the lock anew, which waits for the end of the old transaction, and looks
-//! for the token. `pg_xact_status` is not enough: a server that stopped at once hands out the ids of transactions again that it
-//! had not written to disk, and then calls another writer's commit ours.
+//! If the connection is lost at COMMIT, it is unknown whether the command was recorded (errata P14). Each transaction
+//! therefore writes a token into `x_commands`. After a lost connection, the store takes the lock again, which waits for
+//! the end of the old transaction, and looks for the token. `pg_xact_status` is not enough: after an immediate stop, a
+//! server assigns unwritten transaction ids again, and would report another writer's commit as ours.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -37,23 +37,24 @@ use crate::schema;
 use crate::server::{Lost, Server, int, owned, text, typed};
 use crate::settle::settled;
 
-/// How often a command is begun anew when other transactions were in its way, or the connection was lost.
+/// Number of attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;
 
-/// How long a command that was cut off looks for the server, to learn what became of it.
+/// How long a cut-off command tries to reach the server to learn its result.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long a lock is waited for at once: shorter than a server may be silent. Then the command is begun anew.
+/// Time limit for one wait for a lock, below the limit for a silent server. After it, the command is retried.
 pub(crate) const AT_ONCE: Duration = Duration::from_secs(8);
 
-/// How long it is waited for by who does not begin anew.
+/// Time limit for a wait for a lock by callers that do not retry.
 pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(30);
 
-/// How long locks are waited for in all, when another wait is begun.
+/// Limit for the total waiting time for locks, after which no further wait begins.
 const LOCKED: Duration = Duration::from_secs(25);
 
-/// What a transaction of a writer begins with. Nothing of the session's settings is relied on: a pooler gives any session. Names
-/// are looked up in `pg_catalog` alone, so that no function or operator of another schema is run.
+/// The statements at the beginning of a writing transaction. No setting of the session is relied on, because a pooler
+/// may provide any session. Names are resolved in `pg_catalog` only, so that no function or operator of another schema
+/// runs.
 macro_rules! begin {
     ($commands:literal, $tables:literal) => {
         concat!(
@@ -66,52 +67,52 @@ macro_rules! begin {
     };
 }
 
-/// Begins a transaction that writes to runs.
+/// Begins a transaction that writes runs.
 pub(crate) const BEGIN: &str = begin!("r,w", "c.relnamespace = to_regnamespace('openprose')");
 
-/// Begins a transaction that deletes of runs.
+/// Begins a transaction that deletes from runs.
 pub(crate) const DELETE: &str = begin!("r,w,d", "c.relnamespace = to_regnamespace('openprose')");
 
-/// Begins a transaction that writes to workflows.
+/// Begins a transaction that writes workflows.
 pub(crate) const OF_WORKFLOWS: &str = begin!(
     "r,w",
     "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
 );
 
-/// Begins a transaction that deletes of workflows.
+/// Begins a transaction that deletes from workflows.
 pub(crate) const DELETE_OF_WORKFLOWS: &str = begin!(
     "r,w,d",
     "c.relname IN ('workflows', 'workflow_runs', 'workflow_events', 'x_workflow_followers')"
 );
 
-/// Locks the run's row; returns its status, and when it was last written to.
+/// Locks the run's row; returns its status and the time of its last write.
 const LOCK: &str = "SELECT nullif(COALESCE(x_status, status), ''), updated_at::text FROM openprose.run WHERE id = $1 FOR NO KEY UPDATE";
 
-/// Lets writers of a project's agents, or of the user's, take turns.
+/// Makes writers of a project's or the user's agents take turns.
 const LOCK_AGENTS: &str =
     "SELECT NULL::text, NULL::text FROM pg_advisory_xact_lock(7957132, hashtext($1))";
 
-/// The run's program, where it is not too long to be read.
+/// Returns the run's program, unless it is too long to be read.
 const PROGRAM: &str =
     "SELECT program_source FROM openprose.run WHERE id = $1 AND octet_length(program_source) <= $2";
 
-/// A new token of a transaction; and whether the run has gates, but no row of an audit log.
+/// Returns a new token, and whether the run has gates but not a single audit row.
 const TOKEN: &str =
     "SELECT gen_random_uuid()::text, EXISTS (SELECT 1 FROM openprose.gates WHERE run_id = $1)
     AND NOT EXISTS (SELECT 1 FROM openprose.gate_audit_log WHERE run_id = $1)";
 
-/// Leaves the token.
+/// Stores the token.
 const LEAVE_TOKEN: &str =
     "INSERT INTO openprose.x_commands (token, run_id) VALUES ($1::uuid, nullif($2, ''))";
 
-/// Removes tokens that nobody looks for any more.
+/// Removes tokens that are no longer needed.
 const OLD_TOKENS: &str = "DELETE FROM openprose.x_commands
     WHERE (run_id = $1 OR $1 = '' AND run_id IS NULL) AND at < now() - interval '1 day'";
 
-/// How the token of a command ends that removes old ones: of one in 256, because tokens are random.
+/// The last digits of a token that triggers the removal of old ones; as tokens are random, that is one command in 256.
 const TIDY: &str = "00";
 
-/// What a transaction that holds the run's row knows.
+/// The facts read when the run's row was locked.
 struct Locked {
     status: RunStatus,
     updated: Option<Stamp>,
@@ -120,12 +121,12 @@ struct Locked {
     lacks_log: bool,
 }
 
-/// A run in PostgreSQL that is written to.
+/// A run in PostgreSQL open for recording.
 pub struct PostgresStore {
     address: Address,
     server: Option<Server>,
     of: Of,
-    /// What is too long to be held in memory.
+    /// Bytes that are too long for memory.
     staged: Option<File>,
 }
 
@@ -144,15 +145,15 @@ struct Unanswered {
     lost: Lost,
 }
 
-/// Why a command was not recorded.
+/// The reason why a command was not recorded.
 enum Failed {
-    /// The same may succeed when it is begun anew.
+    /// A retry may succeed.
     Passing(Fault),
-    /// The same, where the server was silent at COMMIT: once, as it may be silent again.
+    /// A retry may succeed, but only one is made, because the server was silent at COMMIT and may be again.
     Silent(Fault),
-    /// Another transaction holds what is needed; it is waited for again.
+    /// Another transaction holds a needed lock; the command waits again.
     Locked(Fault),
-    /// It cannot be.
+    /// A retry cannot succeed.
     Finally(WriteError),
 }
 
@@ -163,10 +164,10 @@ impl From<WriteError> for Failed {
 }
 
 impl PostgresStore {
-    /// Opens a run for writing. A schema that is older than this program is completed first.
+    /// Opens a run for writing. Completes a schema that is older than this program.
     ///
     /// # Errors
-    /// When the server does not answer, or there is no such run.
+    /// If the server does not answer, or the run does not exist.
     pub fn open(address: &Address, run: &str) -> Result<PostgresStore, WriteError> {
         let server = Server::connect(address)?;
         if !schema::complete_for(&server, run)? {
@@ -183,10 +184,10 @@ impl PostgresStore {
         })
     }
 
-    /// Opens agents that outlive runs for writing; the schema is made where it is missing.
+    /// Opens agents that outlive runs for writing; creates the schema if it is missing.
     ///
     /// # Errors
-    /// When the server does not answer, or refuses.
+    /// If the server does not answer, or refuses.
     pub fn open_agents(address: &Address, keeper: Keeper) -> Result<PostgresStore, WriteError> {
         let server = Server::connect(address)?;
         schema::complete(&server)?;
@@ -198,13 +199,13 @@ impl PostgresStore {
         })
     }
 
-    /// Takes the bytes of a value that is too long to be held: the next commands copy them where a `Content::Staged`
-    /// goes.
+    /// Sets the file with the bytes of a value that is too long for memory; the next commands copy them for each
+    /// `Content::Staged`.
     pub fn stage(&mut self, file: File) {
         self.staged = Some(file);
     }
 
-    /// The id of the run that is written to.
+    /// Returns the id of the run.
     pub fn run_id(&self) -> &str {
         self.run()
     }
@@ -220,7 +221,8 @@ impl PostgresStore {
         };
         let done = self.in_transaction(&server, work);
         if let Ok(Some(unanswered)) = done {
-            // A server that did not get the COMMIT ends the transaction, and its lock, with the connection.
+            // If the COMMIT did not arrive, closing the connection makes the server end the transaction and release its
+            // lock.
             drop(server);
             return self.settle(&unanswered);
         }
@@ -233,7 +235,7 @@ impl PostgresStore {
         done
     }
 
-    /// Records a command; returns its transaction where the server did not say whether it was committed.
+    /// Records a command; returns its transaction if the server did not answer the COMMIT.
     fn in_transaction(
         &self,
         server: &Server,
@@ -278,7 +280,7 @@ impl PostgresStore {
         let guarded = foreign::tables_of(named.chain(files.clone().map(|_| apply::ADD_PIECE)));
         let mut guard = Vec::from(foreign::guard(&guarded, false));
         for file in files {
-            // Before the first row is written.
+            // The guard must run before the first row is written.
             self.send(server, &std::mem::take(&mut guard))?;
             self.attach(server, file)?;
         }
@@ -302,13 +304,14 @@ impl PostgresStore {
             Of::Agents(_) | Of::Runs(_) => (LOCK_AGENTS, [self.of.key()]),
             Of::Run(run) => (LOCK, [text(&**run)]),
         };
-        // Nearly every plan asks for the program.
+        // Nearly every plan needs the program, so it is read at once.
         let of_program = [text(self.run()), int(program::MOST_BYTES as i64)];
         let (tables, of_run) = ([foreign::no_tables()], [text(self.run())]);
         let begin = format!("{BEGIN}; {}", server.lock_timeout(AT_ONCE));
         let all = join5(
             server.client().batch_execute(&begin),
-            // A view in the place of a table would run what others wrote: nothing behind this is then run.
+            // A view in place of a table would execute foreign SQL; this fails first, and the later statements do not
+            // run.
             server.question(foreign::NO_TABLES, &tables),
             server.question(lock, &whose),
             server.question(TOKEN, &of_run),
@@ -333,7 +336,7 @@ impl PostgresStore {
         })
     }
 
-    /// Asks for the changes, until the ids that they give to new rows are ids that the transaction has taken.
+    /// Asks for the changes, again if needed, until the transaction has reserved all ids that the changes use.
     fn planned(&self, facts: &PostgresFacts<'_>, work: Work<'_>) -> Result<Vec<Change>, Failed> {
         for _ in 0..TRIES {
             let changes = work(facts).map_err(|error| match facts.lost.take() {
@@ -349,7 +352,8 @@ impl PostgresStore {
             if needed <= count {
                 return Ok(changes);
             }
-            // Those that follow, if nobody took one meanwhile; else as many at once, for a plan made anew.
+            // Reserves the following ids, if no other writer took one meanwhile; otherwise as many new ids, for a new
+            // plan.
             let lost = |lost| failed(&self.address, &lost);
             let more = take_ids(facts.server, needed - count).map_err(lost)?;
             if more == Some(first + count) {
@@ -398,9 +402,9 @@ impl PostgresStore {
         written.map_err(|fault| lost.unwrap_or_else(|| Failed::Finally(fault.into())))
     }
 
-    /// Looks whether a transaction whose COMMIT was not answered is recorded.
+    /// Finds out whether a transaction with an unanswered COMMIT was recorded.
     fn settle(&self, of: &Unanswered) -> Result<(), Failed> {
-        // Whoever gets the lock comes after the end of the old transaction.
+        // Getting the lock proves that the old transaction has ended.
         let is_recorded = settled(&self.address, |server| {
             self.lock(server)?;
             let sql = "SELECT FROM openprose.x_commands WHERE token = $1::uuid";
@@ -412,7 +416,7 @@ impl PostgresStore {
             Some(true) => Ok(()),
             Some(false) => {
                 let fault = fault::unwritten(&self.address, &of.lost);
-                // It can be begun anew, whatever the reason was.
+                // A retry is possible, whatever the reason was.
                 Err(match of.lost {
                     Lost::Silent => Failed::Silent(fault),
                     _ => Failed::Passing(fault),
@@ -425,8 +429,8 @@ impl PostgresStore {
     }
 }
 
-/// Sends statements one after the other without waiting, and then looks at all answers. `lock` is how long each may wait for
-/// another's lock.
+/// Sends statements one after the other without waiting, and then checks all answers. `lock` is how long each may wait
+/// for a lock.
 fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Failed> {
     let most = server.address().most;
     if let Some(bytes) = steps.iter().map(Step::len).find(|len| *len > most) {
@@ -454,13 +458,13 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
         }
         Ok::<_, tokio_postgres::Error>((rows.rows_affected().unwrap_or(0), looked))
     });
-    // Constraints and locks of others may take their time.
+    // Constraint checks and locks may be slow.
     let answers = server.wait_long(lock, join_all(all));
     let Some(answers) = answers else {
         return Err(failed(server.address(), &Lost::Silent));
     };
     for (answer, step) in answers.into_iter().zip(steps) {
-        // The first error is the reason for the others.
+        // The first error is the cause of the others.
         let (changed, looked) = match answer.map_err(|error| server.lost(error)) {
             Ok(answer) => answer,
             Err(lost) if step.check == Some(Check::NoCode) && foreign::is_of_guard(&lost) => {
@@ -492,7 +496,7 @@ fn sent(server: &Server, lock: Duration, steps: &[Step<'_>]) -> Result<(), Faile
     Ok(())
 }
 
-/// What is not as it was written, as a sentence; `None` where all is.
+/// Returns a sentence on columns that differ from the written values; `None` if all are equal.
 fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Option<String> {
     let [row] = looked else {
         return Some(format!(
@@ -507,15 +511,15 @@ fn differs(table: &str, columns: &[&str], looked: &[Vec<Option<bool>>]) -> Optio
     ))
 }
 
-/// The same for who does not begin anew.
+/// Sends statements for a caller that does not retry.
 ///
 /// # Errors
-/// What the server says.
+/// The server's error.
 pub(crate) fn send(server: &Server, steps: &[Step<'_>]) -> Result<(), WriteError> {
     sent(server, LOCK_WAIT, steps).map_err(WriteError::from)
 }
 
-/// Why a command was not recorded, for who does not begin anew.
+/// Returns the error of a command, for a caller that does not retry.
 pub(crate) fn failure(address: &Address, lost: &Lost) -> WriteError {
     failed(address, lost).into()
 }
@@ -563,7 +567,7 @@ impl RunStore for PostgresStore {
                 Err(Failed::Passing(fault)) if tries == TRIES || begun.elapsed() > PATIENCE => {
                     return Err(fault.into());
                 }
-                // Two that were in each other's way are not again, as each waits for another time.
+                // A deadlock does not repeat itself, because each of the two waits for another time.
                 Err(Failed::Passing(_)) => {
                     let jitter = u64::from(std::process::id() % 13);
                     thread::sleep(Duration::from_millis(10 * u64::from(tries) + jitter));

@@ -1,4 +1,4 @@
-//! TLS by rustls with ring, and whose certificates are taken.
+//! Sets up TLS by rustls with ring, and verifies certificates.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,27 +16,27 @@ use rustls::{
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Whose certificates are taken.
+/// Which server certificates are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trust {
-    /// Any certificate: the connection is encrypted, and may end at another server.
+    /// Any certificate: the connection is encrypted, but may lead to another server.
     Anyone,
-    /// Certificates that one of these authorities signed.
+    /// Certificates signed by one of these authorities.
     Signed {
         by: Authorities,
-        /// Whether the certificate has to name the host.
+        /// Whether the certificate must contain the host's name.
         host: bool,
     },
 }
 
 impl Trust {
-    /// Whether a server has proved that it is the host which the address names.
+    /// Returns whether a connected server is proved to be the host in the address.
     pub(crate) fn checks_host(&self) -> bool {
         matches!(self, Trust::Signed { host: true, .. })
     }
 }
 
-/// Who signs certificates.
+/// The authorities that sign certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Authorities {
     /// The system's (`sslrootcert=system`).
@@ -45,10 +45,10 @@ pub(crate) enum Authorities {
     File(PathBuf),
 }
 
-/// What connections are secured with.
+/// Returns the connector for TLS connections.
 ///
 /// # Errors
-/// When the authorities cannot be read.
+/// If the authorities cannot be read.
 pub(crate) fn connector(trust: &Trust) -> Result<MakeRustlsConnect, Fault> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -73,17 +73,17 @@ fn unusable(error: &dyn std::fmt::Display) -> Fault {
     Fault::new(FaultKind::Io, format!("TLS cannot be used: {error}"))
 }
 
-/// Whose signatures are taken.
+/// The accepted authorities.
 #[derive(Debug)]
 struct Signers {
     roots: RootCertStore,
-    /// Certificates that a person named: a server may also have one of these itself.
+    /// Certificates in the user's file; a server may also present one of these as its own.
     named: Vec<CertificateDer<'static>>,
 }
 
 impl Signers {
-    /// Whether a certificate is one of those that a person named, is valid now, and was refused only because it may sign
-    /// others: so is what `openssl req -x509` makes for a server, and `psql` takes it.
+    /// Returns whether a certificate is one of the user's own, valid now, and was refused only because it may sign
+    /// others. `openssl req -x509` makes such certificates for servers, and `psql` accepts them.
     fn is_named(&self, certificate: &CertificateDer<'_>, refused: &Error) -> bool {
         let Error::InvalidCertificate(CertificateError::Other(OtherError(why))) = refused else {
             return false;
@@ -126,11 +126,11 @@ fn read(path: &Path) -> Result<Vec<CertificateDer<'static>>, Fault> {
     })
 }
 
-/// Checks that the server holds its certificate's key, and as much of the certificate as was asked for.
+/// Verifies that the server has the key of its certificate, and the certificate itself as far as configured.
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,
-    /// Who may have signed the certificate; `None` where anybody may.
+    /// The accepted authorities; `None` accepts any certificate.
     signers: Option<Signers>,
     host: bool,
 }

@@ -1,8 +1,8 @@
-//! Somebody swaps a folder with a link while it is written to, removed or copied: nothing outside is written, removed
-//! or read.
+//! Tests of races: a folder is replaced by a link during writing, removing or copying; nothing outside may be written,
+//! removed or read.
 //!
-//! Each round runs one operation beside a thread that exchanges the two names as often as it can. A round counts as hit
-//! when the names were exchanged while the operation ran.
+//! Each round executes one operation while a second thread exchanges the two names as often as it can. A round counts
+//! as a hit if the names were exchanged during the operation.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -27,12 +27,12 @@ const ROUNDS: usize = 500;
 const NOW: &str = "2026-01-15T14:30:52Z";
 const SECRET: &str = "what lies outside";
 
-/// A project in which runs are attacked, and what lies outside of it.
+/// A project with attacked runs, and the files outside it.
 struct Scene {
     _aside: tempfile::TempDir,
     runs: PathBuf,
     outside: PathBuf,
-    /// What is exchanged: a folder, and the link that takes its place.
+    /// The exchanged folder; a link takes its place.
     swapped: PathBuf,
     link: PathBuf,
     before: BTreeMap<PathBuf, Vec<u8>>,
@@ -42,9 +42,9 @@ struct Scene {
 }
 
 impl Scene {
-    /// `swapped` lies below `.prose`; `fill` makes what lies outside.
+    /// Creates a scene. `swapped` is below `.prose`; `fill` creates the files outside.
     fn new(swapped: &str, fill: impl FnOnce(&Path)) -> Scene {
-        // In memory, where there is such a place: what is slow in a round is the disk.
+        // Uses memory if possible, because the disk is the slow part of a round.
         let memory = Path::new("/dev/shm");
         let aside = match memory.is_dir() {
             true => tempfile::tempdir_in(memory),
@@ -72,7 +72,7 @@ impl Scene {
         }
     }
 
-    /// Runs an operation once, beside the thread that exchanges.
+    /// Executes an operation once, beside the exchanging thread.
     fn round<E: std::fmt::Display>(&mut self, operation: impl FnOnce() -> Result<(), E>) {
         let (stop, begin) = (AtomicBool::new(false), Barrier::new(2));
         let (swapped, link) = (&self.swapped, &self.link);
@@ -105,14 +105,14 @@ impl Scene {
         );
     }
 
-    /// Whether there is to be another round: so many are run, and more on a busy machine, on which the two threads may
-    /// take turns.
+    /// Returns whether another round is needed: a minimum number, and more on a busy machine, where the two threads may
+    /// run one after the other.
     fn goes_on(&self, rounds: usize) -> bool {
         let run = self.done + self.refused;
         run < rounds || (run < 50 * rounds && !self.was_hit(rounds))
     }
 
-    /// Whether the window was hit, and an operation refused.
+    /// Returns whether a round was a hit and an operation was refused.
     fn was_hit(&self, rounds: usize) -> bool {
         self.hits >= rounds / 4 && self.refused > 0
     }
@@ -132,7 +132,7 @@ fn exchange(one: &Path, other: &Path) -> bool {
     renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).is_ok()
 }
 
-/// Files and folders below a folder, with their bytes.
+/// Returns the files and folders below a folder, with their bytes.
 fn bytes(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let all = walkdir(dir);
     all.into_iter()
@@ -171,7 +171,7 @@ fn put(store: &mut dyn RunStore, value: &str) -> Result<(), String> {
     };
     let at = At::default();
     let done = record(store, &put, &at).map(drop);
-    // Both are tried, whatever became of the first.
+    // Tries both, whatever the result of the first.
     let other = record(store, &remember, &at).map(drop);
     done.and(other).map_err(|error| error.to_string())
 }
@@ -247,7 +247,7 @@ fn cleaning_removes_nothing_behind_a_link() {
         let (run, runs) = (scene.runs.join("r"), scene.runs.clone());
         let prose = runs.parent().unwrap().to_owned();
         while scene.goes_on(rounds) {
-            // As long as what lies outside, so that only the folder itself tells them apart.
+            // As long as the file outside, so that only the folder itself distinguishes them.
             fs::create_dir_all(run.join("bindings")).unwrap();
             fs::write(run.join("state.md"), "# Execution State\n").unwrap();
             let entries = run_entries(&prose).unwrap();
@@ -263,7 +263,7 @@ fn cleaning_removes_nothing_behind_a_link() {
                 .duration_since(std::time::UNIX_EPOCH);
             entry.newest = Some(since.unwrap().as_millis() as i64);
             scene.round(|| remove_run(&prose, &entry).map(drop));
-            // What was kept, or half removed, under whatever name.
+            // Removes leftovers of any name.
             if scene.link.symlink_metadata().is_err() {
                 symlink(&scene.outside, &scene.link).unwrap();
             }
@@ -278,7 +278,7 @@ fn cleaning_removes_nothing_behind_a_link() {
     }
 }
 
-/// A run whose files are copied, with what is to be copied of it opened before anybody swaps.
+/// Returns a run to copy, with its source opened before the exchanges begin.
 fn copied(scene: &Scene, form: fn(&Path)) -> (Disk, Session, PathBuf) {
     let run = scene.runs.join("r");
     form(&run);
@@ -304,7 +304,7 @@ fn in_a_database(run: &Path) {
     .unwrap();
 }
 
-/// Copies a run again and again; what lies outside is never part of a copy.
+/// Copies a run repeatedly; the files outside must never be part of a copy.
 fn copies(
     place: &str,
     form: fn(&Path),

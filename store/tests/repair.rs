@@ -1,4 +1,4 @@
-//! `check --fix`: what a damaged database becomes, for the example of every rule; and that nothing is lost.
+//! Tests of `check --fix`: the repaired copy of a damaged database, for every rule's example; no data may be lost.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ use rusqlite::Connection;
 
 const NOW: i64 = 1_800_000_000_000;
 
-/// Rules whose damage is gone in the copy.
+/// Rules whose damage is repaired in the copy.
 const REPAIRED: &[&str] = &[
     "audit-unguarded",
     "computed-column",
@@ -134,7 +134,7 @@ fn every_rule_that_can_be_repaired_is() {
         if !after.contains(&*rule.name) {
             gone.insert(&*rule.name);
         }
-        // A list that admitted nobody because it could not be read now says so.
+        // A list that admitted no principal because it was unreadable is now an empty list.
         let new: Vec<&String> = after
             .difference(&before)
             .filter(|rule| *rule != "gate-admits-nobody")
@@ -149,7 +149,7 @@ fn every_rule_that_can_be_repaired_is() {
     assert_eq!(gone, expected);
 }
 
-/// Every value of a table, as text.
+/// Returns every value of a table, as text.
 fn all(dir: &Path, sql: &str) -> Vec<Vec<String>> {
     let conn = Connection::open(dir.join("state.db")).unwrap();
     let mut statement = conn.prepare(sql).unwrap();
@@ -162,7 +162,7 @@ fn all(dir: &Path, sql: &str) -> Vec<Vec<String>> {
     rows.unwrap().collect::<rusqlite::Result<_>>().unwrap()
 }
 
-/// Rules of folders whose damage is gone in the copy.
+/// Rules about folders whose damage is repaired in the copy.
 const REPAIRED_FILES: &[&str] = &[
     "binding-not-indexed",
     "index-disagrees",

@@ -1,4 +1,4 @@
-//! Opening and reading leaves every byte, time and listing as it was: one test a row of the table in
+//! Tests that opening and reading leaves every byte, time and listing unchanged: one test for each row of the table in
 //! `store/src/database.rs` (errata R7).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// Opens as the shells do, reads everything, closes.
+/// Opens as the shells do, reads everything, and closes.
 fn read(path: &Path) -> (Run, Vec<Issue>) {
     let disk = Disk::open(path).unwrap();
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -66,7 +66,7 @@ fn rules(notes: &[Issue]) -> Vec<&str> {
     notes.iter().map(|n| n.rule.as_str()).collect()
 }
 
-/// Opens, reads, and compares the folder before and after.
+/// Opens and reads, and compares the folder before and after.
 fn leaves_no_trace(dir: &Path, name: &str, rows: usize, expected: &[&str]) {
     let before = trace(dir);
     let (run, notes) = read(&dir.join(name));
@@ -85,7 +85,7 @@ fn make(path: &Path, pragma: &str) -> Connection {
     conn
 }
 
-/// Adds rows to two tables in one transaction: any snapshot has as many of the one as of the other.
+/// Adds rows to two tables in one transaction: in every snapshot both have the same number of rows.
 fn add(conn: &Connection, rows: usize) {
     conn.execute_batch("BEGIN IMMEDIATE").unwrap();
     for _ in 0..rows {
@@ -107,7 +107,7 @@ fn copy(from: &Path, to: &Path, ends: &[&str]) {
     }
 }
 
-/// A database in WAL mode whose last two rows are only in its `-wal`, copied with the files that `ends` names.
+/// Returns a database in WAL mode whose last two rows are only in its `-wal`, copied with the files that `ends` names.
 fn in_wal_mode(ends: &[&str]) -> TempDir {
     let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = live.path().join("state.db");
@@ -146,7 +146,7 @@ fn a_wal_header_without_its_wal() {
     leaves_no_trace(dir.path(), "state.db", 3, &["wal-missing"]);
 }
 
-/// A writer that ends cleanly takes `-wal` and `-shm` with it: only a `-shm` that is left shows that rows are missing.
+/// A writer that ends cleanly removes `-wal` and `-shm`: only a remaining `-shm` shows that rows are missing.
 #[test]
 fn a_wal_that_its_writer_removed_is_no_warning() {
     use prosescope_core::issue::Severity;
@@ -162,7 +162,7 @@ fn a_wal_that_its_writer_removed_is_no_warning() {
     }
 }
 
-/// A transaction that spilled to the database and was cut off: the journal beside it is hot.
+/// Returns a database with a hot journal: a transaction wrote to the database and was cut off.
 fn with_hot_journal() -> TempDir {
     let (live, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = live.path().join("state.db");
@@ -196,7 +196,7 @@ fn a_hot_journal_is_rolled_back_in_a_copy() {
     leaves_no_trace(dir.path(), "state.db", 3, &["hot-journal"]);
 }
 
-/// The writer wrote the new length into the first page, and was cut off before the pages that it counts.
+/// The writer wrote the new length into the first page, and was cut off before it wrote the counted pages.
 #[test]
 fn a_length_that_was_written_before_its_pages_is_undone_too() {
     use std::io::{Seek, SeekFrom, Write};
@@ -325,12 +325,12 @@ fn what_cannot_be_opened_says_why_and_what_next() {
     }
 }
 
-// A writer in a process of its own: SQLite's connections within one process share their locks and the mapping
-// of the `-shm`, which would prove nothing.
+// The writer runs in another process, because SQLite's connections within one process share their locks and the mapping
+// of the `-shm`.
 
 const PLAY: &str = "PROSESCOPE_TEST_WRITER";
 
-/// Starts this test binary again in a role; gives the child when it said that it is ready.
+/// Starts this test binary again in a role; returns the child process when it is ready.
 fn child(role: &str, path: &Path, prepare: impl FnOnce(&mut Command)) -> Option<Child> {
     let mut command = Command::new(env::current_exe().unwrap());
     command
@@ -354,12 +354,12 @@ fn child(role: &str, path: &Path, prepare: impl FnOnce(&mut Command)) -> Option<
         .map_while(Result::ok);
     let ready = lines.any(|line| line.contains("ready"));
     assert!(ready, "the other process did not come up");
-    // What else it says is read away, or its last words fail.
+    // Reads the rest of the output, so that the child's last write does not fail.
     std::thread::spawn(move || lines.count());
     Some(child)
 }
 
-/// Not a test of its own: what the second process does.
+/// Not a test of its own, but the code of the second process.
 #[test]
 fn in_a_process_of_its_own() {
     let Ok(role) = env::var(PLAY) else { return };
@@ -382,7 +382,7 @@ fn in_a_process_of_its_own() {
             let told = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()));
             while !told.is_finished() {
                 add(&conn, 4);
-                // Else SQLite lets nobody in who asks politely, reader or not.
+                // Otherwise SQLite would starve every other connection, reader or not.
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
         }
@@ -422,11 +422,11 @@ fn a_busy_writer_beside_it() {
         let Some(mut writer) = child("busy", &path, |_| ()) else {
             return;
         };
-        // In WAL mode a connection that stays open keeps the -shm there from the first read to the last; it
-        // belongs to the writer's side.
+        // In WAL mode, a connection that stays open keeps the -shm from the first read to the last; the -shm belongs to
+        // the writer.
         let (mut seen, mut moments) = (Vec::new(), BTreeSet::new());
         let begun = Instant::now();
-        // However fast the two are: until the reader has seen many states of the file.
+        // Continues until the reader has seen many states of the file, whatever the speed of the two.
         while moments.len() < 12 {
             assert!(
                 begun.elapsed() < PATIENCE,
@@ -468,8 +468,8 @@ fn a_busy_writer_beside_it() {
     }
 }
 
-/// Somebody without the right to write into the folder reads all the same. Root may write everywhere, so the
-/// reader is a process of another user.
+/// A user without write permission for the folder can read. Root may write everywhere, so the reader is a process of
+/// another user.
 #[cfg(unix)]
 #[test]
 fn a_folder_that_may_only_be_read() {

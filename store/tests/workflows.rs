@@ -1,4 +1,4 @@
-//! Workflows in a SQLite file: made on first use, read without a trace.
+//! Tests of workflows in a SQLite file: created on first use, read without a trace.
 
 #[path = "../../core/tests/stores/workflows.rs"]
 mod conformance;
@@ -127,7 +127,7 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     assert_eq!(horizon.advance(&store).unwrap(), newest, "ids never return");
     assert!(events(&store, &horizon, &of, newest, 10).is_ok());
 
-    // What a restored older copy looks like.
+    // The result of restoring an older copy.
     other.execute("DELETE FROM sqlite_sequence", []).unwrap();
     assert_eq!(horizon.advance(&store).unwrap(), 0);
     let refused = events(&store, &horizon, &of, newest, 10).unwrap_err();
@@ -137,7 +137,7 @@ fn a_cursor_beyond_all_events_is_refused_and_pruned_events_still_count() {
     );
 }
 
-/// A shared run is opened after this reader said that it is none of its own: it is not unpacked for that.
+/// A shared file that is not a workflow database is opened by another reader, so this one must not unpack it.
 #[test]
 fn of_a_shared_file_only_the_database_is_unpacked() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn of_a_shared_file_only_the_database_is_unpacked() {
     record(&mut store, &start("Find it"), None, NOW).unwrap();
     drop(store);
     let bytes = std::fs::read(&database).unwrap();
-    // Unpacking this one would fail.
+    // Unpacking this entry would fail.
     let damaged = Entry {
         crc: 1,
         ..Entry::stored("r/state.md", b"# Execution State\n")

@@ -1,9 +1,9 @@
-//! Disagreements that are known. The list can only get shorter: a test fails when one is gone.
+//! Known disagreements. The list can only become shorter: a test fails if a listed one no longer occurs.
 
-/// Name of the run, and the beginning of what is told of it.
+/// Name of the run, and the beginning of the report.
 const KNOWN: &[(&str, &str)] = &[];
 
-/// Leaves out what is known, and adds what is known and gone.
+/// Removes known disagreements, and adds a report for each known one that no longer occurs.
 pub(crate) fn without(run: &str, told: Vec<String>) -> Vec<String> {
     let known = KNOWN.iter().filter(|(of, _)| *of == run);
     let gone = known

@@ -1,8 +1,8 @@
-//! Trace, program page, resume, state and show state the same facts of a run: its status, where it stands, what
-//! finished, failed and is open, what comes next, and the counts.
+//! Tests that trace, program page, resume, state and show agree about a run: its status, its positions, finished,
+//! failed and open statements, the next statements, and the counts.
 //!
-//! Runs are those of the golden files (ours, and the project's where it is present), the examples, runs in the habits
-//! of real ones, runs that are told by chance, and the project's corpus where it is present.
+//! The runs come from the golden files (ours, and the project's if present), the examples, runs in the style of real
+//! ones, random runs, and the project's corpus if present.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 #[path = "../dump/forms.rs"]
@@ -20,7 +20,7 @@ mod story;
 mod tell;
 mod views;
 
-/// What the generators of the dump return: a run to compare pages of.
+/// The generators of the dump return a run; here, its pages are compared.
 mod text {
     pub(crate) use crate::runs::Opened as Dumped;
 }
@@ -31,7 +31,7 @@ use prosescope_test_support::needs;
 
 use runs::Opened;
 
-/// Reports all runs at once whose pages disagree.
+/// Reports all runs whose pages disagree, in one failure.
 #[track_caller]
 fn check(at_least: usize, runs: &[Opened]) {
     assert!(runs.len() >= at_least, "{} runs", runs.len());

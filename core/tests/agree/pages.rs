@@ -1,4 +1,4 @@
-//! The facts of each page, and where two pages differ.
+//! Extracts the facts of each page, and compares two pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -10,10 +10,10 @@ use prosescope_core::view::{How, Overview, ProgramView, ResumeView, Stop, TreeRo
 
 use crate::runs::NOW;
 
-/// Words that only the program page has: no record names the line.
+/// Words that only the program page has, for lines without a record.
 const SILENT: [&str; 3] = ["not run", "not recorded", "not reached"];
 
-/// Returns what two pages of a run say differently.
+/// Returns the disagreements between the pages of a run.
 pub(crate) fn disagreements(session: &Session) -> Vec<String> {
     let mut pages = Pages {
         show: pages::overview(session, Some(NOW)),
@@ -100,7 +100,7 @@ impl Pages {
             .filter(|p| matches!(p.how, Stop::Open | Stop::Gate))
             .filter_map(|p| Some(p.node.as_ref()?.node))
             .collect();
-        // Of an open place in which a statement failed last, the run goes on at that statement.
+        // In an open node whose last statement failed, the run continues at that statement.
         let failed = self
             .resume
             .positions
@@ -126,7 +126,7 @@ impl Pages {
         self.must(!(finished && count > 0), || {
             "a finished run stands somewhere".to_owned()
         });
-        // Where it failed first.
+        // The node of the first failure.
         let cause = self.rows.iter().find(|r| r.first_cause).map(|r| r.node);
         let of_show = self.show.failure.as_ref().map(|f| f.cause.node);
         self.same("first cause, trace and show", &cause, &of_show);
@@ -138,7 +138,7 @@ impl Pages {
         if self.show.status == "failed" {
             self.same("first cause, show and resume", &of_show, &of_resume);
         }
-        // A position that is tried again says what went wrong last.
+        // A retried position shows its last error.
         for at in self.show.positions.clone() {
             let row = self.rows.iter().find(|r| r.node == at.node);
             let error = row.and_then(|r| r.error.clone());
@@ -181,7 +181,7 @@ impl Pages {
         self.same("finished, show and resume", &done, &of_resume);
     }
 
-    /// Each line of the program says what the rows say that are tied to it.
+    /// Compares each line of the program with the rows of that line.
     fn lines(&mut self) {
         if self.program.source_from.is_none() {
             return;
@@ -194,7 +194,7 @@ impl Pages {
                 &line.node_count,
                 &(statuses.len() as u32),
             );
-            // A branch that its parallel announced has a row without a line.
+            // A branch announced by its parallel block has a row without a line.
             let announced = self.rows.iter().any(|row| {
                 row.derived
                     && row.line.is_none()
@@ -217,7 +217,7 @@ impl Pages {
         }
     }
 
-    /// What resume goes on with is nothing that is over or was passed, and all that is not reached lies ahead.
+    /// Checks that resume lists neither ended nor skipped statements, and every statement that was not reached.
     fn next(&mut self) {
         let status = |line: u32| {
             let line = self.program.lines.get(line.checked_sub(1)? as usize)?;
@@ -227,7 +227,7 @@ impl Pages {
         for stand in &self.resume.positions {
             let Some(next) = &stand.next else { continue };
             let word = status(next.line).unwrap_or_default();
-            // Another round of a loop of which no record names the head.
+            // Another round of a loop whose head has no record.
             let again = next.how == How::Again;
             let passed = !again && matches!(&*word, "not run" | "not recorded");
             let over = stand.how == Stop::Between
@@ -245,12 +245,12 @@ impl Pages {
         let mut notes = self.resume.notes.iter();
         let whole = self.resume.ahead_count as usize == self.resume.ahead.len()
             && !notes.any(|note| note.contains("not known"));
-        // What follows a gate that was turned down is what its rejection means.
+        // After a rejected gate, the statements ahead follow from the rejection.
         let refused = self.resume.positions.iter().any(|p| p.how == Stop::Refused);
         let whole = whole && !refused;
         let lines = self.program.lines.iter();
         for line in lines.filter(|line| line.status == "not reached") {
-            // A clause is reached with its statement.
+            // A clause is reached together with its statement.
             let clause = matches!(
                 &*line.kind,
                 "catch" | "finally" | "else" | "elif" | "option"
@@ -275,13 +275,13 @@ impl Pages {
         self.told.extend(told);
     }
 
-    /// The state file that is rendered.
+    /// Checks the rendered state file.
     fn state(&mut self, text: &str, session: &Session) {
         let (file, _) = state_md::parse(text);
         let said = file.status.as_ref().map(RunStatus::word);
         let said = said.unwrap_or("unknown").to_owned();
-        // A silent run is a running one, and the form has no word for the unknown. Of a folder that records no status none
-        // is written.
+        // In a state file, a silent run counts as running, and an unknown status has no word. A folder without a
+        // recorded status gets no state file.
         let run = session.run();
         let file_says = run
             .state_file

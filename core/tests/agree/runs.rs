@@ -1,4 +1,4 @@
-//! Runs of golden files and folders, opened.
+//! Opens the runs of golden files and folders.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 /// 2026-03-01 12:00:00 UTC.
 pub(crate) const NOW: i64 = 1_772_366_400_000;
 
-/// Runs of one source that are opened.
+/// Limit for the runs of one source.
 const PLACES: usize = 50;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// A run and what it is called.
+/// A run with its name.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) name: String,
@@ -38,7 +38,7 @@ fn named(case: &Value) -> String {
     case["name"].as_str().unwrap_or("?").to_owned()
 }
 
-/// Runs that a golden file writes as rows.
+/// Opens the runs that a golden file lists as rows.
 pub(crate) fn of_rows(text: &str) -> Vec<Opened> {
     let of_case = |case: Value| {
         let mut files = vec![("r/state.db".to_owned(), database(&case))];
@@ -56,7 +56,7 @@ pub(crate) fn of_rows(text: &str) -> Vec<Opened> {
     cases(text).into_iter().flat_map(of_case).collect()
 }
 
-/// A database with the rows of a case: `[id, parent, index, text, status, metadata, error?, started?]`.
+/// Returns a database with the rows of a case: `[id, parent, index, text, status, metadata, error?, started?]`.
 fn database(case: &Value) -> Vec<u8> {
     let mut conn = Connection::open_in_memory().expect("a database");
     conn.pragma_update(None, "foreign_keys", false)
@@ -109,7 +109,7 @@ fn database(case: &Value) -> Vec<u8> {
     conn.serialize("main").expect("its bytes").to_vec()
 }
 
-/// A run that a generator made of rows, by way of a database.
+/// Opens a generated run of rows, by way of a database.
 pub(crate) fn folded(name: &str, run: &Run, _: Option<i64>) -> Opened {
     let rows = run.executions.iter().map(|row| {
         let (status, text) = (row.status.word(), &*row.text);
@@ -135,7 +135,7 @@ pub(crate) fn folded(name: &str, run: &Run, _: Option<i64>) -> Opened {
     opened(name, files).swap_remove(0)
 }
 
-/// Metadata as the documents write it.
+/// Returns metadata in OpenProse's form.
 fn meta(meta: &Meta) -> Value {
     let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
     let branches: Vec<&str> = meta.branches.iter().map(|name| &**name).collect();
@@ -161,7 +161,7 @@ fn meta(meta: &Meta) -> Value {
         .collect()
 }
 
-/// Runs that a golden file writes as files.
+/// Opens the runs that a golden file lists as files.
 pub(crate) fn of_files(text: &str) -> Vec<Opened> {
     let of_case = |case: Value| {
         let files = case["files"].as_object().into_iter().flatten();
@@ -174,13 +174,13 @@ pub(crate) fn of_files(text: &str) -> Vec<Opened> {
     cases(text).into_iter().flat_map(of_case).collect()
 }
 
-/// All runs below a folder on disk.
+/// Opens all runs below a folder on disk.
 pub(crate) fn below(dir: &Path) -> Vec<Opened> {
     let all = files::below(dir);
     opened("", all)
 }
 
-/// Runs of the damage generator.
+/// Opens the runs of the damage generator.
 pub(crate) fn of_cases(cases: impl Iterator<Item = Case>) -> Vec<Opened> {
     let of_case = |case: Case| {
         let name = case.name.clone();

@@ -1,4 +1,4 @@
-//! Every view of a run as JSON, which has no key twice.
+//! Checks that every view of a run is JSON without duplicate keys.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::runs::NOW;
 
-/// Nodes and bindings of a run whose views are written.
+/// Number of nodes and bindings of a run whose views are checked.
 const MOST: u32 = 20;
 
 /// Checks the views of all pages.

@@ -1,4 +1,4 @@
-//! Each rule's example yields the rule, at a severity that the rule has.
+//! Tests that each rule's example produces an issue of the rule, with one of the rule's severities.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 mod pages;
@@ -16,7 +16,7 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::view::{CheckedRun, RuleView};
 use prosescope_test_support::example::{Example, example};
 
-/// Long after every time in the examples.
+/// A time long after every time in the examples.
 const NOW: i64 = 1_800_000_000_000;
 
 #[test]
@@ -76,7 +76,7 @@ fn every_rule_says_what_it_means_why_that_is_bad_and_what_to_do() {
     }
 }
 
-/// `PRAGMA quick_check` finds what reading does not touch: pages of an index.
+/// `PRAGMA quick_check` finds damage that reading does not notice: pages of an index.
 #[test]
 fn damage_that_reading_does_not_see_is_looked_for() {
     let rows = "INSERT INTO run (id) VALUES ('r1');
@@ -107,7 +107,7 @@ fn damage_that_reading_does_not_see_is_looked_for() {
     assert!(found.iter().any(only_looked_for), "{found:?}");
 }
 
-/// Damaged copies of every example: checking and planning may find anything, and never panic.
+/// Damaged copies of every example: check and repair plan may report anything, but must not panic.
 #[test]
 fn damage_breaks_neither_check_nor_plan() {
     let mut seed: u64 = 0x5EED;
@@ -140,7 +140,7 @@ fn damage_breaks_neither_check_nor_plan() {
     assert!(opened > 200, "{opened}");
 }
 
-/// What readers of SARIF 2.1.0 demand of a log, held over the examples of all rules.
+/// The requirements of SARIF 2.1.0 readers, checked for the examples of all rules.
 #[test]
 fn sarif_of_every_rule_is_whole() {
     let mut runs = Vec::new();
@@ -156,7 +156,7 @@ fn sarif_of_every_rule_is_whole() {
     });
     let log = sarif(&report(runs, &[], Severity::Note), "1.2.3");
     if let Some(path) = std::env::var_os("PROSE_SARIF_OUT") {
-        // For a look at it with the standard's own JSON schema.
+        // Written for validation with the standard's own JSON schema.
         std::fs::write(path, log.to_string()).unwrap();
     }
     assert_eq!(log["version"], "2.1.0");
@@ -199,7 +199,7 @@ fn sarif_of_every_rule_is_whole() {
     }
 }
 
-/// What no small input can show names the test that shows it.
+/// A rule without a small example names the test that shows it.
 #[test]
 fn what_shows_a_rule_speaks_of_it() {
     let mut name = "";
@@ -220,7 +220,7 @@ fn what_shows_a_rule_speaks_of_it() {
     }
 }
 
-/// The issues of a rule's example; `None` where it is told in words.
+/// Returns the issues of a rule's example; `None` if the example is only described.
 fn yielded(rule: &RuleView) -> Result<Option<Vec<Issue>>, String> {
     let Some(session) = opened(rule)? else {
         return Ok(None);
@@ -232,7 +232,7 @@ fn yielded(rule: &RuleView) -> Result<Option<Vec<Issue>>, String> {
     Ok(Some(issues))
 }
 
-/// The run of a rule's example.
+/// Opens the run of a rule's example.
 fn opened(rule: &RuleView) -> Result<Option<Session>, String> {
     match files_of(rule)? {
         Some((files, place)) => session(files, &place).map(Some),
@@ -247,7 +247,7 @@ fn example_of(rule: &RuleView) -> Option<Example> {
     example(parts.map(|part| (&*part.title, &*part.language, &*part.text)))
 }
 
-/// The files of a rule's example, and the place of its run among them.
+/// Returns the files of a rule's example, and the place of its run among them.
 fn files_of(rule: &RuleView) -> Result<Option<(Files, String)>, String> {
     let Some(example) = example_of(rule) else {
         return Ok(None);
@@ -281,7 +281,7 @@ fn state_db(schema: &str, sql: &str) -> Result<(String, Vec<u8>), String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let path = dir.path().join("state.db");
     let conn = rusqlite::Connection::open(&path).map_err(|e| e.to_string())?;
-    // As the sqlite3 program has them.
+    // The same default as in the sqlite3 program.
     conn.pragma_update(None, "foreign_keys", false)
         .and_then(|()| conn.pragma_update(None, "synchronous", "off"))
         .and_then(|()| conn.execute_batch(schema))

@@ -26,7 +26,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The pages of rules, by name.
+/// Returns the pages of rules, by name.
 pub(crate) fn sources() -> BTreeMap<String, String> {
     let folder = root().join("core/src/check/rules");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
@@ -37,7 +37,7 @@ pub(crate) fn sources() -> BTreeMap<String, String> {
     entries.map(page).collect()
 }
 
-/// The title of a page, and the text between its title and its first rule.
+/// Returns the title of a page, and the text between its title and its first rule.
 fn head(page: &str) -> (&str, &str) {
     let (head, _) = page.split_once("\n## ").unwrap();
     let (title, about) = head.split_once('\n').unwrap();
@@ -49,7 +49,7 @@ fn severities(rule: &RuleView) -> String {
     words.join(" or ")
 }
 
-/// The areas in the order of the rules, then all rules by name.
+/// Returns the index: the areas in the order of the rules, then all rules by name.
 fn index(sources: &BTreeMap<String, String>) -> String {
     let mut page = INDEX.to_owned();
     let files: BTreeMap<&str, (&str, &str)> = sources
@@ -123,7 +123,7 @@ fn every_page_of_rules_is_read_whole() {
     assert_eq!(read, rules().len(), "a page of rules is not included");
 }
 
-/// A line in which the links of a rule's source are their words, as they are read.
+/// Returns a line in which each link is replaced by its words.
 fn without_targets(line: &str) -> String {
     if !line.contains(" · ") {
         return line.to_owned();
@@ -136,7 +136,7 @@ fn without_targets(line: &str) -> String {
     words.collect::<String>().replace('[', "")
 }
 
-/// A rule as its page has it.
+/// Returns a rule in the form of its page.
 fn entry(rule: &RuleView) -> String {
     let mut out = format!(
         "\n## {}\n\n{} · {}\n\n{}\n\n**Why is this bad:** {}\n\n**What to do:** {}\n",

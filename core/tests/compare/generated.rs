@@ -1,4 +1,5 @@
-//! Generated runs: whatever is changed in a copy is named, and nothing else; many rows take no longer than they must.
+//! Tests of generated runs: every change in a copy is reported, and nothing else; comparing many rows takes linear
+//! time.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +9,7 @@ use prosescope_test_support::work::{pace, spent};
 
 use crate::make::{compared, database};
 
-/// A small generator of numbers: the same for the same seed.
+/// A small random generator; the same seed gives the same numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -21,7 +22,8 @@ impl Chance {
     }
 }
 
-/// A program of so many statements that bind a name, those of the last third in a block that is called twice; and its run.
+/// Returns a program with `statements` statements that bind names, the last third in a block that is called twice, and
+/// its run.
 fn generated(statements: u64) -> (String, String) {
     let (mut program, mut sql) = (String::from("block work(x):\n"), String::new());
     let inside = statements / 3 + 1;
@@ -87,7 +89,7 @@ fn generated(statements: u64) -> (String, String) {
     (program, sql)
 }
 
-/// The execution ids of rows, and in what they differ.
+/// Returns the execution ids of differing rows, with the kind of difference.
 fn named(view: &CompareView) -> BTreeSet<(i64, Difference)> {
     let rows = view.rows.iter();
     rows.flat_map(|row| {
@@ -104,7 +106,7 @@ fn what_is_changed_in_a_copy_is_named_and_nothing_else() {
         let statements = 1 + chance.below(12);
         let (program, sql) = generated(statements);
         let inside = statements / 3 + 1;
-        // Rows that are calls hold others, and write nothing.
+        // Rows of calls contain others and write no value.
         let calls = [statements + 1, statements + 2 + inside];
         let rows = statements + 2 + 2 * inside;
         let (mut change, mut expected) = (String::new(), BTreeSet::new());
@@ -137,7 +139,7 @@ fn what_is_changed_in_a_copy_is_named_and_nothing_else() {
             .map(|(id, _)| *id)
             .collect();
         let mut found = named(&view);
-        // Of what was skipped nothing is known to have written its value: it differs all the same.
+        // Values of skipped statements have no known writer, but are still compared.
         let loose = view.values.len();
         let unknown = expected
             .iter()
@@ -156,7 +158,7 @@ fn what_is_changed_in_a_copy_is_named_and_nothing_else() {
     }
 }
 
-/// So many rounds of a loop with a statement each, or so many rows of one text beside each other.
+/// Returns `rows` rounds of a loop with one statement each, or `rows` sibling rows with the same text.
 fn many(rows: u64, rounds: bool) -> (String, String) {
     let program = format!("repeat {rows}:\n  session \"Again\"\n");
     let program = if rounds { program } else { String::new() };

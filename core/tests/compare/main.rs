@@ -1,4 +1,4 @@
-//! Two runs compared: what differs is named, and nothing is invented.
+//! Tests of comparing two runs: differences are reported, and only real ones.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 mod generated;

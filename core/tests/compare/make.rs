@@ -1,4 +1,4 @@
-//! Runs to compare, and a comparison in a few lines.
+//! Makes runs to compare, and prints a comparison in a few lines.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use prosescope_test_support::files::below;
 
 use crate::session::{self, NOW, files};
 
-/// A run in a database: its program, and SQL.
+/// Returns a run in a database, from its program and SQL.
 pub(crate) fn database(name: &str, program: &str, sql: &str) -> Session {
     session::database(|conn| {
         let source = (!program.is_empty()).then_some(program);
@@ -33,7 +33,7 @@ fn example(run: &str) -> Vec<(String, Vec<u8>)> {
     below(&examples.join(run))
 }
 
-/// A run of the examples in a database, after some SQL.
+/// Returns an example run in a database, changed by SQL.
 pub(crate) fn example_after(run: &str, sql: &str) -> Session {
     let mut all = example(run);
     let own = all.iter_mut().find(|(path, _)| path == "state.db");
@@ -49,7 +49,7 @@ pub(crate) fn example_after(run: &str, sql: &str) -> Session {
     files(all)
 }
 
-/// A run folder of the examples, with a text of one of its files replaced.
+/// Returns an example run folder in which a text of one file is replaced.
 pub(crate) fn example_with(run: &str, file: &str, old: &str, new: &str) -> Session {
     let mut all = example(run);
     let own = all.iter_mut().find(|(path, _)| path == file);
@@ -64,7 +64,7 @@ pub(crate) fn compared(a: &Session, b: &Session) -> Result<CompareView, NotCompa
     compare(a, b, Some(NOW), CompareOptions::default())
 }
 
-/// What a comparison names, a difference a line.
+/// Returns the differences of a comparison, one per line.
 pub(crate) fn told(view: &CompareView) -> String {
     let mut out = String::new();
     let programs = &view.programs;

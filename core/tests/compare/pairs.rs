@@ -1,4 +1,4 @@
-//! Pairs of runs with known differences: each is named, and nothing else.
+//! Tests of pairs of runs with known differences: each is reported, and nothing else.
 
 use crate::make::{compared, database, example_after, example_with, told};
 
@@ -21,7 +21,7 @@ approve send:
 output letter = session "Send"
 "#;
 
-/// A run of it that completed.
+/// A completed run of the program.
 const RUN: &str = r#"
 INSERT INTO execution (id, statement_index, statement_text, status, started_at, completed_at, parent_id, metadata) VALUES
  (1, 7, 'let plan = session "Plan"', 'completed', '2026-01-25 15:00:00', '2026-01-25 15:01:00', NULL, NULL),
@@ -53,7 +53,7 @@ INSERT INTO agents (name, scope, memory) VALUES ('editor', 'execution', 'short
 ');
 "#;
 
-/// Compares the run with the same run after some SQL, and of another text of the program where it is given.
+/// Compares the run with a copy changed by SQL, and with another program text if one is given.
 #[track_caller]
 fn check_program(about: &str, program: &str, sql: &str, expected: &str) {
     let a = database("letter.prose", PROGRAM, RUN);
@@ -76,7 +76,7 @@ fn check_program(about: &str, program: &str, sql: &str, expected: &str) {
         view.found
     );
 
-    // The other way round it is as much.
+    // The reverse comparison must have the same number of differences.
     let back = compared(&b, &a).unwrap();
     let (one, other) = (view.counts, back.counts);
     assert_eq!(
@@ -98,7 +98,7 @@ fn check_program(about: &str, program: &str, sql: &str, expected: &str) {
         ),
         "{about}"
     );
-    // And each is the same as itself.
+    // A run must equal itself.
     for run in [&a, &b] {
         let view = compared(run, run).unwrap();
         assert_eq!(
@@ -278,7 +278,7 @@ fn runs_of_different_programs_are_refused() {
         refused,
         "A and B are runs of different programs: 0 of the 13 statements in A and the 2 in B are in both"
     );
-    // A program of that name is another version, however little is left of it.
+    // A program with the same name counts as another version, even if little of it is left.
     let b = database("letter.prose", other, "");
     assert!(
         compared(&a, &b)
@@ -287,7 +287,7 @@ fn runs_of_different_programs_are_refused() {
             .words
             .contains("0 of the 13")
     );
-    // A run that does not hold its program: the names tell.
+    // A run without its program: names decide.
     let b = database("party.prose", "", "");
     assert!(compared(&a, &b).is_err());
     let b = database("letter.prose", "", RUN);

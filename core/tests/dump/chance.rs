@@ -1,4 +1,4 @@
-//! Rows that were thrown together: what no program would record.
+//! Random rows that no program would record.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! How much of some runs is known.
+//! Counts how much of some runs is understood.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use prosescope_core::session::{Session, pages};
 
-/// Counts runs by status, and nodes by what they rest on.
+/// Counts runs by status, and nodes by the evidence for their status.
 pub(crate) fn of(sessions: &[Session]) -> String {
     let mut runs: BTreeMap<String, usize> = BTreeMap::new();
     for session in sessions {

@@ -1,4 +1,4 @@
-//! Runs told by chance in each form: as rows, as compact logs, and as state files with bindings.
+//! Random runs in each format: as rows, as compact logs, and as state files with bindings.
 
 use prosescope_core::model::{Program, Run, RunStatus, Status};
 
@@ -6,7 +6,7 @@ use crate::runs::{NOW, folded, opened};
 use crate::tell::{Told, Truth};
 use crate::text::Dumped;
 
-/// Runs that are recorded in each form.
+/// Number of runs in each format.
 const ROWS: u64 = 120;
 const LOGS: u64 = 100;
 const STATES: u64 = 60;
@@ -29,7 +29,7 @@ pub(crate) fn states() -> Vec<Dumped> {
         .collect()
 }
 
-/// A story that was recorded to its end.
+/// A generated run that was recorded to its end.
 pub(crate) struct Whole {
     pub(crate) truth: Truth,
     pub(crate) rows: Run,
@@ -49,7 +49,7 @@ pub(crate) fn whole_stories() -> Vec<Whole> {
     whole.map(story).collect()
 }
 impl Told {
-    /// The run as its rows record it.
+    /// Returns the run as its rows record it.
     fn run_of_rows(&self) -> Run {
         Run {
             status: self.status.map(RunStatus::parse),
@@ -93,7 +93,7 @@ impl Told {
         opened(&format!("log {seed}"), files)
     }
 
-    /// A state file whose marks are those of the last row of each line, and bindings, some of which the index lacks.
+    /// Returns a state file with the marks of each line's last row, and bindings, of which the index lacks some.
     fn into_state(mut self, seed: u64) -> Vec<Dumped> {
         let mut files = Vec::new();
         let mut file = |path: String, text: String| files.push((path, text.into_bytes()));

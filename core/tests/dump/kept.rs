@@ -1,4 +1,4 @@
-//! Dumps that the repository keeps.
+//! Compares dumps with those in the repository.
 
 use std::env;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::text::{Dumped, joined};
 
-/// Compares dumps with the kept ones; writes both down where they differ.
+/// Compares dumps with the stored ones; writes both to files if they differ.
 #[track_caller]
 pub(crate) fn check(name: &str, runs: &[Dumped]) {
     let text = joined(runs);

@@ -1,13 +1,13 @@
-//! What is understood of every run at hand, as one compact text: kept in `fixtures/dump`, so that a change of the fold
-//! shows as a difference there. Ids, kinds, statuses, ties, positions and rules; no sentences, which change for other
-//! reasons.
+//! Dumps the interpretation of every available run as compact text. The dumps are stored in `fixtures/dump`, so that a
+//! change of the interpretation shows as a difference there. They contain ids, kinds, statuses, matched lines,
+//! positions and rules, but no sentences, which change for other reasons.
 //!
-//! A node is a line: its level as indentation, the id of its first row or `-` with its text, its kind, its status, its
-//! line in the program (`?`: a guess) and by what it is tied to that line, attempts or rounds and their maximum, and
+//! One line is one node: its level as indentation, the id of its first row or `-` with its text, its kind, its status,
+//! its line in the program (`?` marks a guess) with the evidence for the line, attempts or rounds with their limit, and
 //! marks: `stands`, `cause`, `because`, `recovered`, `inferred`, `derived`.
 //!
-//! `PROSE_WRITE_DOCS=1` writes the files anew; read the difference before you commit it. What is understood of the
-//! project's corpus is no part of the repository: it is written below `target/`, where two versions can be compared.
+//! `PROSE_WRITE_DOCS=1` writes the files anew; read the difference before you commit it. Dumps of the project's corpus
+//! are not in the repository; they are written below `target/`, where two versions can be compared.
 
 mod chance;
 mod count;

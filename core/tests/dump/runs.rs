@@ -1,4 +1,4 @@
-//! Runs at hand: files of this repository, of its generators, and of the corpus.
+//! The available runs: files of this repository, of its generators, and of the corpus.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -20,12 +20,12 @@ use crate::text::{Dumped, of_trace};
 /// 2026-03-01 12:00:00 UTC.
 pub(crate) const NOW: i64 = 1_772_366_400_000;
 
-/// Runs of one source that are read.
+/// Limit for the runs of one source.
 const PLACES: usize = 200;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// The rows of `trace.json` and `trace-more.json`.
+/// Returns the rows of `trace.json` and `trace-more.json`.
 pub(crate) fn golden_rows() -> Vec<Dumped> {
     let texts = [
         include_str!("../fixtures/trace.json"),
@@ -40,7 +40,7 @@ pub(crate) fn golden_rows() -> Vec<Dumped> {
     cases.map(|case| of_case(&case)).collect()
 }
 
-/// The run folders of `real.json`.
+/// Returns the run folders of `real.json`.
 pub(crate) fn habits() -> Vec<Dumped> {
     let mut runs = Vec::new();
     for case in cases(include_str!("../fixtures/real.json")) {
@@ -63,12 +63,12 @@ fn cases(text: &str) -> Vec<Value> {
     serde_json::from_value(file["cases"].take()).expect("it lists cases")
 }
 
-/// All runs below a folder on disk.
+/// Returns all runs below a folder on disk.
 pub(crate) fn below(dir: &Path, name: &str) -> Vec<Dumped> {
     opened(name, files::below(dir))
 }
 
-/// What a seed of the fuzzer is opened as.
+/// Opens each seed of the fuzzer.
 pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
     let mut seeds = files::below(&needs::root().join("fuzz/seeds"));
     seeds.sort();
@@ -90,7 +90,7 @@ pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
             ],
             "sqlite" => vec![file("state.db", &bytes)],
             "state_md" => vec![file("state.md", &with_head("# Execution State\n"))],
-            // Scripts of commands, and durations.
+            // Scripts of commands, and durations, are not runs.
             _ => continue,
         };
         let with_program = |files: &Files| files.iter().all(|(path, _)| path != "program.prose");
@@ -107,7 +107,7 @@ pub(crate) fn fuzz_seeds() -> Vec<Dumped> {
     runs
 }
 
-/// Cases of the damage generator.
+/// Returns the cases of the damage generator.
 pub(crate) fn of_cases(cases: impl Iterator<Item = Case>) -> Vec<Dumped> {
     let source =
         |case: Case| -> (String, Rc<dyn Source>) { (case.name.clone(), Rc::new(case.in_memory())) };
@@ -117,7 +117,7 @@ pub(crate) fn of_cases(cases: impl Iterator<Item = Case>) -> Vec<Dumped> {
         .collect()
 }
 
-/// Dumps a run that is made of rows.
+/// Dumps a run given as rows.
 pub(crate) fn folded(name: &str, run: &Run, now: Option<i64>) -> Dumped {
     let listing = run.program.source.as_deref().map(program::scan);
     let trace = trace::fold(run, listing.as_ref(), now);
@@ -145,7 +145,7 @@ fn in_source(name: &str, source: &Rc<dyn Source>) -> Vec<Dumped> {
     sessions(source).map(dump).collect()
 }
 
-/// Opens the runs of a folder on disk that can be opened.
+/// Opens the readable runs of a folder on disk.
 pub(crate) fn sessions_below(dir: &Path) -> Vec<Session> {
     let all = files::below(dir);
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("counted", all));
@@ -154,7 +154,7 @@ pub(crate) fn sessions_below(dir: &Path) -> Vec<Session> {
         .collect()
 }
 
-/// Opens the places of a source, or the source itself where it has none; a session is missing where that was refused.
+/// Opens the places of a source, or the source itself if it has none; a refused place has no session.
 fn sessions(source: &Rc<dyn Source>) -> impl Iterator<Item = (String, Option<Session>)> {
     let options = Options {
         now: Some(NOW),

@@ -1,8 +1,8 @@
-//! Programs that could have been written, by chance from a seed.
+//! Generates random plausible programs from a seed.
 
 use prosescope_damage::Dice;
 
-/// A program: its source, its statements, the blocks that they call.
+/// A program: its source, its statements, and the blocks that they call.
 #[derive(Default)]
 pub(crate) struct Story {
     pub(crate) lines: Vec<String>,
@@ -11,16 +11,16 @@ pub(crate) struct Story {
     names: usize,
 }
 
-/// A statement of it.
+/// A statement of the program.
 #[derive(Clone)]
 pub(crate) struct Step {
     /// Its line in the source.
     pub(crate) line: i64,
-    /// Its number in a log; 0 in a block, whose statements have the number of the call.
+    /// Its number in a log; 0 inside a block, whose statements share the number of the call.
     pub(crate) number: i64,
     /// Its first line.
     pub(crate) text: String,
-    /// What it binds, or its gate's id.
+    /// The name that it binds, or its gate's id.
     pub(crate) name: String,
     pub(crate) what: What,
 }
@@ -49,7 +49,7 @@ impl Story {
             story.blocks.push((block.to_owned(), body));
         }
         story.steps = story.steps(dice, 0, 2);
-        // Some count every statement, others give what is inside of one its number.
+        // Some logs number every statement; others give inner statements the number of the outer one.
         let counts_all = dice.throw(2) == 0;
         let mut last = 0;
         for step in &mut story.steps {
@@ -113,7 +113,7 @@ impl Story {
 
     fn session(&mut self, level: usize, binds: bool) -> Step {
         self.names += 1;
-        // Now and then a name is bound twice.
+        // Sometimes a name is bound twice.
         let name = format!("{}{}", NAMES[self.names % NAMES.len()], self.names / 12);
         match binds {
             true => self.write(level, format!("let {name} = session \"Do {name}\""), name),
@@ -135,7 +135,7 @@ impl Story {
 
 fn number(step: &mut Step, last: &mut i64, counts_all: bool) {
     step.number = *last;
-    // A branch is its parallel's number and a letter.
+    // A branch has the number of its parallel block and a letter.
     let bodies: Vec<&mut Step> = match &mut step.what {
         What::Loop(_, body) | What::If(body) => body.iter_mut().collect(),
         What::Try(body, catch) => body.iter_mut().chain(catch).collect(),

@@ -1,4 +1,4 @@
-//! Runs of programs by chance, recorded while they are carried out.
+//! Executes random programs and records their runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,23 +9,23 @@ use prosescope_damage::Dice;
 use crate::make::{gate_of, made};
 use crate::story::{Step, Story, What};
 
-/// Calls inside of each other.
+/// Limit for the depth of nested calls.
 const DEEPEST: usize = 3;
 
-/// Rows after which a run is over, whatever it has left to do.
+/// Number of rows after which a run ends, whatever is left.
 const MOST: usize = 200;
 
-/// How a run writes down what it does.
+/// The style in which a run is recorded.
 pub(crate) struct Habit {
-    /// A row at the beginning, too.
+    /// Whether the beginning gets a row too.
     pub(crate) opens: bool,
-    /// One row, which is changed.
+    /// Whether there is one row for each execution, which is updated.
     pub(crate) in_place: bool,
-    /// `parent_id` is written.
+    /// Whether `parent_id` is written.
     pub(crate) parents: bool,
 }
 
-/// A run that was carried out.
+/// An executed run.
 pub(crate) struct Told {
     pub(crate) dice: Dice,
     pub(crate) story: Story,
@@ -35,15 +35,15 @@ pub(crate) struct Told {
     pub(crate) log: Vec<String>,
     pub(crate) ids: usize,
     pub(crate) status: Option<&'static str>,
-    /// Whether all that happened is recorded, to the end.
+    /// Whether all events are recorded, up to the end.
     pub(crate) is_whole: bool,
     pub(crate) truth: Truth,
 }
 
-/// What happened, by line: how often a session, a branch or a gate ended with which status.
+/// The true events, by line: how often a session, a branch or a gate ended with each status.
 pub(crate) type Truth = BTreeMap<(u32, String), usize>;
 
-/// Where a statement is carried out.
+/// The place where a statement is executed.
 #[derive(Clone, Copy, Default)]
 struct At {
     /// The number of the call in a log.
@@ -92,7 +92,7 @@ impl Told {
         told
     }
 
-    /// Forgets what was recorded after some moment.
+    /// Removes the records after a random moment.
     fn cut(&mut self) {
         let rows = self.dice.throw(self.rows.len() + 1);
         self.rows.truncate(rows);
@@ -101,7 +101,7 @@ impl Told {
         self.status = Some("running");
     }
 
-    /// Carries out statements one after the other; whether all went well.
+    /// Executes statements in sequence; returns whether all succeeded.
     fn all(&mut self, steps: &[Step], at: At) -> bool {
         steps
             .iter()
@@ -301,7 +301,7 @@ impl Told {
         well
     }
 
-    /// Where the statements of a body are carried out.
+    /// Returns the place for the statements of a body.
     fn inside(&self, begun: Option<i64>, at: At) -> At {
         At {
             parent: begun.or(at.parent),
@@ -309,7 +309,7 @@ impl Told {
         }
     }
 
-    /// Writes that a statement begins, where that is the habit; the row's id.
+    /// Records the beginning of a statement if the style requires it; returns the row's id.
     fn begin(&mut self, step: &Step, at: At, word: &str, meta: Meta) -> Option<i64> {
         self.habit.opens.then(|| self.row(step, at, word, meta))
     }

@@ -1,4 +1,4 @@
-//! A trace as text.
+//! Prints a trace as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -7,17 +7,17 @@ use prosescope_core::issue::Issue;
 use prosescope_core::trace::{Node, NodeId, NodeKind, Trace};
 use sha2::{Digest, Sha256};
 
-/// A run's name, and what is understood of it.
+/// A run's name, and the dump of its interpretation.
 #[derive(Debug, Clone)]
 pub(crate) struct Dumped {
     pub(crate) name: String,
     pub(crate) text: String,
 }
 
-/// Levels that are shown by indentation.
+/// Limit for the levels shown by indentation.
 const LEVELS: usize = 30;
 
-/// Nodes of one run that are written out; of longer traces follow their length and a hash of all nodes.
+/// Limit for the printed nodes of one run; a longer trace ends with its length and a hash of all nodes.
 const NODES: usize = 200;
 
 pub(crate) fn joined(runs: &[Dumped]) -> String {
@@ -27,7 +27,7 @@ pub(crate) fn joined(runs: &[Dumped]) -> String {
     runs.collect()
 }
 
-/// Writes down what a run's trace and issues are.
+/// Returns a run's trace and issues as text.
 pub(crate) fn of_trace<'i>(trace: &Trace, issues: impl Iterator<Item = &'i Issue>) -> String {
     let stale = if trace.verdict.stale { " stale" } else { "" };
     let mut text = format!("{}{stale}\n", one_line(&trace.verdict.status, 40));
@@ -112,7 +112,7 @@ fn line(text: &mut String, node: &Node) {
     }
 }
 
-/// The beginning of a text without what would break a line.
+/// Returns the beginning of a text without line breaks.
 fn one_line(text: &str, most: usize) -> String {
     let line = text.chars().take(most);
     line.map(|c| if c.is_control() { '·' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! Stories of which is known what happened: rows and a log of one story, each folded, come to the same.
+//! Generated runs with known events: the interpretations of their rows and of their log must agree with the events.
 
 use std::rc::Rc;
 
@@ -11,9 +11,9 @@ use prosescope_core::trace::{NodeKind, Trace, fold};
 use crate::forms::{Whole, whole_stories};
 use crate::tell::Truth;
 
-/// How many stories come out right, partly (what is tied to a line is right, other things are not tied), and wrong.
-/// What cannot be known is not tied; yet not to tie is no answer to everything, so both numbers are held.
-/// `PROSE_STORIES=1` prints the stories that are not right.
+/// Counts the generated runs that are interpreted correctly, partly (every matched line is right, others are
+/// unmatched), and wrongly. An unknown line must stay unmatched, but leaving every line unmatched is not acceptable, so
+/// both numbers are tested. `PROSE_STORIES=1` prints the runs that are not correct.
 #[derive(Debug, Default, PartialEq)]
 struct Came {
     right: usize,
@@ -87,7 +87,7 @@ fn check(before: &Came, seen: impl Fn(&Whole) -> Truth) {
     );
 }
 
-/// What a trace says of the lines that a story's sessions, branches and gates stand in.
+/// Returns the events that a trace shows for the lines of a run's sessions, branches and gates.
 fn seen(trace: &Trace, story: &Whole) -> Truth {
     let mut seen = Truth::new();
     for node in &trace.nodes {
@@ -96,11 +96,11 @@ fn seen(trace: &Trace, story: &Whole) -> Truth {
             NodeKind::Branch { .. } | NodeKind::Gate { .. } => true,
             _ => false,
         };
-        // A condition holds, a try was entered: neither is a session.
+        // A condition that holds and an entered `try` are not sessions.
         let line = node.line.unwrap_or_default();
         let text = story.program.lines().nth((line as usize).wrapping_sub(1));
         let is_head = text.is_some_and(|text| text.trim().starts_with("if "));
-        // A gate that is met again has no row of its own in the gates table.
+        // A gate that is reached again has no row of its own in the gates table.
         let end = match node.status.word() {
             "completed" | "approved" => "completed",
             "failed" | "rejected" => "failed",

@@ -1,5 +1,5 @@
-//! What the scanner understood of real programs, against a count that knows nothing of it: lines whose first word is
-//! a keyword, once texts, conditions and comments are taken out.
+//! Compares the scanner's results for real programs with an independent count: lines that begin with a keyword, after
+//! texts, conditions and comments are removed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use prosescope_core::program::{Listing, StatementKind as Kind, Value, scan};
 
 use crate::sources::{Program, ours, real};
 
-/// The source without what stands in quotes and asterisks, and without comments. Lines stay lines.
+/// Returns the source without texts in quotes and asterisks and without comments. The number of lines stays the same.
 fn bare(source: &str) -> String {
     let mut out = String::new();
     let mut rest = source;
@@ -46,7 +46,7 @@ fn bare(source: &str) -> String {
     out
 }
 
-/// How many lines begin with each word: `let x =` and the like taken off, and what stands behind the word.
+/// Counts the lines by their first word, after removing `let x =` and the like.
 fn words(source: &str) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in bare(source).lines() {
@@ -78,7 +78,7 @@ fn kinds(listing: &Listing) -> BTreeMap<Kind, usize> {
     counts
 }
 
-/// Properties that have a line of their own, by name.
+/// Counts properties that have a line of their own, by name.
 fn properties(listing: &Listing) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     for statement in &listing.statements {
@@ -109,7 +109,7 @@ fn short(file: &Path) -> String {
 fn programs_are_understood() {
     let programs = ours();
     let all = understood(&programs);
-    // The comparison compared something of each kind.
+    // Every kind must occur, so that the comparison is not empty.
     for kind in COUNTED.iter().flat_map(|(_, kinds)| *kinds) {
         assert!(all.contains_key(kind), "no {kind:?} in {all:?}");
     }
@@ -130,7 +130,7 @@ fn real_programs_are_understood() {
     }
 }
 
-/// Fails where a program is not understood as it was counted; how many statements of each kind there are in all.
+/// Fails if a program's statements differ from the independent count; returns the number of statements of each kind.
 fn understood(programs: &[Program]) -> BTreeMap<Kind, usize> {
     let mut all: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut others = Vec::new();
@@ -172,9 +172,9 @@ fn understood(programs: &[Program]) -> BTreeMap<Kind, usize> {
     all
 }
 
-/// Words that begin a line, and the statements that they begin.
+/// First words of lines, and the statements that they begin.
 const COUNTED: [(&str, &[Kind]); 20] = [
-    // A chain begins with a session.
+    // A chain (arrow) begins with a session.
     ("session", &[Kind::Session, Kind::Arrow]),
     ("agent", &[Kind::Agent]),
     ("block", &[Kind::Block]),
@@ -236,7 +236,7 @@ fn compare(file: &str, text: &str, listing: &Listing, wrong: &mut Vec<String>) {
     }
 }
 
-/// What the documents give a type has one in every program, and nothing of it is lost.
+/// Properties with a type in OpenProse have that type in every program, and no part of their text is lost.
 #[test]
 fn properties_of_programs_have_their_types() {
     let seen = typed(&ours());
@@ -267,7 +267,7 @@ fn properties_of_real_programs_have_their_types() {
     }
 }
 
-/// Fails where a property has not its type; how often each has which.
+/// Fails if a property does not have its type; returns how often each occurs with each type.
 fn typed(programs: &[Program]) -> BTreeMap<String, usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for (file, text) in programs {

@@ -1,4 +1,4 @@
-//! Programs as people write them, and programs that nobody would write.
+//! Tests of the scanner with realistic and with absurd programs.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods)] // a test may print, and measure
 
 mod counts;
@@ -12,7 +12,7 @@ use prosescope_core::program::{LineRole, Listing, scan};
 use prosescope_test_support::work::spent;
 use sources::{Program, ours, real};
 
-/// What holds for every listing of every text.
+/// Checks the invariants of a listing, for any text.
 fn sound(source: &str, listing: &Listing) -> Result<(), TestCaseError> {
     let source = source.strip_prefix('\u{feff}').unwrap_or(source);
     let lines: Vec<&str> = if source.contains('\n') {
@@ -93,7 +93,7 @@ fn scan_when_cut(programs: &[Program]) {
     }
 }
 
-/// Pieces of which odd programs are made.
+/// Generates pieces of odd programs.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("\n".to_owned()),
@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// Processor time that scanning a huge program may take. When something in it is quadratic, it takes minutes.
+/// Limit for the processor time of scanning a huge program; a quadratic algorithm would take minutes.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 #[test]

@@ -1,24 +1,24 @@
-//! Programs as people write them: our own, and the real ones of the project's corpus, read in place.
+//! Collects realistic programs: our own, and the real ones of the project's corpus, read in place.
 
 use std::path::{Path, PathBuf};
 
 use prosescope_test_support::needs;
 
-/// A program and where it lies: beside it may be what a run of it left.
+/// A program and its path; files of its run may be beside it.
 pub(crate) type Program = (PathBuf, String);
 
-/// The programs of this checkout: examples, seeds of the fuzzer, and fixtures written in the habits of the real ones.
+/// Returns the programs of this repository: examples, seeds of the fuzzer, and fixtures in the style of the real ones.
 pub(crate) fn ours() -> Vec<Program> {
     let folders = ["examples", "fuzz/seeds/program", "tests/fixtures"];
     below(&folders.map(|folder| needs::root().join(folder)))
 }
 
-/// The real ones; `None`, which was said, where the corpus is not.
+/// Returns the real programs; prints a note and returns `None` if the corpus is not present.
 pub(crate) fn real() -> Option<Vec<Program>> {
     Some(below(&[needs::shared("corpus")?]))
 }
 
-/// The programs below some folders, but for encrypted envelopes.
+/// Returns the programs below some folders, without encrypted envelopes.
 fn below(folders: &[PathBuf]) -> Vec<Program> {
     let mut files = Vec::new();
     for folder in folders {

@@ -1,4 +1,4 @@
-//! Texts of rows and annotations, tied to programs.
+//! Tests of matching texts of rows and annotations with statements of programs.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use prosescope_core::program::{Listing, Statement, Tie, classify, scan};
 use crate::piece;
 use crate::sources::{Program, ours, real};
 
-/// A shortened text of at least so many characters is always tied.
+/// A shortened text with at least this many characters is always matched.
 const LONG_ENOUGH: usize = 24;
 
-/// A text as two are compared: without its colon, and with single blanks.
+/// Returns a text for comparison: without its colon, and with single blanks.
 fn plain(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let text = words.join(" ").to_lowercase();
     text.trim_end_matches([':', ' ']).to_owned()
 }
 
-/// No certain tie is wrong: it is the statement, or one of that very text.
+/// Checks that a certain match is the statement itself, or one with exactly the same text.
 fn honest(listing: &Listing, of: usize, text: &str, tie: Option<Tie>) -> Result<(), TestCaseError> {
     let Some(tie) = tie.filter(|tie| !tie.guessed) else {
         return Ok(());
@@ -37,7 +37,7 @@ fn honest(listing: &Listing, of: usize, text: &str, tie: Option<Tie>) -> Result<
     Ok(())
 }
 
-/// Every statement by its own text, and by all that rows make of it.
+/// Checks every statement with its own text, and with all usual rewordings.
 fn all_are_honest(listing: &Listing) -> Result<(), TestCaseError> {
     for (of, statement) in listing.statements.iter().enumerate() {
         let text = &statement.text;
@@ -71,7 +71,7 @@ fn all_are_honest(listing: &Listing) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What rows make of a statement's text, but for shortening it.
+/// Returns the usual rewordings of a statement's text in rows, without shortened ones.
 fn reworded(statement: &Statement) -> Vec<String> {
     let text = &statement.text;
     let mut rows = vec![
@@ -109,7 +109,7 @@ fn are_honest(programs: &[Program]) {
     }
 }
 
-/// How many ties of what rows say are certain: honest ties that are all guesses would help nobody.
+/// Most matches must be certain, because a matcher that only guesses would be useless.
 #[test]
 fn most_ties_to_programs_are_certain() {
     mostly_certain(&ours());
@@ -178,7 +178,7 @@ fn found_by_text(programs: &[Program]) {
     }
 }
 
-/// The trace lines of state files lie in their program, in its order.
+/// The trace lines of state files are found in their program, in its order.
 #[test]
 fn state_files_tie_to_their_program() {
     state_files_tie(&ours());
@@ -223,8 +223,8 @@ fn state_files_tie(programs: &[Program]) {
     assert!(all > 20 && tied * 10 >= all * 9, "{tied} of {all}");
 }
 
-/// Lines that are alike: names that begin with others, texts that begin with others, the same text with and without a
-/// name, in other letters, on other levels.
+/// Generates similar lines: one name or text is the beginning of another, the same text occurs with and without a name,
+/// in another case, or at another level.
 fn alike() -> impl Strategy<Value = String> {
     let name = || {
         prop::sample::select(vec![
@@ -286,7 +286,8 @@ fn alike() -> impl Strategy<Value = String> {
     (0..3_usize, line).prop_map(|(depth, line)| format!("{}{line}\n", "  ".repeat(depth)))
 }
 
-/// How a run may count, as the number of a statement: lines, statements, those that run, the outer ones.
+/// Returns the numbers that a run may give to statements: by lines, by statements, by executed statements, or by outer
+/// statements.
 fn counted(listing: &Listing, how: usize, from: i64) -> Vec<Option<i64>> {
     let mut next = from;
     let number = |s: &Statement| {
@@ -313,8 +314,8 @@ proptest! {
         all_are_honest(&scan(&lines.concat()))?;
     }
 
-    /// A run that counts in any known way: no certain tie is wrong, with the whole text, a part of it, or without
-    /// what it is bound to.
+    /// Whatever numbering a run uses, no certain match is wrong: with the full text, a part of it, or without the bound
+    /// name.
     #[test]
     fn no_index_makes_a_certain_tie_wrong(
         lines in prop::collection::vec(alike(), 1..25),
@@ -334,7 +335,7 @@ proptest! {
         let mut ties = listing.ties();
         ties.learn(rows.iter().copied());
         for (of, (text, index)) in rows.iter().enumerate() {
-            // A row without an index of its own has that of the construct it lies in.
+            // A row without its own index has that of its enclosing construct.
             let Some(index) = *index else { continue };
             honest(&listing, of, text, ties.tie(text, Some(index)))?;
             let cut: String = text.chars().take(part).collect();

@@ -1,4 +1,4 @@
-//! The cases as they are written.
+//! Reads and checks the cases.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::facts::{Facts, facts};
 
-/// Keys that `cli/tests/real.rs` checks, as they are about what the commands print.
+/// Keys that `cli/tests/real.rs` checks instead, because they are about printed output.
 const PRINTED: [&str; 2] = ["text", "text_absent"];
 
 /// A case of `real.json` or `real-more.json`.
@@ -47,7 +47,7 @@ fn what_a_person_reads_from_real_habits_comes_out() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Returns the keys of `expect` whose facts do not come out, and what comes out instead.
+/// Returns the keys of `expect` whose facts are wrong, with the actual facts.
 pub(crate) fn check(case: &Case) -> Vec<(String, String)> {
     let facts = facts(&case.files);
     case.expect

@@ -1,4 +1,4 @@
-//! The plain facts of a session that the cases speak of.
+//! Extracts the facts of a session that the cases list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -11,38 +11,38 @@ use prosescope_core::sqlite::MemorySource;
 use prosescope_core::time::Stamp;
 use prosescope_core::trace::{NodeId, NodeKind};
 
-/// The folder that the files of a case lie in.
+/// The folder of a case's files.
 pub(crate) const FOLDER: &str = ".prose/runs/20260104-101500-case01";
 
-/// 2026-03-01 12:00:00 UTC: the day on which the files of a case were copied.
+/// 2026-03-01 12:00:00 UTC: the file date of the copied cases.
 const NOW: i64 = 1_772_366_400_000;
 
-/// What is known of a run.
+/// The facts about a run.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) status: String,
-    /// Status by line of the program; a line without one is missing.
+    /// Status by line of the program; without lines that have none.
     pub(crate) lines: BTreeMap<u32, String>,
     /// Status of the gates, by line of the program.
     pub(crate) gates: BTreeMap<u32, String>,
-    /// What a rejection means, by line of the gate.
+    /// The effect of a rejection, by line of the gate.
     pub(crate) on_reject: BTreeMap<u32, String>,
     pub(crate) nodes: Vec<Fact>,
-    /// Rounds and maximum of each loop.
+    /// Number of rounds and limit of each loop.
     pub(crate) loops: Vec<(u32, Option<u32>)>,
-    /// Line, or text where there is none.
+    /// Positions by line, or by text if there is no line.
     pub(crate) positions: Vec<String>,
     pub(crate) first_cause: Option<u32>,
-    /// Remarks that are shown at their place, and messages of issues.
+    /// Notes shown beside statements, and messages of issues.
     pub(crate) notes: Vec<String>,
-    /// Statements that started.
+    /// Number of started statements.
     pub(crate) count: u32,
     pub(crate) started: Option<String>,
     pub(crate) duration_seconds: Option<i64>,
     pub(crate) rules: BTreeSet<String>,
 }
 
-/// A thing that happened.
+/// An event of the run.
 #[derive(Debug)]
 pub(crate) struct Fact {
     pub(crate) kind: String,
@@ -50,7 +50,7 @@ pub(crate) struct Fact {
     pub(crate) text: String,
 }
 
-/// Opens the files of a run folder whose dates are those of a copy, and extracts its facts.
+/// Opens the files of a run folder with the dates of a copy, and extracts its facts.
 pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     let source: Rc<dyn Source> = Rc::new(Copied::new(files));
     let options = Options {
@@ -71,7 +71,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     };
     for line in &program.lines {
         if !line.status.is_empty() {
-            // As its record has it: the cases do not speak of what nobody heard of since.
+            // Uses the recorded status, because the cases ignore how long a run has been silent.
             let recorded = line.status.strip_prefix("was ").unwrap_or(&line.status);
             facts.lines.insert(line.line, recorded.to_owned());
         }
@@ -122,7 +122,7 @@ pub(crate) fn facts(files: &BTreeMap<String, String>) -> Facts {
     facts
 }
 
-/// Files of a run folder that were copied just now, so that their dates say nothing of the run.
+/// Files of a run folder that were just copied, so that their dates carry no information.
 struct Copied {
     memory: MemorySource,
     files: Vec<FileEntry>,

@@ -1,5 +1,5 @@
-//! Habits of real runs, in small (`fixtures/real.json`): which facts a session gives of each. `cli/tests/real.rs` holds
-//! what the commands print of the same cases.
+//! Tests of the style of real runs, in small cases (`fixtures/real.json`): the facts that a session derives from each.
+//! `cli/tests/real.rs` tests the printed output of the same cases.
 
 mod cases;
 mod facts;

@@ -1,37 +1,37 @@
-//! The same story in other words: names replaced throughout, lines of the program shifted, logs with blank lines.
+//! Changes a case without changing its facts: renames, shifts the program's lines, adds blank lines to logs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// Words that stand in for the names of a case; none of them means anything in a program, a log or a state file.
+/// Replacements for the names of a case; none of them has a meaning in a program, a log or a state file.
 const OTHERS: [&str; 16] = [
     "zephyr", "lantern", "quill", "meadow", "copper", "thistle", "walnut", "amber", "gravel",
     "pewter", "saffron", "juniper", "cobalt", "marble", "tundra", "velvet",
 ];
 
-/// Words that are no names: after a log's arrow, and of the rows.
+/// Words that are not names: after a log's arrow, and in rows.
 const KEYWORDS: [&str; 10] = [
     "block", "commit", "done", "else", "exec", "gate", "if", "loop", "retry", "session",
 ];
 
-/// Lines that [`shifted`] puts before a program.
+/// Lines that [`shifted`] inserts before a program.
 const BEFORE: &str = "# written by a stranger\n\n# who left lines blank\n\n";
 
-/// How many they are.
+/// Number of these lines.
 pub(crate) const SHIFT: u32 = 4;
 
-/// What each name becomes.
+/// The replacement of each name.
 pub(crate) type Names = BTreeMap<String, &'static str>;
 
-/// Returns another word for each of the names.
+/// Returns a replacement for each name.
 pub(crate) fn other_names(mut names: BTreeSet<String>) -> Names {
     names.retain(|name| !name.is_empty() && !KEYWORDS.contains(&&**name));
     assert!(names.len() <= OTHERS.len(), "{names:?} are too many");
     names.into_iter().zip(OTHERS).collect()
 }
 
-/// Returns the names that a program gives to what it binds and declares.
+/// Returns the names that a program binds and declares.
 pub(crate) fn names_of_program(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
@@ -51,7 +51,7 @@ pub(crate) fn names_of_program(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Returns the names in a log's marked lines: `impl` of `5→ #1 [input] impl ✓`, `work` of `5→ block:work#1`.
+/// Returns the names in a log's marked lines: `impl` in `5→ #1 [input] impl ✓`, `work` in `5→ block:work#1`.
 pub(crate) fn names_of_log(text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
@@ -76,7 +76,7 @@ pub(crate) fn names_of_log(text: &str) -> BTreeSet<String> {
     names
 }
 
-/// Replaces names wherever they stand as a word, also before `_round2`.
+/// Replaces names where they are whole words, also before `_round2`.
 pub(crate) fn renamed(text: &str, names: &Names) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -111,12 +111,12 @@ pub(crate) fn renamed_json(value: &Value, names: &Names) -> Value {
     }
 }
 
-/// Puts comments and blank lines before a program.
+/// Inserts comments and blank lines before a program.
 pub(crate) fn shifted(program: &str) -> String {
     format!("{BEFORE}{program}")
 }
 
-/// Puts a blank line after each numbered line of a log.
+/// Inserts a blank line after each numbered line of a log.
 pub(crate) fn spaced(log: &str) -> String {
     let mut out = String::new();
     for line in log.lines() {

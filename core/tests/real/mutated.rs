@@ -1,5 +1,5 @@
-//! The cases again, with other names, other line numbers, and blank lines in their logs: a case stands for a habit, so
-//! its facts do not depend on how it happens to be spelled.
+//! Repeats the cases with other names, other line numbers, and blank lines in their logs. A case represents a style, so
+//! its facts must not depend on its spelling.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ fn facts_do_not_depend_on_blank_lines_in_a_log() {
     });
 }
 
-/// Fails where a fact does not come out after a change.
+/// Fails if a fact differs after a change.
 #[track_caller]
 fn check_mutated(change: impl Fn(&Case) -> Case) {
     let mut changes = 0;
@@ -86,7 +86,7 @@ fn check_mutated(change: impl Fn(&Case) -> Case) {
     assert!(changes >= 9, "only {changes} cases were changed");
 }
 
-/// Moves the program's lines that a fact speaks of.
+/// Adjusts the line numbers in a fact.
 fn shift(key: &str, fact: &mut Value) {
     let moved = |line: u64| line + u64::from(SHIFT);
     match key {

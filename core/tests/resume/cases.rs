@@ -1,4 +1,4 @@
-//! Runs that stand in every kind of place, and what going on with them takes.
+//! Tests of runs at every kind of position, and of the plan for continuing them.
 
 use crate::make::{NOW, database, files, told};
 use prosescope_core::session::pages;
@@ -488,7 +488,7 @@ fn a_failed_run_that_was_taken_up_again_stands_at_its_first_cause() {
     let rows = "INSERT INTO execution (id, statement_index, statement_text, status, error_message, parent_id) VALUES
            (1, 3, 'do translate(\"a\")', 'failed', 'translate failed', NULL),
            (2, 2, 'session \"Translate {text}\"', 'failed', 'cut off', 1);";
-    // Not only in a run whose row still has its failed end.
+    // Applies too if the run's row does not record the failed end.
     for status in ["failed", "running"] {
         let view = pages::resume(&database(program, status, rows), Some(NOW));
         let stands = told(&view);
@@ -569,7 +569,7 @@ fn a_folder_without_a_program_has_the_trace_of_its_state_file() {
     );
 }
 
-/// A log without an end leaves its blocks open or over, nobody knows: the run goes on after the last mark.
+/// A log without an end leaves open whether its blocks have ended, so the run continues after the last mark.
 #[test]
 fn a_log_without_an_end_goes_on_after_its_last_mark() {
     let program = "loop until **done** (max: 2):\n  let draft = session \"Draft\"\n  let note = session \"Note\"\nsession \"Report\"\n";
@@ -596,7 +596,7 @@ fn a_log_without_an_end_goes_on_after_its_last_mark() {
     }
 }
 
-/// Bindings record rounds, and nothing records whether the loop's condition was met.
+/// If only bindings record the rounds, it is unknown whether the loop's condition was met.
 #[test]
 fn a_loop_whose_rounds_only_bindings_record_may_have_another_round() {
     let program = "loop until **good** (max: 3):\n  let draft = session \"Draft\"\n  let note = session \"Note\"\nsession \"Report\"\n";

@@ -1,4 +1,4 @@
-//! The example runs: interrupted, waiting, failed in a loop in a recursive block, completed.
+//! Tests of the example runs: interrupted, waiting, failed in a loop in a recursive block, completed.
 
 use prosescope_core::session::pages;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
         view.positions[0].frame_path,
         "do translate(manual) #2 › do translate(piece) #12 › do translate(piece) #19"
     );
-    // The middle frame goes through its last piece: nothing is left of its loop.
+    // The middle frame runs its last piece, so its loop has no further rounds.
     assert!(
         !view
             .ahead
@@ -67,7 +67,7 @@ fn the_failed_loop_in_a_recursive_block_begins_again_in_its_own_frame() {
             .iter()
             .any(|a| a.line == 29 && a.frame == Some(2))
     );
-    // The constant of the chapter hides that of the run, for what is called in it.
+    // The chapter's constant hides the run's constant in called blocks.
     assert!(
         view.needs
             .iter()
@@ -108,7 +108,7 @@ fn the_interrupted_folder_stands_in_its_innermost_frame() {
         &[
             "Stands at line 32",
             "open 32 in #3 next 32",
-            // Frame 1 called frame 3 in a loop; in which round is not told, so another may follow.
+            // Frame 1 called frame 3 in a loop; the round is unknown, so another may follow.
             "ahead 32! 35 36? 39? 40? 39* 40* 51 53 54 56 60 32^ 35^ 36^ 39^ 40^ 32^ 35^ 36^ 39^ 40^ 32^ 35^ 36^ 39^ 40^",
             "there option #3 @34",
             "there variants #1 @39",
@@ -121,7 +121,7 @@ fn the_interrupted_folder_stands_in_its_innermost_frame() {
         .iter()
         .find(|n| n.name == "load_profile")
         .unwrap();
-    // The attachment's length, not that of the summary.
+    // The length of the attachment, not of the summary.
     assert!(value.len.unwrap() > 30_000);
     assert!(value.preview.chars().count() <= 81);
     assert_eq!(steps(&view), view.steps);

@@ -1,4 +1,4 @@
-//! How to go on with a run: where it stands, what the rest needs, what not to repeat.
+//! Tests of the plan for continuing a run: positions, needed values, and effects that must not be repeated.
 #![allow(clippy::disallowed_methods)] // a test makes the databases that it reads
 
 mod cases;

@@ -1,4 +1,4 @@
-//! Runs to resume, and a view in a few lines.
+//! Makes runs to resume, and prints a view in a few lines.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use prosescope_core::view::{How, ResumeView};
 use crate::session;
 pub(crate) use crate::session::{NOW, files};
 
-/// A run in a database: its program, what its row says, and SQL.
+/// Returns a run in a database, from its program, status and SQL.
 pub(crate) fn database(program: &str, status: &str, sql: &str) -> Session {
     session::database(|conn| {
         let source = (!program.is_empty()).then_some(program);
@@ -23,7 +23,7 @@ pub(crate) fn database(program: &str, status: &str, sql: &str) -> Session {
     })
 }
 
-/// The files below a folder.
+/// Collects the files below a folder.
 pub(crate) fn folder(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
@@ -35,7 +35,7 @@ pub(crate) fn folder(dir: &Path, prefix: &str, out: &mut Vec<(String, Vec<u8>)>)
     }
 }
 
-/// What a view says, a fact a line.
+/// Returns the facts of a view, one per line.
 pub(crate) fn told(view: &ResumeView) -> String {
     let mut out = format!("{}\n", view.headline);
     let frame = |id: Option<i64>| id.map_or("root".to_owned(), |id| format!("#{id}"));

@@ -1,4 +1,4 @@
-//! Runs of any shape: nothing panics, nothing grows with more than the run.
+//! Tests of runs of any shape: planning never panics, and its cost is linear in the run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn running(executions: Vec<Execution>) -> Run {
     }
 }
 
-/// The golden cases of the trace, with their programs: a plan stands where the trace does.
+/// For the golden cases of the trace, the plan must have the positions of the trace.
 #[test]
 fn a_plan_stands_where_the_trace_does() {
     for fixture in [
@@ -96,7 +96,7 @@ fn a_plan_stands_where_the_trace_does() {
             match run.status {
                 Some(RunStatus::Completed) => assert_eq!(plan, Plan::default(), "{name}"),
                 Some(RunStatus::Failed) => assert!(plan.stands.len() <= 1, "{name}"),
-                // Nothing at all was recorded: not even that it is at its beginning.
+                // Nothing was recorded, so even the beginning is uncertain.
                 None if run.executions.is_empty() => assert_eq!(plan.stands.len(), 0, "{name}"),
                 _ => assert_eq!(plan.stands.len(), positions.max(1), "{name}"),
             }
@@ -129,7 +129,7 @@ fn a_recursion_of_100_000_frames_is_planned_from_both_ends() {
     let (plan, _) = planned(&running(rows), program);
     assert_eq!(plan.stands.len(), 1);
     assert!(plan.ahead.len() < 1_000, "{}", plan.ahead.len());
-    // Out at the root the program goes on.
+    // At the root, the program continues.
     assert!(plan.needs.iter().any(|n| n.name == "top"));
     assert!(
         plan.notes.iter().any(|n| n.contains("frames between")),
@@ -151,7 +151,7 @@ fn many_positions_and_a_long_program_are_planned_too() {
     assert!(plan.ahead.len() <= 4_000 && plan.needs.len() <= 4_000);
 }
 
-/// Programs before anything ran: what they use, some statement makes, a caller gives, or something around hands on.
+/// Before a run, every name that a program uses must have a source: a statement, a caller, or an enclosing construct.
 #[test]
 fn programs_use_what_something_makes() {
     let (programs, names, odd) = used(&needs::fixtures("programs"));
@@ -172,7 +172,7 @@ fn real_programs_use_what_something_makes() {
     assert!(odd.len() * 50 <= programs, "{odd:#?}");
 }
 
-/// How many programs there are in a folder, how many names they use, and those of which nothing is the source.
+/// Returns the number of programs in a folder, the number of names they use, and the names without a source.
 fn used(dir: &Path) -> (usize, usize, Vec<String>) {
     let mut files = Vec::new();
     folder(dir, "", &mut files);

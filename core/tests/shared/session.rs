@@ -1,4 +1,4 @@
-//! Runs that a test makes, opened at a fixed time.
+//! Makes runs for tests, opened at a fixed time.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use prosescope_core::sqlite::MemorySource;
 /// 2026-01-25 16:00 UTC.
 pub(crate) const NOW: i64 = 1_769_356_800_000;
 
-/// A run in a database of the documents' schema, which `fill` fills.
+/// Opens a run in a database of OpenProse's schema, filled by `fill`.
 pub(crate) fn database(fill: impl FnOnce(&rusqlite::Connection)) -> Session {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
@@ -23,7 +23,7 @@ pub(crate) fn database(fill: impl FnOnce(&rusqlite::Connection)) -> Session {
     files(vec![("state.db".to_owned(), std::fs::read(&path).unwrap())])
 }
 
-/// A run of these files.
+/// Opens a run from files.
 pub(crate) fn files(files: Vec<(String, Vec<u8>)>) -> Session {
     let source: Rc<dyn Source> = Rc::new(MemorySource::new("a run", files));
     let options = Options {

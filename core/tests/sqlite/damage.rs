@@ -1,4 +1,4 @@
-//! Damaged databases: what can be read is read, nothing panics, nothing runs away.
+//! Tests of damaged databases: readable parts are read, without a panic and without unbounded work.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn damage_in_one_table_leaves_the_others() {
     }
     db.run(&format!("{rows} COMMIT;"));
     let whole = std::fs::read(db.path()).unwrap();
-    // A leaf of execution in the middle, overwritten with noise.
+    // Overwrites a leaf page of execution, in the middle, with noise.
     let at = whole.windows(11).position(|w| w == b"session 250").unwrap() / 512 * 512;
     let mut broken = whole.clone();
     broken[at..at + 512].fill(0xa5);
@@ -42,7 +42,7 @@ fn damage_in_one_table_leaves_the_others() {
         "part of the file is damaged (database disk image is malformed)",
     );
 
-    // The page that holds the schema itself.
+    // Overwrites the page with the schema.
     let mut broken = whole;
     broken[100..512].fill(0xa5);
     std::fs::write(db.path(), broken).unwrap();
@@ -54,7 +54,8 @@ fn damage_in_one_table_leaves_the_others() {
     assert!(error.next_step().contains(".recover"));
 }
 
-/// Inner pages whose children are one page give its rows again and again, beyond counting in twenty levels.
+/// If all children of inner pages are the same page, its rows repeat; after twenty levels, their number is
+/// astronomical.
 #[test]
 fn rows_that_come_again_end_the_table() {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
@@ -87,7 +88,8 @@ fn rows_that_come_again_end_the_table() {
     assert_said(&run, "table-damaged", "follows a later row");
 }
 
-/// Tables that begin on one page have the same rows: hundreds of kilobytes can stand for any amount of text.
+/// Tables that share their first page have the same rows, so a file of some hundred kilobytes can represent any amount
+/// of text.
 #[test]
 fn texts_that_take_more_than_the_file_end_the_table() {
     let text = "x".repeat(2_000);
@@ -107,7 +109,7 @@ fn texts_that_take_more_than_the_file_end_the_table() {
     assert_said(&run, "table-damaged", "claim more bytes than the file has");
 }
 
-/// A value's length is a claim: SQLite would walk a chain of pages in a circle for two gigabytes.
+/// A value's length may be false: SQLite would follow a cycle of pages for two gigabytes.
 #[test]
 fn a_value_longer_than_the_file_is_refused() {
     let db = Db::of(
@@ -115,7 +117,7 @@ fn a_value_longer_than_the_file_is_refused() {
          INSERT INTO bindings VALUES ('a', 'let', hex(zeroblob(5000)))",
     );
     let mut bytes = std::fs::read(db.path()).unwrap();
-    // Before the record's own bytes stand the types of its columns, and before these rowid and length.
+    // The record's header contains the column types; before it are rowid and length.
     let at = bytes.windows(8).position(|w| w == b"alet0000").unwrap();
     assert_eq!(bytes[at - 6..at - 3], [6, 15, 19]);
     bytes[at - 9..at - 7].copy_from_slice(&[0xff, 0x7f]);
@@ -133,7 +135,7 @@ fn a_value_longer_than_the_file_is_refused() {
     assert!(matches!(error, DecodeError::Damaged(_)), "{error}");
 }
 
-/// Numbers that are the same in every run of the tests.
+/// Random numbers that are the same in every test run.
 struct Dice(u64);
 
 impl Dice {
@@ -145,7 +147,7 @@ impl Dice {
     }
 }
 
-/// Does with a database what the shells do; any answer is fine.
+/// Uses a database as the shells do; any result is accepted.
 fn use_it(bytes: &[u8], wal: Option<&[u8]>) -> Result<(), DecodeError> {
     let conn = match wal {
         Some(wal) => sqlite::from_bytes_with_wal(bytes, wal)?,
@@ -188,7 +190,7 @@ fn any_damage_is_borne() {
                     let end = (at + dice.throw(200)).min(bytes.len());
                     bytes[at..end].fill([0, 0xff, 0x2e][dice.throw(3)]);
                 }
-                // The header, the schema and the heads of pages decide more than the rest.
+                // The file header, the schema and the page headers matter more than the rest.
                 _ => bytes[at / 1024 * 1024 + dice.throw(120)] = dice.throw(256) as u8,
             }
         }

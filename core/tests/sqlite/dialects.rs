@@ -1,12 +1,12 @@
-//! The oddities that docs/reference/formats.md expects of a `state.db`, one after the other: each is read, and told where it
-//! contradicts the documents. (Its last, rows that are in `state.db-wal` alone, is in `oddities`.)
+//! Tests of the deviations of a `state.db` in docs/reference/formats.md, one by one: each is read, and reported if it
+//! contradicts OpenProse. (The last one, rows only in `state.db-wal`, is in `oddities`.)
 
 use prosescope_core::schema::STATE_SQL;
 use prosescope_core::trace::{NodeKind, fold};
 
 use crate::support::Db;
 
-/// What is shown of a database: instances with their status, bindings, gates.
+/// Returns the facts of a database: instances with their status, bindings, gates.
 fn shown(db: &Db) -> (String, Vec<String>) {
     let run = db.read();
     let trace = fold(&run, None, None);
@@ -25,7 +25,7 @@ fn shown(db: &Db) -> (String, Vec<String>) {
         .iter()
         .chain(&trace.issues)
         .map(|i| i.rule.clone())
-        // Rows of these cases have none (errata X14).
+        // Rows of these cases have no times (errata X14).
         .filter(|rule| rule != "times-not-recorded")
         .collect();
     rules.sort_unstable();

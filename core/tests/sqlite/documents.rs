@@ -1,4 +1,4 @@
-//! The documents' own SQL, run by the `sqlite3` program, read by us.
+//! Tests of OpenProse's own SQL, executed by the `sqlite3` program and read by us.
 
 use prosescope_core::decode::rows;
 use prosescope_core::model::{
@@ -12,8 +12,8 @@ use crate::support::{
     assert_said, said, value,
 };
 
-/// A database as a patient model makes it: every statement of the document, errors passed over, and the table that
-/// could not be made, made with a key that SQLite takes.
+/// Returns a database as a patient model makes it: every statement of the document, ignoring errors, and the table that
+/// failed, created with a key that SQLite accepts.
 fn as_documented(statements: &[&str]) -> Option<Db> {
     needs::sqlite3()?;
     let db = Db::new();
@@ -153,7 +153,7 @@ fn the_append_only_document() {
     assert_eq!(run.executions[8].meta, None, "an empty object says nothing");
 }
 
-/// Statements that X1 and X2 speak of run, or fail, as the errata say; what is there is read as it is.
+/// The statements of X1 and X2 run or fail as the errata describe; the result is read.
 #[test]
 fn x1_x2_the_in_place_document() {
     let Some(db) = as_documented(&[]) else { return };
@@ -179,7 +179,7 @@ fn x1_x2_the_in_place_document() {
             (15, "failed")
         ]
     );
-    // X2: a statement index, kept as written; the trace decides what it means.
+    // X2: a statement index is kept as written; the trace interprets it.
     assert_eq!(run.executions[1].parent, Some(5));
     let looped = run.executions[2].meta.clone().unwrap();
     // X1: the update failed, so the round is still 0.
@@ -234,7 +234,7 @@ fn x14_rows_without_times_are_said_to_have_none() {
     );
 }
 
-/// S2, B5: the same name twice at the root, and once in a frame.
+/// S2, B5: one name twice at the root, and once in a frame.
 #[test]
 fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES]) else {
@@ -268,7 +268,7 @@ fn s2_b5_the_later_root_row_counts_and_a_frame_is_another_place() {
     );
 }
 
-/// B7, B8: a large output's row, written twice as the document says it.
+/// B7, B8: the row of a large output, written twice as OpenProse describes.
 #[test]
 fn b7_b8_large_outputs() {
     let Some(db) = as_documented(&[APPEND_ONLY, VALUES, VALUES]) else {
@@ -294,14 +294,14 @@ fn b7_b8_large_outputs() {
     );
     assert!(report.tail_known);
 
-    // With the key that the errata decide on, the second is refused.
+    // With the errata's key, the second row is refused.
     let ours = Db::new();
     ours.run(STATE_SQL);
     ours.piped(VALUES);
     assert!(ours.piped(VALUES).errors.contains("UNIQUE"));
 }
 
-/// B6: the document's upsert forgets; what our writer kept is found.
+/// B6: OpenProse's upsert loses the earlier value; our writer keeps it, and readers find it.
 #[test]
 fn b6_earlier_values_are_found_where_they_were_kept() {
     let db = Db::of(&format!(
@@ -339,7 +339,7 @@ fn b6_earlier_values_are_found_where_they_were_kept() {
         counts,
         [("other", None, 1), ("tide", None, 2), ("tide", Some(7), 1)]
     );
-    // The document's own REPLACE: created_at is new and the attachment is gone; the row says nothing of it.
+    // OpenProse's own REPLACE changes created_at and loses the attachment, without a record of that.
     db.run("INSERT OR REPLACE INTO bindings(name, value) VALUES ('tide', 'fourth')");
     assert_eq!(db.read().bindings.len(), 1);
 }
@@ -424,7 +424,7 @@ fn gates_and_their_log() {
     );
 }
 
-/// G8: several rows within one second: their order is that of their ids.
+/// G8: rows of one second are ordered by id.
 #[test]
 fn g8_the_log_is_in_order_of_id() {
     let db = Db::of(&format!(
@@ -437,7 +437,7 @@ fn g8_the_log_is_in_order_of_id() {
     assert_eq!(ids, [1, 2, 3]);
 }
 
-/// G1: the document's key is the gate's id, ours is run and id; both read, and `id#2` is a gate met again.
+/// G1: OpenProse's key is the gate's id, ours is run and id; both are read, and `id#2` is a second visit to a gate.
 #[test]
 fn g1_either_key_of_gates_is_read() {
     let insert = "INSERT INTO gates(id, run_id) VALUES ('deploy', 'r1'), ('deploy#2', 'r1')";
@@ -469,7 +469,7 @@ fn g1_either_key_of_gates_is_read() {
     assert_eq!(other.gates[0].prompt.as_deref(), Some("two"));
 }
 
-/// G5: a deadline with `T…Z` beside times with a blank.
+/// G5: a deadline in the form `T…Z` is compared correctly with times that have a blank.
 #[test]
 fn g5_deadlines_in_both_forms_are_the_same_instant() {
     let db = Db::of(&format!(
@@ -482,7 +482,7 @@ fn g5_deadlines_in_both_forms_are_the_same_instant() {
     assert_said(&run, "mixed-times", "timeout_at mixes two forms of time");
 }
 
-/// G11: the documents' query joins gates to run, and would hide these.
+/// G11: OpenProse's query joins gates to run and would hide these gates.
 #[test]
 fn g11_a_gate_without_a_run_row_is_shown() {
     let db = Db::of(
@@ -506,7 +506,7 @@ fn g11_a_gate_without_a_run_row_is_shown() {
     );
 }
 
-/// G7: what the errata decided on holds against UPDATE, DELETE and REPLACE, in the sqlite3 program too.
+/// G7: our triggers prevent UPDATE, DELETE and REPLACE, in the sqlite3 program too.
 #[test]
 fn g7_the_log_of_our_schema_is_only_appended_to() {
     if needs::sqlite3().is_none() {
@@ -543,7 +543,7 @@ fn g7_the_log_of_our_schema_is_only_appended_to() {
     );
 }
 
-/// A1: a segment before its agent, and an agent that has only segments.
+/// A1: a segment before its agent, and an agent with only segments.
 #[test]
 fn a1_agents_and_their_segments() {
     let Some(db) = as_documented(&[VALUES]) else {
@@ -572,7 +572,7 @@ fn a1_agents_and_their_segments() {
     );
 }
 
-/// A1: earlier memories, where our writer kept them; scopes in stores of their own.
+/// A1: earlier memories kept by our writer; scopes in stores of their own.
 #[test]
 fn a1_agents_that_outlive_a_run() {
     let db = Db::of(&format!(

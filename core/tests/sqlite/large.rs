@@ -1,8 +1,8 @@
-//! A run as large as issue 2 asks for: 100,000 executions and 20,000 bindings of 4 KB to 1 MB.
+//! Tests of a large run: 100,000 executions and 20,000 bindings of 4 KB to 1 MB.
 //!
-//! `PROSESCOPE_LARGE_MB=1000 cargo test -p prosescope-core --release --test sqlite large -- --nocapture` makes it
-//! with that many megabytes of values, counts and measures. Without the variable a tenth of the rows is made, with
-//! small values.
+//! `PROSESCOPE_LARGE_MB=1000 cargo test -p prosescope-core --release --test sqlite large -- --nocapture` creates it
+//! with that many megabytes of values and measures. Without the variable, the run has a tenth of the rows, with small
+//! values.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ fn make(executions: i64, bindings: i64, values: u64) -> Db {
     conn.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF; PRAGMA foreign_keys=OFF")
         .unwrap();
     for statement in format!("{SCHEMA}{SCHEMA_GATES}{BINDINGS_PLAIN_KEY}").split_inclusive(';') {
-        // The document's own CREATE TABLE bindings fails (errata S1).
+        // sqlite.md's own CREATE TABLE bindings fails (errata S1).
         let _ = conn.execute_batch(statement);
     }
     conn.execute_batch("BEGIN; INSERT INTO run(id) VALUES ('large')")
@@ -63,7 +63,7 @@ fn make(executions: i64, bindings: i64, values: u64) -> Db {
                  VALUES ('b' || (?1 % 200), ?1 + 1, 'let', ?2, 'let b = session')",
             )
             .unwrap();
-        // 4 KB to 1 MB, many small and few large, as much in all as was asked for.
+        // 4 KB to 1 MB, many small and few large ones, in the requested total.
         let filler: String = "The sea was angry that day. ".repeat(40_000);
         let mean = values / bindings as u64;
         for n in 0..bindings {
@@ -100,7 +100,8 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
         );
         assert_eq!(page.rows.len(), 50);
     };
-    // Of this thread only: other tests run beside it. What SQLite holds is not in it; its cache has a limit of its own.
+    // Counts only this thread, because other tests run in parallel. Memory of SQLite is not included; its cache has its
+    // own limit.
     let (mut read, mut time) = (None, Duration::ZERO);
     let grown = allocation_counter::measure(|| (read, time) = spent(|| bytes_read(work))).bytes_max;
     let mb = |n: u64| n as f64 / 1e6;
@@ -112,8 +113,8 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     );
     let Some(read) = read else { return };
     if asked.is_some() {
-        // Rows, and the pages in which the heads of bindings lie: some two a page, since SQLite fills the rest of a
-        // page with the beginning of the value.
+        // Rows, and the pages with the beginnings of bindings: about two bindings on a page, because SQLite fills the
+        // rest of a page with the beginning of the value.
         assert!(read < 80_000_000, "{read} bytes were read");
     }
     let rows = (executions + bindings).cast_unsigned();
@@ -123,7 +124,7 @@ fn a_hundred_thousand_rows_open_in_little_memory() {
     );
 }
 
-/// A list reads the head of a large database, and says the same as opening it whole where it can.
+/// A list reads only the beginning of a large database, and must agree with a full reading where possible.
 #[test]
 fn a_list_reads_the_head_of_a_large_database() {
     let rows = |n: u32| {

@@ -1,4 +1,4 @@
-//! A list never reads a large value (errata R8): shown by taking the values' pages away.
+//! Tests that a list never reads a large value (errata R8), by removing the pages of the values.
 
 use prosescope_core::decode::rows;
 use prosescope_core::model::{Agent, Binding, Run, Stored, ValueAt};
@@ -7,14 +7,14 @@ use rusqlite::Connection;
 
 use crate::support::{BINDINGS_PLAIN_KEY, Db, SCHEMA, bytes_read, open, said};
 
-/// Values of 100 bytes to 400 KB in bindings and memories, in tables of this shape.
+/// Returns a database with values of 100 bytes to 400 KB in bindings and memories, in tables of this shape.
 fn with_values(page_size: u32, schema: &str) -> Db {
     let db = Db::new();
     let conn = Connection::open(db.path()).unwrap();
     conn.pragma_update(None, "page_size", page_size).unwrap();
     conn.pragma_update(None, "synchronous", "off").unwrap();
     for statement in schema.split_inclusive(';') {
-        // The document's own CREATE TABLE bindings fails (errata S1).
+        // sqlite.md's own CREATE TABLE bindings fails (errata S1).
         let _ = conn.execute_batch(statement);
     }
     conn.execute_batch("BEGIN; INSERT INTO run(id) VALUES ('r1')")
@@ -43,7 +43,7 @@ fn with_values(page_size: u32, schema: &str) -> Db {
     db
 }
 
-/// Overwrites every page in which a part of a value lies that did not fit into its row's own page.
+/// Overwrites every page with a part of a value that did not fit into its row's own page.
 fn take_values_away(db: &Db, least: i64) -> usize {
     let conn = Connection::open(db.path()).unwrap();
     let size: i64 = conn
@@ -111,13 +111,13 @@ fn a_list_touches_no_page_of_a_value() {
             take_values_away(&db, 2_000_000);
             let after = db.read();
             assert_eq!(after, before, "{shape}, pages of {page_size}");
-            // The beginning of a value lies in the row's own page where that has 489 bytes for it; a table without
+            // The beginning of a value is in the row's own page if the page has 489 bytes for it; a table without
             // rowids has no handles.
             if page_size >= 4096 && shape != WITHOUT_ROWID {
                 let again = rows::table_rows(&db.open(), "bindings", 0, 100, 40).unwrap();
                 assert_eq!(again, list, "{shape}, pages of {page_size}");
             }
-            // The values themselves are gone: what was compared was not a copy in some cache.
+            // Checks that the values are really lost, so that the comparison did not use a cache.
             let conn = db.open();
             let large = &after.bindings[3];
             let read = rows::value_bytes(&conn, "bindings", "value", &large.value, 0, 400_000);
@@ -145,7 +145,7 @@ fn the_beginning_of_a_value_costs_its_rows_page_only() {
     }
 }
 
-/// Where a large value lies before them, the rest of a row's columns is left for the row that is opened.
+/// If a large value comes before other columns, those are read only when the row is opened.
 #[test]
 fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let db = with_values(4096, &shapes()[1].1);
@@ -168,7 +168,7 @@ fn what_lies_behind_a_large_value_is_read_when_the_row_is_opened() {
     let full = rows::agent_tail(&conn, &run.agents[3]).unwrap();
     assert!(full.updated.is_some() && full.created.is_some());
 
-    // Our own schema has its values last: nothing is left out.
+    // In our own schema the values are the last columns, so no column is left out.
     let ours = with_values(4096, &shapes()[0].1).read();
     assert_eq!(known(&ours), [true; 4]);
     assert_eq!(times(&ours.agents), [true; 4]);

@@ -1,5 +1,5 @@
-//! Real SQLite files, decoded: those that the documents' own SQL makes through the `sqlite3` program, and odd ones.
-//! Tests of one erratum carry its number in their name.
+//! Tests of decoding real SQLite files: those that OpenProse's own SQL creates through the `sqlite3` program, and odd
+//! ones. A test of an erratum has its number in the name.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Tables of any shape, rows of any type, and files that are no database of ours.
+//! Tests of tables of any shape, rows of any type, and files that are not our databases.
 
 use prosescope_core::database::{CellAt, Database, DecodeError, Limits};
 use prosescope_core::decode::rows;
@@ -180,7 +180,7 @@ fn any_type_in_any_column_is_shown() {
     assert_said(&run, "unreadable-time", "started_at is “soon”");
 }
 
-/// X13: each row by itself.
+/// X13: each row has its own issue.
 #[test]
 fn x13_malformed_metadata_is_an_issue_of_its_row() {
     let db = Db::of(&format!(
@@ -227,7 +227,7 @@ fn a_utf16_database_reads_like_any_other() {
     }
 }
 
-/// A view would let the file compute what we read: one took 3.4 GB.
+/// A view would let the file execute SQL; one such view used 3.4 GB of memory.
 #[test]
 fn a_view_under_a_documents_name_is_not_read() {
     let db = Db::of(
@@ -421,7 +421,7 @@ fn a_page_of_a_table_is_cut_cell_by_cell() {
             ("text", "", 9, true),
         ]
     );
-    // One row by itself is read whole.
+    // A row that is opened alone is read completely.
     let one = rows::table_rows(&conn, "x_any", 2, 1, 20).unwrap();
     assert_eq!(
         (one.rows[0][2].text.as_str(), one.rows[0][2].cut),
@@ -608,7 +608,7 @@ fn a_value_beside_a_computed_column_is_read_all_the_same() {
     assert_eq!(value(&conn, &run.bindings[0]).len(), 100_000);
 }
 
-/// Longer than what is read in one piece (64 MB): listed, and read in parts.
+/// A value longer than the 64 MB read at once is listed, and read in parts.
 #[test]
 fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
     let db = Db::of(&format!(
@@ -640,7 +640,7 @@ fn a_value_beyond_the_limit_is_listed_and_read_in_parts() {
 
 const SCHEMA_OF_BINDINGS: &str = "CREATE TABLE bindings(name, value, kind, source_statement);";
 
-/// A row without a rowid is found by its place among all rows, not among those of its run.
+/// A row without a rowid is found by its place among all rows, rather than among those of its run.
 #[test]
 fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
     let db = Db::of(
@@ -654,7 +654,7 @@ fn a_value_of_one_run_of_several_is_its_own_without_rowids() {
     assert_eq!(value(&db.open(), &run.bindings[0]), "second");
 }
 
-/// Bytes of a cell of unknown type.
+/// Returns the bytes of a cell of unknown type.
 fn cell(
     db: &dyn Database,
     (table, column): (&str, &str),

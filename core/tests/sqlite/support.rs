@@ -1,4 +1,4 @@
-//! Making databases and decoding them.
+//! Creates and decodes databases for tests.
 
 use std::io::Write;
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) struct Db {
     dir: TempDir,
 }
 
-/// What the `sqlite3` program answered.
+/// The output of the `sqlite3` program.
 pub(crate) struct Answer {
     pub(crate) ok: bool,
     pub(crate) said: String,
@@ -46,7 +46,7 @@ impl Db {
         }
     }
 
-    /// A database that rusqlite made of this SQL.
+    /// Creates a database with rusqlite from this SQL.
     pub(crate) fn of(sql: &str) -> Db {
         let db = Db::new();
         db.run(sql);
@@ -59,14 +59,14 @@ impl Db {
 
     pub(crate) fn run(&self, sql: &str) {
         let conn = Connection::open(self.path()).unwrap();
-        // As the sqlite3 program has them.
+        // The same default as in the sqlite3 program.
         conn.pragma_update(None, "foreign_keys", false).unwrap();
         conn.pragma_update(None, "synchronous", "off").unwrap();
         conn.execute_batch(sql).unwrap();
     }
 
-    /// Runs SQL through the `sqlite3` program as the documents do: `sqlite3 state.db "…"`. It stops at the first
-    /// error.
+    /// Executes SQL through the `sqlite3` program as OpenProse does: `sqlite3 state.db "…"`. The program stops at the
+    /// first error.
     pub(crate) fn sqlite3(&self, sql: &str) -> Answer {
         let output = Command::new("sqlite3")
             .arg(self.path())
@@ -76,7 +76,7 @@ impl Db {
         Answer::of(output)
     }
 
-    /// Pipes SQL into the `sqlite3` program, which goes on after an error.
+    /// Pipes SQL into the `sqlite3` program, which continues after an error.
     pub(crate) fn piped(&self, sql: &str) -> Answer {
         let mut child = Command::new("sqlite3")
             .arg(self.path())
@@ -117,13 +117,13 @@ impl Answer {
     }
 }
 
-/// Opens read-only and guarded, as shells do.
+/// Opens a database read-only and guarded, as shells do.
 pub(crate) fn open(path: &Path) -> Sqlite {
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     Sqlite::new(conn, Guard::default()).unwrap()
 }
 
-/// `rule: message` of every issue.
+/// Returns `rule: message` of every issue.
 pub(crate) fn said(issues: &[Issue]) -> Vec<String> {
     issues
         .iter()
@@ -131,7 +131,7 @@ pub(crate) fn said(issues: &[Issue]) -> Vec<String> {
         .collect()
 }
 
-/// Whether there is an issue of this rule whose message contains these words.
+/// Asserts that an issue of this rule has a message with these words.
 #[track_caller]
 pub(crate) fn assert_said(run: &Run, rule: &str, words: &str) {
     assert!(
@@ -143,14 +143,14 @@ pub(crate) fn assert_said(run: &Run, rule: &str, words: &str) {
     );
 }
 
-/// The value of a binding.
+/// Returns the value of a binding.
 pub(crate) fn value(db: &Sqlite, binding: &Binding) -> String {
     let len = binding.value.len().unwrap_or(0) as usize;
     let bytes = rows::value_bytes(db, "bindings", "value", &binding.value, 0, len + 10).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// Bytes that this thread asked the system for while `work` ran; `None` where the system does not count them.
+/// Returns the bytes that this thread read from the system during `work`; `None` if the system does not count them.
 pub(crate) fn bytes_read(work: impl FnOnce()) -> Option<u64> {
     let count = || -> Option<u64> {
         let text = std::fs::read_to_string("/proc/thread-self/io").ok()?;

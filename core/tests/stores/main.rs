@@ -1,4 +1,4 @@
-//! What a run tells is the same from any store: one conformance check, asked of SQLite and of a store in memory.
+//! Tests that a run reads the same from any store: one conformance check for SQLite and for a store in memory.
 
 mod memory;
 mod pages;
@@ -29,7 +29,7 @@ impl Source for Copied {
     }
 
     fn read(&self, path: &str, offset: u64, len: usize) -> Result<Vec<u8>, SourceError> {
-        // A lone database is known by its first bytes.
+        // A single database is recognized by its first bytes.
         assert!(!path.ends_with(".db") || len <= 4096, "{path} is no file");
         self.0.read(path, offset, len)
     }
@@ -46,7 +46,7 @@ impl Source for Copied {
     }
 }
 
-/// Compares what the runs of a source tell with what they tell once their databases are in memory.
+/// Compares the runs of a source with their copies in memory; returns the number of compared runs.
 fn conforms(name: &str, source: Rc<dyn Source>) -> usize {
     let copied: Rc<dyn Source> = Rc::new(Copied(Rc::clone(&source)));
     let mut databases = 0;
@@ -57,7 +57,7 @@ fn conforms(name: &str, source: Rc<dyn Source>) -> usize {
         let (Ok(sqlite), Ok(memory)) = (open(&source), open(&copied)) else {
             continue;
         };
-        // How a file stores its texts is not told by a copy.
+        // A copy loses the text encoding of the file.
         if sqlite.issues().any(|issue| issue.rule == "utf16") {
             continue;
         }
@@ -88,7 +88,7 @@ fn a_run_tells_the_same_from_any_store() {
     assert!(databases > 10, "{databases}");
 }
 
-/// Files below a folder, by their paths in it.
+/// Returns the files below a folder, by their paths in it.
 fn below(dir: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     let mut folders = vec![dir.to_owned()];
@@ -127,11 +127,11 @@ fn only_the_module_of_sqlite_knows_its_library_and_decoding_knows_no_store() {
     assert!(read > 200, "{read}");
 }
 
-/// A source of many runs in one store; its databases have no bytes.
+/// A source of many runs in one store; its databases are not files.
 struct Many {
     files: Vec<FileEntry>,
     memory: Arc<Memory>,
-    /// Whether a list may ask for all runs at once.
+    /// Whether a list may read all runs at once.
     asked_at_once: bool,
 }
 
@@ -145,7 +145,7 @@ fn run_name(n: usize) -> String {
 }
 
 impl Many {
-    /// An example of ours, a thousand times, with large values.
+    /// Returns an example run a thousand times, with large values.
     fn new() -> Many {
         let dir = needs::root().join("examples/.prose/runs").join(FIRST);
         let database = std::fs::read(dir.join("state.db")).unwrap();
@@ -174,7 +174,7 @@ impl Many {
         }
     }
 
-    /// The same, of which every run but each hundredth is completed; a list asks for all of them at once.
+    /// Returns the same, with every run completed except each hundredth; a list reads all runs at once.
     fn mostly_completed() -> Many {
         let mut many = Many::new();
         let memory = Arc::get_mut(&mut many.memory).unwrap();
@@ -232,7 +232,7 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
     let handed = many.handed();
     let rows: Vec<&String> = handed.rows.keys().collect();
     assert_eq!(rows, [&run]);
-    // The audit log is read once more, as it is stored.
+    // The audit log is read once more, in its stored form.
     let own = many.memory.len(&run);
     assert!(
         handed.rows[&run] <= own + session.run().audit.len() as u64,
@@ -246,7 +246,7 @@ fn a_run_among_a_thousand_costs_its_own_rows_and_no_value() {
         .map_or(0, |text| text.len() as u64);
     assert_eq!((handed.large, handed.pieces), (0, program));
 
-    // Of each value on screen its beginning is shown.
+    // For each value on screen, only its beginning is read.
     let page = prosescope_core::session::pages::bindings_page(&session, 0, 50);
     let shown = page.rows.len() as u64;
     assert!(shown > 3);
@@ -268,8 +268,8 @@ fn a_list_of_runs_hands_out_no_value() {
     assert_eq!(handed.large, 0);
 }
 
-/// A page of a list asks for the rows of `run` and the gates that wait of all runs, for what else it needs of those runs
-/// on the page that did not end, and for no value.
+/// A page of a list reads the `run` rows and the waiting gates of all runs, further rows only for unfinished runs on
+/// the page, and no value.
 #[test]
 fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
     let many = Rc::new(Many::mostly_completed());
@@ -287,15 +287,15 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         let (rows, own) = (handed.rows[&run], many.memory.len(&run));
         match on_page.contains(&n) {
             true => assert!(rows > 5 && rows <= 2 * own, "{run}: {rows} of {own}"),
-            // Its own row, and a gate that waits.
+            // Its own row, and a waiting gate.
             false => assert!(rows <= 2, "{run}: {rows}"),
         }
     }
     assert_eq!(handed.large, 0);
-    // Programs are read of the runs that are read.
+    // Programs are read only for the runs that are read.
     assert!(handed.pieces < 64 << 10, "{handed:?}");
 
-    // Each line says what it says where each run is asked by itself, but for what was not looked at.
+    // Each line equals the one from reading each run separately, except for facts that were not read.
     let each = Rc::new(Many {
         asked_at_once: false,
         ..Many::mostly_completed()
@@ -317,7 +317,7 @@ fn a_page_of_a_list_reads_the_rows_that_it_needs_and_no_value() {
         assert_eq!(facts(one), facts(&other));
     }
 
-    // A list by status must know how each run stands that did not end.
+    // A list by status needs the status of every unfinished run.
     let waiting = Filter {
         status: vec!["waiting".to_owned()],
         ..Filter::default()

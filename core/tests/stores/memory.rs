@@ -1,4 +1,4 @@
-//! A store that is not SQLite: runs as vectors of rows in memory, which counts what it hands out.
+//! A store that is not SQLite: runs as lists of rows in memory, with a count of what was read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use prosescope_core::model::Stored;
 #[derive(Default)]
 pub(crate) struct Memory {
     tables: Vec<Found>,
-    /// By table and run, each row with its address.
+    /// Rows by table and run, each with its address.
     rows: BTreeMap<(String, String), Vec<(i64, Cells)>>,
     handed: Mutex<Handed>,
 }
@@ -24,22 +24,22 @@ pub(crate) struct Memory {
 /// The cells of a row, in the order of its table's columns.
 pub(crate) type Cells = Vec<Value<'static>>;
 
-/// What was handed out.
+/// The amount that was read.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Handed {
     /// Rows, by their run.
     pub(crate) rows: BTreeMap<String, u64>,
-    /// Bytes of cells in rows of lists that are longer than a name, a time or a statement.
+    /// Size of list cells that are longer than a name, a time or a statement, in bytes.
     pub(crate) large: u64,
-    /// Bytes of cells that were asked for one by one.
+    /// Size of cells that were read one by one, in bytes.
     pub(crate) pieces: u64,
 }
 
-/// The longest cell that is not counted as large.
+/// The longest cell that does not count as large, in bytes.
 const SMALL: usize = 1 << 10;
 
 impl Memory {
-    /// The rows of another store, as those of a run.
+    /// Copies the rows of another store, as those of a run.
     pub(crate) fn copy_of(db: &dyn Database, run: &str) -> Result<Memory, DecodeError> {
         let mut memory = Memory::default();
         for mut found in db.tables()? {
@@ -53,7 +53,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Adds the rows of a run once more, as those of another one, each cell changed.
+    /// Adds the rows of a run again as another run, with each cell changed.
     pub(crate) fn add(&mut self, run: &str, other: &str, change: impl Fn(&mut Value<'static>)) {
         for found in &self.tables {
             let name = &found.info.name;
@@ -82,7 +82,7 @@ impl Memory {
         }
     }
 
-    /// How many rows a run has.
+    /// Returns the number of rows of a run.
     pub(crate) fn len(&self, run: &str) -> u64 {
         let own = self.rows.iter().filter(|((_, of), _)| of == run);
         own.map(|(_, rows)| rows.len() as u64).sum()
@@ -92,12 +92,12 @@ impl Memory {
         std::mem::take(&mut self.handed.lock().unwrap())
     }
 
-    /// A reader of one run.
+    /// Returns a reader of one run.
     pub(crate) fn reader(self: &Arc<Memory>, run: &str, limits: &Limits) -> Box<dyn Database> {
         self.reader_of(Some(run), limits)
     }
 
-    /// A reader of all runs.
+    /// Returns a reader of all runs.
     pub(crate) fn reader_of_all(self: &Arc<Memory>, limits: &Limits) -> Box<dyn Database> {
         self.reader_of(None, limits)
     }
@@ -135,14 +135,14 @@ fn rows_of(db: &dyn Database, found: &Found) -> Result<Vec<(i64, Cells)>, Decode
 
 struct OfRun {
     memory: Arc<Memory>,
-    /// All of them without one.
+    /// The run; `None` means all runs.
     run: Option<String>,
     limits: Limits,
     snapshot: AtomicBool,
 }
 
 impl OfRun {
-    /// The rows of a table, each with its run.
+    /// Returns the rows of a table, each with its run.
     fn rows(&self, table: &str) -> impl Iterator<Item = (&str, &(i64, Cells))> {
         let run = self.run.as_deref();
         let from = key(table, run.unwrap_or_default());
@@ -244,7 +244,7 @@ impl Database for OfRun {
             .ok_or_else(|| missing(format!("row {}", cell.at)))?;
         let bytes = row[column].clone().into_bytes();
         let at = |at: u64| usize::try_from(at).map_or(bytes.len(), |at| at.min(bytes.len()));
-        // Small pieces, so that whoever reads them must put them together.
+        // Small pieces, so that readers must join them.
         for piece in bytes[at(range.start)..at(range.end)].chunks(7) {
             self.memory.handed.lock().unwrap().pieces += piece.len() as u64;
             if !each(piece) {
@@ -272,7 +272,7 @@ impl<'a> OfTable<'a> {
         self.cells.get(place(self.scan.table, column)?)
     }
 
-    /// Whether a column is near enough to the row's beginning, and is not of the kind that is left out.
+    /// Returns whether a column is near the row's beginning, and not of a kind that is left out.
     fn is_near(&self, want: &Want<'_>) -> bool {
         let stored = self.scan.table.stored_order();
         let before = stored.iter();

@@ -1,4 +1,4 @@
-//! Every page of a run, as text.
+//! Prints every page of a run as text.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use prosescope_core::trace::NodeId;
 use prosescope_test_support::pages::assert_keys_once;
 use serde::Serialize;
 
-/// The pages of a session by name.
+/// Returns the pages of a session by name.
 pub(crate) fn all(session: &Session, source: &Rc<dyn Source>) -> Vec<(String, String)> {
     let run = session.run();
     let none = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What every store of workflows must do. Included by the tests of each store, and of the commands.
+//! The guarantees of every workflow store. Included by the tests of each store, and of the commands.
 #![allow(dead_code)]
 
 use prosescope_core::write::WriteError;
@@ -28,7 +28,7 @@ fn output() -> Json {
     Json::parse("{\"a\": 1}").unwrap()
 }
 
-/// Brings about a workflow and a run in these statuses; `None` where no commands lead there.
+/// Brings a workflow and a run into these statuses; returns `None` if no commands lead there.
 pub(crate) fn bring_about(
     store: &mut dyn Tables,
     n: u32,
@@ -92,15 +92,15 @@ pub(crate) fn bring_about(
     Some((of, run))
 }
 
-/// Whether the tables refuse an action: another output or error than before is refused, and so is a second run beside an
-/// open one.
+/// Returns whether the tables refuse an action. A different output or error than before is refused, and so is a second
+/// run beside an open one.
 pub(crate) fn is_refused(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
     allowed_by_workflow(action, workflow) == Allowed::No
         || matches!(allowed_by_run(action, turn), Allowed::No | Allowed::Same)
         || (action == Action::Start && turn.is_open())
 }
 
-/// Whether an action changes nothing because it is so already.
+/// Returns whether an action changes nothing because the status is already reached.
 pub(crate) fn is_already(action: Action, workflow: WorkflowStatus, turn: TurnStatus) -> bool {
     allowed_by_workflow(action, workflow) == Allowed::Already
         || allowed_by_run(action, turn) == Allowed::Already
@@ -197,7 +197,7 @@ fn act(
     }
 }
 
-/// Every action in every status; returns how many pairs there were.
+/// Tries every action in every status; returns the number of combinations.
 pub(crate) fn lifecycle(store: &mut dyn Tables) -> u32 {
     let mut n = 0;
     let mut tried = 0;
@@ -233,7 +233,7 @@ pub(crate) fn lifecycle(store: &mut dyn Tables) -> u32 {
     tried
 }
 
-/// All events of a workflow after a cursor, read by pages.
+/// Reads all events of a workflow after a cursor, page by page.
 pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<Event> {
     let mut horizon = Horizon::default();
     horizon.advance(store).unwrap();
@@ -248,7 +248,7 @@ pub(crate) fn read(store: &dyn Tables, of: &str, mut after: i64) -> Vec<Event> {
     }
 }
 
-/// The rest of what is promised.
+/// Tests the other guarantees.
 pub(crate) fn promises(store: &mut dyn Tables) {
     texts_come_back(store);
     the_context_keeps_what_it_does_not_know(store);
@@ -353,7 +353,7 @@ fn the_context_keeps_what_it_does_not_know(store: &mut dyn Tables) {
             ..start(2000)
         };
         let next = record(store, &next, None, NOW).unwrap();
-        // The first two were summarised: only what came after is lost.
+        // The first two messages are in a summary, so only later ones count as dropped.
         assert_eq!(
             (next.seq, next.dropped),
             (i64::from(n) + 3, u32::from(n == 2))
@@ -404,7 +404,7 @@ fn who_waits_is_answered(store: &mut dyn Tables) {
     record(store, &beside(60_001), None, NOW + 1).unwrap();
     record(store, &ask(&id(60_001)), None, NOW).unwrap();
     record(store, &beside(60_002), None, NOW + 2).unwrap();
-    // The newest does not wait, and two others do.
+    // The newest run does not wait, and two others do.
     let rule = |done: Result<_, WriteError>| match done {
         Err(WriteError::Refused { rule, .. }) => rule,
         other => panic!("{other:?}"),

@@ -1,4 +1,4 @@
-//! Any rows, gates and run status at all. `PROPTEST_CASES` says how many.
+//! Tests with random rows, gates and run statuses. `PROPTEST_CASES` sets the number of cases.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Execution>> {
         let mut id = 0;
         rows.into_iter()
             .map(|(step, parent, index, text, status, meta)| {
-                // Now and then an id comes twice: tables without a key allow it.
+                // Sometimes an id occurs twice, which tables without a key allow.
                 id += step - i64::from(step == 2 && parent == Some(-1)) * 2;
                 Execution {
                     index,
@@ -169,7 +169,7 @@ proptest! {
                 prop_assert!(kept || !node.status.is_open(), "{node:?}");
             }
         }
-        // Every execution has a way to the root that ends, and resolution follows it.
+        // Every execution has a finite way to the root, and name resolution follows it.
         for row in &run.executions {
             let found = resolve(&run, &trace, "x", Some(row.id));
             let mut chain = found.chain.clone();

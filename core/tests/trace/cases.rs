@@ -1,5 +1,5 @@
-//! `fixtures/trace.json` is the project's golden file, `trace-more.json` goes beyond it. Fields that a case does
-//! not list are free.
+//! Runs the cases of `fixtures/trace.json`, the project's golden file, and of `trace-more.json`, our additions. Fields
+//! that a case does not list may have any value.
 
 use prosescope_core::issue::Issue;
 use prosescope_core::model::Run;
@@ -20,7 +20,7 @@ fn every_case_of_our_own_comes_out_as_written() {
     check_file(include_str!("../fixtures/trace-more.json"), 80);
 }
 
-/// Reads cases and reports all that fail at once.
+/// Runs the cases of a file and reports all failures at once.
 fn check_file(text: &str, at_least: usize) {
     let file: Value = serde_json::from_str(text).expect("the fixture is JSON");
     let cases = file["cases"].as_array().expect("it lists cases");
@@ -36,7 +36,7 @@ fn check_file(text: &str, at_least: usize) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Folds one case; what differs from what it lists.
+/// Folds one case; returns the differences from its expectation.
 pub(crate) fn check(case: &Value) -> Vec<String> {
     let run = run_of(case);
     let program = run
@@ -149,7 +149,7 @@ fn siblings(
                 }
             }
         }
-        // A case lists children where there are any.
+        // A case lists only existing children.
         let children: Vec<NodeId> = trace.children(Some(*at)).collect();
         let none = Vec::new();
         let listed = want["children"].as_array().unwrap_or(&none);

@@ -1,4 +1,4 @@
-//! Rows and the trees that must come out: as cases, at size, and for any rows at all.
+//! Tests of rows and the resulting trees: as cases, in large numbers, and for random rows.
 
 mod any;
 mod cases;

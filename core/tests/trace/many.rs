@@ -1,4 +1,4 @@
-//! A hundred thousand of everything, and rows that mean harm.
+//! Tests with a hundred thousand of everything, and with hostile rows.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn frames_100_000_deep_cost_no_stack() {
     assert_eq!(deepest.level as i64, MANY - 1);
     assert!(matches!(deepest.kind, NodeKind::Frame { depth, .. } if i64::from(depth) == MANY));
 
-    // The same, failed from the bottom up.
+    // The same, failing from the innermost outward.
     for id in (1..=MANY).rev() {
         let parent = (id > 1).then(|| id - 1);
         let row = run.executions.len() as i64 + 1;
@@ -82,7 +82,7 @@ fn hostile_rows_are_folded_as_well() {
     let round = trace.nodes[trace.positions[0]].parent.expect("in a round");
     assert_eq!(trace.nodes[round].kind, NodeKind::Round { n: u32::MAX });
 
-    // Orphans, each of a parent of its own: counted after the first thousand.
+    // Orphans, each with its own missing parent; after the first thousand, they are only counted.
     let orphans = (1..=MANY)
         .map(|id| made(id, Some(id + MANY), 1, "x", Status::Completed, &None))
         .collect();
@@ -90,7 +90,7 @@ fn hostile_rows_are_folded_as_well() {
     assert_eq!(trace.issues.len(), 1_001);
     assert_eq!(trace.issues[1_000].message, "and 99000 more of the same");
 
-    // One circle of all rows, loops that never end, and a parallel that announces itself again and again.
+    // One cycle of all rows, loops without an end, and a parallel block that is announced again and again.
     let circle = (1..=MANY)
         .map(|id| {
             made(

@@ -1,4 +1,4 @@
-//! The golden cases again, with other names and with other lines before the program.
+//! Repeats the golden cases with other names and with other lines before the program.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ fn a_tree_does_not_depend_on_names() {
             let all = of_row.chain(meta["branches"].as_array().into_iter().flatten());
             names.extend(all.filter_map(Value::as_str).map(str::to_owned));
         }
-        // An id may be more than a word: `g#2`.
+        // An id may contain more than a word: `g#2`.
         let names: BTreeSet<String> = names
             .into_iter()
             .filter(|name| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
@@ -49,7 +49,7 @@ fn cases() -> Vec<Value> {
     texts.iter().flat_map(|text| of_file(text)).collect()
 }
 
-/// Fails where a case does not come out as written once its rows, its program and its tree are changed alike.
+/// Fails if a case gives another result after the same change of its rows, its program and its tree.
 #[track_caller]
 fn check_mutated(change: impl Fn(&mut Value)) {
     let (mut changes, mut wrong) = (0, Vec::new());
@@ -65,7 +65,7 @@ fn check_mutated(change: impl Fn(&mut Value)) {
     assert!(changes >= 7, "only {changes} cases were changed");
 }
 
-/// Moves the lines that a tree ties its nodes to.
+/// Shifts the line numbers in a tree.
 fn move_lines(tree: &mut Value) {
     for node in tree.as_array_mut().into_iter().flatten() {
         if let Some(line) = node["line"].as_u64() {

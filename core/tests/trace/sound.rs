@@ -1,4 +1,4 @@
-//! What holds for every trace.
+//! Invariants of every trace.
 
 use prosescope_core::model::Run;
 use prosescope_core::trace::{NodeId, Trace, fold};
@@ -11,7 +11,7 @@ pub(crate) fn folded(run: &Run) -> Trace {
     trace
 }
 
-/// What holds for every trace: preorder, levels, descendants, each row in one node, by_row, positions.
+/// Checks the invariants of a trace: preorder, levels, descendants, each row in exactly one node, by_row, positions.
 pub(crate) fn sound(run: &Run, trace: &Trace, wrong: &mut Vec<String>) {
     let mut seen: Vec<(i64, NodeId)> = Vec::new();
     let mut open: Vec<(NodeId, NodeId)> = Vec::new();

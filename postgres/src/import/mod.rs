@@ -1,7 +1,7 @@
-//! A run of another store as rows, in one transaction: it is there as a whole, or not at all.
+//! Copies a run of another store into the database, in one transaction: completely or not at all.
 //!
-//! Ids of executions are the database's (errata P8); the source's own stay in `x_source_id`. What a column refuses or respells
-//! is kept in `x_original`, and a status of the append-only form in `x_status` (P11).
+//! The database assigns the ids of executions (errata P8); the original ids stay in `x_source_id`. Values that a column
+//! refuses or changes are kept in `x_original`, and statuses of the append-only form in `x_status` (P11).
 
 mod original;
 mod plan;
@@ -26,16 +26,17 @@ use crate::store::{BEGIN, failure, send};
 use original::{Refused, nul, some, time};
 use rows::{Open, Planned, Row};
 
-/// Bytes of values that are sent before the server's answers are waited for.
+/// Number of bytes that are sent before waiting for the server's answers.
 const SENT: usize = 4 << 20;
 
-/// Statements that are sent before the server's answers are waited for.
+/// Number of statements that are sent before waiting for the server's answers.
 const STATEMENTS: usize = 1000;
 
-/// Copies a run into the database; `moved` is told of bytes that were sent. Returns what could not be carried.
+/// Copies a run into the database; calls `moved` with the number of sent bytes. Returns the data that could not be
+/// carried over.
 ///
 /// # Errors
-/// A refusal when a run of this id is there; a [`Fault`] when either cannot be read or written. Then nothing is there.
+/// A refusal if a run with this id exists; a [`Fault`] if reading or writing fails. Nothing is left in either case.
 pub fn import_run(
     address: &Address,
     session: &Session,
@@ -69,7 +70,8 @@ pub fn import_run(
             Ok(left)
         }
         Err(Lost::AtCommit(lost)) => {
-            // A server that did not get the COMMIT ends the transaction, and its locks, with the connection.
+            // If the COMMIT did not arrive, closing the connection makes the server end the transaction and release its
+            // locks.
             drop(server);
             settle(address, session, *lost).map(|()| left)
         }
@@ -77,7 +79,7 @@ pub fn import_run(
     }
 }
 
-/// Whether a run whose COMMIT was not answered is there: it was not before.
+/// Finds out whether a run exists whose COMMIT was not answered; it did not exist before.
 fn settle(address: &Address, session: &Session, lost: Lost) -> Result<(), WriteError> {
     match schema::is_there(address, &session.run().id) {
         Some(true) => Ok(()),
@@ -91,11 +93,11 @@ struct Import<'a> {
     session: &'a Session,
     moved: &'a dyn Fn(u64),
     of: Of,
-    /// The database's ids, by the source's.
+    /// The database's ids, by the original ids.
     ids: BTreeMap<i64, i64>,
-    /// Hashes of the bindings that were written.
+    /// Hashes of the written bindings.
     seen: HashSet<u64>,
-    /// Executions whose parents come after them: the row, the parent.
+    /// Executions whose parents are written later: row, parent.
     late: Vec<(i64, i64)>,
     left: Vec<Left>,
 }
@@ -138,7 +140,7 @@ impl Import<'_> {
         Ok(carried)
     }
 
-    /// The run's own row, without a status or the time of its last change: those come with the rows.
+    /// Adds the run's own row, without status and time of change, which are written with the rows.
     fn head(&mut self) -> Result<(), WriteError> {
         let run = self.session.run();
         let mut started = run.started.as_ref().map(ToString::to_string);
@@ -182,7 +184,7 @@ impl Import<'_> {
         self.send(&refused.steps(self.run()).collect::<Vec<_>>())
     }
 
-    /// The files that rows do not say.
+    /// Adds the files to which no row refers.
     fn files(&mut self, with_files: bool) -> Result<(), WriteError> {
         let files = self.session.carry_files(false, with_files);
         self.left.extend(files.left);
@@ -216,7 +218,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Takes an id for each execution, in their order.
+    /// Reserves an id for each execution, in order.
     fn take_ids(&mut self) -> Result<(), WriteError> {
         let mut ids: Vec<i64> = self
             .session
@@ -275,13 +277,14 @@ impl Import<'_> {
         self.ids.get(&id).copied()
     }
 
-    /// The id of a frame, which a run that is told by its state file names without a row of `execution`.
+    /// Returns the id of a frame; a run recorded only by its state file may name frames without a row in `execution`.
     fn frame(&self, id: i64) -> i64 {
         self.id(id).unwrap_or(id)
     }
 }
 
-/// Statements that are sent one after the other without waiting: so many that they, and the answers, are held.
+/// Statements that are sent one after the other without waiting, limited in number and size because they and their
+/// answers are kept in memory.
 struct Group<'s, 'a> {
     server: &'s Server,
     steps: Vec<Step<'a>>,

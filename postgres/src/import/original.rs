@@ -1,17 +1,17 @@
-//! What a column of the schema refuses or respells, and what it holds instead (errata P3, P11).
+//! Keeps values that a column of the schema refuses or changes, and makes the stored replacements (errata P3, P11).
 
 use prosescope_core::time::Stamp;
 
 use crate::apply::{Step, any};
 use crate::server::{owned, owned_bytes, text};
 
-/// What stands in place of a character that PostgreSQL does not store.
+/// The replacement for a character that PostgreSQL does not store.
 const REPLACED: &str = "\u{fffd}";
 
-/// What a column refuses: the column, and the bytes.
+/// A refused value: the column, and the bytes.
 pub(super) type Original = (&'static str, Vec<u8>);
 
-/// A row with columns that refuse what the source has: `of` names the row by values from `$3` on, `key` is its address.
+/// A row with refused values: `of` identifies the row by values from `$3` on, `key` is its address.
 pub(super) struct Refused {
     pub(super) table: &'static str,
     pub(super) key: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// Statements that keep what the row's columns refuse, for after the row is there.
+    /// Returns the statements that keep the refused values; they run after the row is written.
     pub(super) fn steps<'a>(&'a self, run: &'a str) -> impl Iterator<Item = Step<'a>> {
         let Refused { table, key, of, .. } = self;
         let of_run = if *table == "run" { "id" } else { "run_id" };
@@ -49,7 +49,7 @@ pub(super) fn some(
         .collect()
 }
 
-/// Takes NUL characters out of a text; returns what it was, where there are some.
+/// Replaces NUL characters in a text; returns the original if there were any.
 pub(super) fn nul(value: &mut String) -> Option<Vec<u8>> {
     value.contains('\0').then(|| {
         let shown = value.replace('\0', REPLACED);
@@ -57,19 +57,19 @@ pub(super) fn nul(value: &mut String) -> Option<Vec<u8>> {
     })
 }
 
-/// Makes a scope one that the column takes; returns what it was, where it is another.
+/// Replaces a scope that the column refuses; returns the original if it differs.
 pub(super) fn scope(word: &mut String) -> Option<Vec<u8>> {
     const SCOPES: [&str; 4] = ["execution", "project", "user", "custom"];
     let is_odd = !SCOPES.contains(&word.as_str());
     is_odd.then(|| std::mem::replace(word, "custom".to_owned()).into_bytes())
 }
 
-/// Makes a time one that PostgreSQL takes, in UTC; returns what it was, where it is none or names no zone.
+/// Converts a time into PostgreSQL's form in UTC; returns the original if it is not a time or has no zone.
 pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     let was = value.take().filter(|text| !text.is_empty())?;
     match Stamp::parse(&was) {
         at @ Stamp::At(_) => *value = Some(at.to_string().trim_end_matches('Z').to_owned()),
-        // The column has a zone, and the time none.
+        // The column has a zone, but the time has none.
         at @ Stamp::Zoneless(_) => {
             *value = Some(at.to_string());
             return Some(was.into_bytes());
@@ -79,7 +79,7 @@ pub(super) fn time(value: &mut Option<String>) -> Option<Vec<u8>> {
     None
 }
 
-/// Leaves out JSON that PostgreSQL refuses; returns what it was.
+/// Removes JSON that PostgreSQL refuses; returns the original.
 pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
     let refused = value.as_deref().is_some_and(|text| {
         text.contains("\\u0000") || serde_json::from_str::<serde_json::Value>(text).is_err()
@@ -88,7 +88,8 @@ pub(super) fn json(value: &mut Option<String>) -> Option<Vec<u8>> {
     Some(was.into_bytes())
 }
 
-/// The status of a row that takes only the words of postgres.md, and the word itself where that is none of them (errata P3).
+/// Returns the stored status for a row, which allows only the words of postgres.md, and the original word if it differs
+/// (errata P3).
 pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
     match word {
         "pending" => ("pending", None),
@@ -96,7 +97,7 @@ pub(super) fn in_place(word: &str) -> (&'static str, Option<&str>) {
         "completed" => ("completed", None),
         "failed" => ("failed", None),
         "skipped" => ("skipped", None),
-        // What began, goes round or goes on was told by rows that followed.
+        // Statuses of openings and rounds, which later rows complete.
         "started" | "joined" | "iteration" | "exited" | "retry" | "complete" => {
             ("completed", Some(word))
         }

@@ -1,4 +1,4 @@
-//! Changes made ones that PostgreSQL stores: ids are the database's, and what a column refuses is kept beside it.
+//! Converts changes into ones that PostgreSQL stores: with the database's ids, and with refused values kept separately.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,7 +9,7 @@ use super::original::{Refused, json, nul, scope, some, time};
 use super::rows::{Executed, GROUP, Planned, Row};
 
 impl Import<'_> {
-    /// Makes a change one that PostgreSQL stores.
+    /// Converts a change into one that PostgreSQL stores.
     pub(super) fn plan(&mut self, mut change: Change) -> Planned {
         let run = self.run().to_owned();
         let refused = match &mut change {
@@ -118,8 +118,8 @@ impl Import<'_> {
         }
     }
 
-    /// Whether no earlier row is of this binding, so that none becomes history. Two bindings of one hash are written by
-    /// themselves, which is slower and as right.
+    /// Returns whether no earlier row has the same binding, so that no value becomes history. After a collision of
+    /// hashes, two bindings are written separately, which is slower but correct.
     fn is_first(&mut self, row: &BindingRow) -> bool {
         let mut hasher = DefaultHasher::new();
         (&row.name, row.execution_id.unwrap_or(-1)).hash(&mut hasher);
@@ -147,7 +147,7 @@ impl Import<'_> {
             ),
             ("parent_id", odd(row.parent.filter(|_| parent.is_none()))),
         ]);
-        // A row's parent is there before it, unless the run is odd.
+        // A row's parent is normally written before it; in an odd run it may come later.
         let later = parent.filter(|parent| *parent >= id);
         self.late.extend(later.map(|parent| (id, parent)));
         let refused = Refused {
@@ -198,7 +198,7 @@ fn of_gate<const N: usize>(id: &str, originals: [(&'static str, Option<Vec<u8>>)
     }
 }
 
-/// As [`time`], of a text that is empty where there is none.
+/// Applies [`time`] to a text, which is empty if unknown.
 fn time_of(value: &mut String) -> Option<Vec<u8>> {
     let mut at = Some(std::mem::take(value));
     let original = time(&mut at);

@@ -1,7 +1,8 @@
-//! Changes as statements: many rows of one table as one, everything else by itself, in the order in which they came.
+//! Groups changes into statements: consecutive rows of one table share a statement, other changes get their own, in the
+//! original order.
 //!
-//! A statement of many rows takes each column as an array. COPY would be as fast, but the library prepares it by name, which
-//! a pooler may refuse, and a table with row security refuses it.
+//! A statement for many rows passes each column as an array. COPY would be as fast, but the library prepares it by
+//! name, which a pooler may refuse, and a table with row security refuses it.
 
 use prosescope_core::write::{BindingRow, Change};
 
@@ -10,29 +11,29 @@ use crate::apply::{self, Check, Step, any};
 use crate::readback;
 use crate::server::{Bound, int, ints, text, texts};
 
-/// Bytes of the rows of one statement: the server keeps arrays that are shorter than `work_mem` in memory.
+/// Size limit for the rows of one statement, in bytes: the server keeps arrays below `work_mem` in memory.
 pub(super) const GROUP: usize = 1 << 20;
 
-/// What a row takes beside its texts.
+/// Estimated size of a row without its texts, in bytes.
 const ROW: usize = 100;
 
-/// A change, made storable.
+/// A change that PostgreSQL stores.
 pub(super) struct Planned {
     pub(super) change: Row,
     pub(super) refused: Option<Refused>,
 }
 
-/// How a change is written.
+/// The way in which a change is written.
 pub(super) enum Row {
-    /// With others of its table.
+    /// In a statement with other bindings.
     Binding(BindingRow),
-    /// With others of its table.
+    /// In a statement with other executions.
     Execution(Executed),
-    /// By itself.
+    /// In its own statement.
     Other(Change),
 }
 
-/// A row of `execution`, with the database's ids.
+/// A row of `execution` with the database's ids.
 pub(super) struct Executed {
     pub(super) id: i64,
     pub(super) source: i64,
@@ -46,18 +47,18 @@ pub(super) struct Executed {
     pub(super) metadata: Option<String>,
 }
 
-/// Rows of one statement that is not complete yet.
+/// The rows of a statement that is not complete yet.
 #[derive(Default)]
 pub(super) struct Open<'a> {
     bindings: Vec<&'a BindingRow>,
     executions: Vec<&'a Executed>,
     bytes: usize,
-    /// What follows the rows.
+    /// The statements after these rows.
     then: Vec<Step<'a>>,
 }
 
 impl<'a> Open<'a> {
-    /// Adds a change; returns the statements that are complete with it.
+    /// Adds a change; returns the statements that this completes.
     pub(super) fn add(&mut self, of: &'a crate::of::Of, planned: &'a Planned) -> Vec<Step<'a>> {
         let run = of.run().unwrap_or_default();
         let (bytes, is_binding) = match &planned.change {
@@ -95,7 +96,7 @@ impl<'a> Open<'a> {
         steps
     }
 
-    /// The statements that complete what was added.
+    /// Returns the remaining statements.
     pub(super) fn close(&mut self, run: &'a str) -> Vec<Step<'a>> {
         let open = std::mem::take(self);
         let mut steps = Vec::new();
@@ -212,7 +213,7 @@ fn executions<'a>(run: &'a str, rows: &[&'a Executed]) -> Option<Step<'a>> {
     (!rows.is_empty()).then(|| compared("execution", columns, sql, bound))
 }
 
-/// A statement of many rows that gives what became of them.
+/// Returns a statement for many rows that also reads them back.
 fn compared<'a>(
     table: &'static str,
     columns: Vec<&'static str>,

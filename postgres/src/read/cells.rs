@@ -1,4 +1,4 @@
-//! The cells of a row, where the statement put them.
+//! Reads the cells of a row from the columns of the statement.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::fault;
 use crate::rows::{get, without_zone};
 use crate::shape::{Kind, Shape};
 
-/// Where a wanted cell stands in the statement's rows: its length, then its value.
+/// The place of a wanted cell in the statement's rows: its length, followed by its value.
 pub(super) struct Slot {
     pub(super) sql: String,
     kind: Kind,
     most: usize,
-    /// The place of the length; the value is the next. `None` without such a column.
+    /// The position of the length; `None` if the column does not exist.
     at: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Slot {
     }
 }
 
-/// The bytes of a text or of bytes, as they come.
+/// The bytes of a text or bytea value, unconverted.
 pub(super) struct Raw<'a>(pub(super) &'a [u8]);
 
 impl<'a> FromSql<'a> for Raw<'a> {
@@ -79,7 +79,7 @@ pub(super) struct OfStatement<'a> {
 }
 
 impl OfStatement<'_> {
-    /// A wanted column, and its place in the row.
+    /// Returns a wanted column and its position in the row.
     fn slot(&self, i: usize) -> Option<(&Slot, usize)> {
         let slot = self.slots.get(i)?;
         slot.at?;
@@ -154,7 +154,7 @@ impl Row for OfStatement<'_> {
     }
 
     fn reached(&self) -> bool {
-        // A large value lies beside its row, and is in nobody's way.
+        // PostgreSQL stores a large value apart from its row, so it does not slow down reading others.
         true
     }
 }

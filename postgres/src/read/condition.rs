@@ -1,4 +1,4 @@
-//! Which rows a statement is to give, and in which order.
+//! Builds the condition and the order of a statement.
 
 use prosescope_core::database::{Key, Rows};
 
@@ -6,12 +6,12 @@ use crate::of::{Of, USER};
 use crate::server::{Bound, int, owned, text};
 use crate::shape::{Kind, Shape, declared, quoted};
 
-/// Which rows, in which order; values from `$2` on.
+/// Returns the condition and the order, with their values from `$2` on.
 pub(super) fn condition<'a>(shape: &Shape, rows: Rows<'a>, of: &Of) -> (String, Vec<Bound<'a>>) {
     const ORDER: &str = "ORDER BY t.\"*at*\"";
     match rows {
         Rows::All => (ORDER.to_owned(), Vec::new()),
-        // The run of a store of many is the one that it is opened for.
+        // In a store of many runs, the reader was opened for one of them.
         Rows::OfRun(run) if shape.run.is_none() || Some(run) == of.run() => {
             (ORDER.to_owned(), Vec::new())
         }

@@ -1,4 +1,4 @@
-//! Rows that are handed on as they come, so that no answer is held as a whole.
+//! Streams rows to a callback, so that an answer is never kept in memory as a whole.
 
 use std::pin::pin;
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use super::PostgresRun;
 use crate::rows::get;
 use crate::server::{Bound, Lost, typed};
 
-/// How often somebody who waits is asked whether to stop.
+/// How often a waiting caller is asked whether to stop.
 const ASK: Duration = Duration::from_millis(50);
 
-/// Rows of one run that have the same address: a damaged table may have some.
+/// Limit for rows of one run with the same address; a damaged table may have several.
 const SAME: u32 = 1000;
 
-/// Rows behind the last wanted one that are passed over; where there are more, the server is asked to stop.
+/// Number of rows after the last wanted one that are skipped; if there are more, the server is asked to stop.
 const BEHIND: u32 = 1000;
 
 impl PostgresRun {
-    /// Hands rows on as they come, each with its address, until `each` returns `false`. The first column is the address, by
-    /// which the statement orders its rows: a server that gives a row twice would never end.
+    /// Passes rows to `each` as they arrive, each with its address, until `each` returns `false`. The first column is
+    /// the address, by which the statement orders its rows; it shows a server that returns rows again and again.
     pub(super) fn each(
         &self,
         sql: &str,
@@ -51,12 +51,12 @@ impl PostgresRun {
         let mut rows = pin!(rows.map_err(|error| self.unread(self.server.lost(error)))?);
         let meter = self.server.meter();
         let (mut last, mut same) = (i64::MIN, 0);
-        // How many came behind the last wanted one, once that came.
+        // The number of rows after the last wanted one.
         let mut behind = None;
-        // What moved since, in the time that it was waited for: whoever takes the rows may take their time.
+        // The bytes and the waiting time since then; time that the callback takes does not count.
         let (mut moved, mut waited) = (meter.moved(), Duration::ZERO);
         loop {
-            // What is passed over is counted as one answer, so that it ends.
+            // All skipped rows count as one answer, so that the limit applies.
             if behind.is_none() {
                 meter.begin();
             }
@@ -84,7 +84,7 @@ impl PostgresRun {
                 (Ok(None), _) => return Ok(()),
                 (Ok(Some(row)), None) => {
                     let at: i64 = get(&row, 0).map_err(|error| self.unread(error))?;
-                    // Those of several runs have addresses of their own in each.
+                    // In a result for several runs, addresses are unique only within a run.
                     same = match at == last && self.of.run().is_some() {
                         true => same + 1,
                         false => 0,
@@ -104,7 +104,7 @@ impl PostgresRun {
                         self.server.cancel();
                     }
                 }
-                // It stopped, as it was asked to, and its transaction failed.
+                // The server stopped as requested, and its transaction failed.
                 (Err(error), Some(BEHIND..)) if error.code().is_some() => {
                     return match self.snapshot.get() {
                         true => self.back(),

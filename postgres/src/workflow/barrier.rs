@@ -1,31 +1,32 @@
-//! Up to which id events are settled (errata M0).
+//! Finds the id up to which events are settled (errata M0).
 //!
-//! An id is handed out before its row is committed. The newest id is read first, then the transactions that have the table open
-//! for writing: an event with an older id that is not visible yet is of one of them, because an INSERT locks the table before
-//! it takes its id. Not seen: an id that was fetched by an earlier statement of a transaction that had not written yet.
+//! A database assigns an id before its row is committed. The newest id is read first, then the transactions that have
+//! the table open for writing. An event with an older id that is not visible yet belongs to one of them, because an
+//! INSERT locks the table before it gets its id. Limit: an id fetched by an earlier statement of a transaction that has
+//! not written yet is not detected.
 
 use prosescope_workflow::{Barrier, UnknownOrder, Waiting};
 
 use crate::rows::get;
 use crate::server::{Lost, Server, text};
 
-/// The sequence of the ids of events.
+/// The sequence of the event ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sequence {
     /// The table of events, as statements name it.
     pub(super) table: String,
-    /// As statements name it; `None` where no sequence gives the ids.
+    /// The sequence, as statements name it; `None` if no sequence assigns the ids.
     pub(super) name: Option<String>,
-    /// Ids that a session takes at once.
+    /// Number of ids that a session reserves at once.
     pub(super) cache: i64,
-    /// What is between two ids.
+    /// Difference between two ids.
     pub(super) step: i64,
-    /// The server is a replica, which does not show who writes.
+    /// Whether the server is a replica, which does not report open writers.
     pub(super) is_replica: bool,
 }
 
 impl Sequence {
-    /// Why ids say nothing about the order of events, if they do not.
+    /// Returns why ids do not follow the order of events, if they do not.
     fn unknown(&self) -> Option<UnknownOrder> {
         let (why, next) = if self.is_replica {
             (
@@ -58,7 +59,7 @@ impl Sequence {
     }
 }
 
-/// Transactions of other sessions that have the table, or a partition of it, open for writing.
+/// Finds transactions of other sessions that have the table, or a partition of it, open for writing.
 const WRITERS: &str = "
     SELECT l.virtualtransaction, min(l.pid)::bigint, min(a.application_name)::text
     FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
@@ -69,7 +70,7 @@ const WRITERS: &str = "
       AND l.pid IS DISTINCT FROM pg_backend_pid()
     GROUP BY l.virtualtransaction ORDER BY 2";
 
-/// Takes a barrier.
+/// Reads a barrier.
 pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost> {
     let (Some(name), None) = (&sequence.name, sequence.unknown()) else {
         return Ok(Barrier {
@@ -77,7 +78,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
             ..Barrier::default()
         });
     };
-    // Two statements, one after the other: the newest id first.
+    // The newest id must be read first, so these are two statements.
     let newest = format!(
         "SELECT CASE WHEN s.is_called THEN s.last_value ELSE 0 END, q.seqcache
          FROM {name} AS s, pg_sequence AS q WHERE q.seqrelid = $1::text::regclass"
@@ -94,7 +95,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
         until,
         is_counted: true,
         waits: waiting(&open?)?,
-        // It may have been altered since the tables were looked up.
+        // Checked again, because the sequence may have been altered since the tables were discovered.
         unknown: Sequence {
             cache,
             ..sequence.clone()
@@ -103,7 +104,7 @@ pub(super) fn take(server: &Server, sequence: &Sequence) -> Result<Barrier, Lost
     })
 }
 
-/// Those of them that have the table still open.
+/// Returns those transactions that still have the table open.
 pub(super) fn still_open(
     server: &Server,
     sequence: &Sequence,
@@ -111,7 +112,8 @@ pub(super) fn still_open(
 ) -> Result<Vec<Waiting>, Lost> {
     let rows = server.ask(WRITERS, &[text(sequence.table.as_str())])?;
     let mut open = waiting(&rows)?;
-    // A prepared transaction has another name once the server came back: any may be one of those.
+    // A prepared transaction gets another name after a restart of the server, so every prepared one may be one of
+    // those.
     open.retain(|one| {
         let is_prepared = one.transaction.starts_with("-1/");
         is_prepared

@@ -1,4 +1,4 @@
-//! Which tables there are, and how their columns are read and written.
+//! Discovers the workflow tables, and how their columns are read and written.
 
 use prosescope_workflow::{
     Column, Dialect, Kind, Op, Select, Shape, Statement, Table, TableShape, TurnStatus, Value,
@@ -10,7 +10,7 @@ use crate::rows::get;
 use crate::server::{Lost, Server, owned, texts};
 use crate::shape::quoted;
 
-/// The schemas that the role looks into, in their order.
+/// Returns the schemas of the role's search path, in order.
 const SCHEMAS: &str =
     "SELECT s::text FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS s";
 
@@ -21,7 +21,7 @@ const TABLES: [Table; 4] = [
     Table::Followers,
 ];
 
-/// Columns of the tables, with the words of enums.
+/// Returns the columns of the tables, with the words of enums.
 const COLUMNS: &str = "
     SELECT n.nspname::text, c.relname::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
            ARRAY(SELECT enumlabel::text FROM pg_enum WHERE enumtypid = a.atttypid ORDER BY enumsortorder),
@@ -33,7 +33,7 @@ const COLUMNS: &str = "
     WHERE c.relkind IN ('r', 'p') AND n.nspname = ANY($1::text[]) AND c.relname = ANY($2::text[])
     ORDER BY array_position($1::text[], n.nspname::text), c.relname, a.attnum";
 
-/// The sequence that gives events their ids: what the column's default calls, or its identity.
+/// Returns the sequence of the event ids: from the column's default, or from its identity.
 const SEQUENCE: &str = "
     SELECT s.seqrelid::regclass::text, s.seqcache, s.seqincrement, pg_is_in_recovery()
     FROM pg_attribute a
@@ -52,7 +52,7 @@ const SEQUENCE: &str = "
     LEFT JOIN pg_sequence s ON s.seqrelid = found.oid
     WHERE a.attrelid = $1::text::regclass AND a.attname = 'id'";
 
-/// The schemas that the role looks into, whatever another client of a pooler set in the session.
+/// Returns the schemas of the role's search path, whatever another client of a pooler set in the session.
 fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
     server.batch("BEGIN READ ONLY; SET LOCAL search_path TO DEFAULT")?;
     let rows = server.rows(SCHEMAS, &[])?;
@@ -61,7 +61,7 @@ fn schemas(server: &Server) -> Result<Vec<String>, Lost> {
     Ok(schemas?)
 }
 
-/// The schema where tables are, else the first that the role looks into; `None` where it looks into none.
+/// Returns the schema with the tables, else the first one of the role's search path; `None` if the path is empty.
 pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
     const FIRST: &str = "
         SELECT n.nspname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -77,7 +77,7 @@ pub(super) fn schema(server: &Server) -> Result<Option<String>, Lost> {
     Ok(found.or_else(|| schemas.first().cloned()))
 }
 
-/// Looks for the tables.
+/// Discovers the tables.
 pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     let schemas = schemas(server)?;
     let names = TABLES.map(Table::name);
@@ -90,7 +90,7 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     let mut of_schema: Option<String> = None;
     for row in &rows {
         let (schema, table): (String, String) = (get(row, 0)?, get(row, 1)?);
-        // All of one schema: the first that has any.
+        // All tables must be in one schema: the first that has any.
         if *of_schema.get_or_insert_with(|| schema.clone()) != schema {
             continue;
         }
@@ -128,7 +128,7 @@ pub(super) fn look(server: &Server) -> Result<(Shape, Sequence), Lost> {
     Ok((shape, sequence))
 }
 
-/// The words of the document that a CHECK names, in its case: a column of texts takes no others, also while there are no rows.
+/// Returns OpenProse's words in a CHECK, in its spelling: the column accepts no other words, even in an empty table.
 fn checked_words(check: &str) -> Vec<String> {
     let quoted = check.split('\'').skip(1).step_by(2);
     let known = quoted.filter(|word| {
@@ -139,8 +139,8 @@ fn checked_words(check: &str) -> Vec<String> {
     known.map(str::to_owned).collect()
 }
 
-/// The statement for rows; `None` where no row can be like this. A text that is not a UUID is in no column of UUIDs, and asking
-/// would be an error.
+/// Returns the statement for rows; `None` if no row can match. A text that is not a UUID cannot match a UUID column,
+/// and asking would be an error.
 pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement> {
     let table = shape.table(wanted.table)?;
     let mut possible = wanted.clone();
@@ -155,7 +155,7 @@ pub(super) fn statement(shape: &Shape, wanted: &Select<'_>) -> Option<Statement>
     shape.select(&possible, &Postgres)
 }
 
-/// Whether a column can hold a value that it is compared with.
+/// Returns whether a column can contain a value that it is compared with.
 fn can_hold(column: &Column, value: &Value) -> bool {
     match value {
         Value::Text(text) if text.contains('\0') => false,
@@ -178,7 +178,8 @@ fn is_uuid(text: &str) -> bool {
     digits == 32 && in_place && text.chars().all(|c| c == '-' || c.is_ascii_hexdigit())
 }
 
-/// How PostgreSQL writes it: everything is read as text, and bound as text that is cast to the column's type.
+/// The SQL dialect of PostgreSQL: every column is read as text, and values are bound as text and cast to the column's
+/// type.
 pub(super) struct Postgres;
 
 impl Dialect for Postgres {
@@ -187,7 +188,7 @@ impl Dialect for Postgres {
     }
 
     fn place(&self, n: usize, column: &Column) -> String {
-        // A cast to a text of limited length would cut it; assigning one that is too long is an error.
+        // A cast to a text of limited length would cut it silently; assignment reports an error.
         match column.of.starts_with("character") || column.of == "text" {
             true => format!("${n}::text"),
             false => format!("${n}::text::{}", column.of),
@@ -197,7 +198,7 @@ impl Dialect for Postgres {
     fn value(&self, value: &Value, column: &Column) -> Value {
         match value {
             Value::Word(word) => Value::Text(label(word, column)),
-            // SQLAlchemy keeps UUIDs as CHAR(32), without dashes, where they are not native.
+            // SQLAlchemy stores UUIDs as CHAR(32), without dashes, if they are not native.
             Value::Text(id) if column.of == "character(32)" && is_uuid(id) => {
                 Value::Text(id.replace('-', ""))
             }

@@ -1,4 +1,4 @@
-//! Waking up when an event is recorded. It is a wake-up alone: whoever waits looks again after a while as well.
+//! Waits for notifications of new events. A notification can be missed, so the caller also polls.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::{fault, tls};
 /// The channel that the trigger on events notifies.
 const LISTEN: &str = "LISTEN prose_workflow_events";
 
-/// How long a server may take to connect, and then to listen.
+/// Time limit for connecting, and for the LISTEN statement.
 const ANSWER: Duration = Duration::from_secs(7);
 
-/// A connection that listens.
+/// A connection that listens for notifications.
 pub struct Listener {
-    /// There until the drop.
+    /// Present until the drop.
     runtime: Option<Runtime>,
     woken: Receiver<()>,
     _client: Client,
@@ -34,10 +34,10 @@ impl std::fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Connects, and listens.
+    /// Connects and listens.
     ///
     /// # Errors
-    /// When nobody answers, or the server refuses: a pooler in transaction mode does.
+    /// If no server answers, or it refuses, as a pooler in transaction mode does.
     pub fn open(address: &Address) -> Result<Listener, Fault> {
         let unconnected = |cause: std::io::Error| fault::unconnected(address, &cause.to_string());
         let runtime = Builder::new_current_thread()
@@ -58,7 +58,7 @@ impl Listener {
             while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
                 meter.begin();
                 if matches!(message, AsyncMessage::Notification(_)) {
-                    // Full: somebody is woken already.
+                    // If the channel is full, a wake-up is already pending.
                     let _ = wake.try_send(());
                 }
             }
@@ -75,7 +75,7 @@ impl Listener {
         })
     }
 
-    /// Waits for an event, or so long; returns `false` when the connection is gone.
+    /// Waits for an event, for a limited time; returns `false` if the connection is lost.
     pub fn wait(&mut self, at_most: Duration) -> bool {
         let waiting = async { tokio::time::timeout(at_most, self.woken.recv()).await };
         let runtime = self.runtime.as_ref();
@@ -85,7 +85,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // As for a connection: the runtime's own drop waits.
+        // As for a connection: the runtime's own drop blocks.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

@@ -1,4 +1,4 @@
-//! The tables of workflows are made.
+//! Creates the workflow tables.
 
 use prosescope_core::schema::WORKFLOWS_POSTGRES_SQL;
 use prosescope_core::write::{Fault, FaultKind, WriteError};
@@ -12,7 +12,7 @@ use crate::schema::OLDEST;
 use crate::server::{Lost, Server};
 use crate::shape::quoted;
 
-/// Makes the tables that are missing.
+/// Creates the missing tables.
 pub(super) fn make(address: &Address) -> Result<(), WriteError> {
     const SERVER: &str = "SELECT current_setting('server_version_num')::bigint, current_user::text";
     let server = Server::connect(address)?;
@@ -38,8 +38,9 @@ pub(super) fn make(address: &Address) -> Result<(), WriteError> {
             "set one: `ALTER ROLE … SET search_path = SCHEMA`",
         ));
     };
-    // That schema alone, and before it PostgreSQL's own: no function of another one is run. The BEGIN of the statements then
-    // does nothing. A table that another program keeps locked is not waited for without end.
+    // The search path contains only PostgreSQL's own schema and then this one, so that functions of other schemas do
+    // not run. The BEGIN in the statements then has no effect. A lock timeout bounds the wait for a table that another
+    // program keeps locked.
     let sql = format!(
         "BEGIN; SET LOCAL search_path = {}; SET LOCAL lock_timeout = '30s'; SET LOCAL client_min_messages = error;\n{WORKFLOWS_POSTGRES_SQL}",
         quoted(&schema)

@@ -1,7 +1,8 @@
-//! Workflows in PostgreSQL (memoria.md): the tables of [`PostgresTables::set_up`], or those of another program.
+//! Workflows in PostgreSQL: the tables of [`PostgresTables::set_up`], or those of another program.
 //!
-//! A command is one transaction. It locks the workflow's row (`FOR NO KEY UPDATE`) before an event takes its id, so that
-//! within a workflow the order of ids is the order of commits, and writers do not wait for foreign, uncommitted inserts.
+//! A command is one transaction. It locks the workflow's row (`FOR NO KEY UPDATE`) before an event gets its id, so that
+//! within a workflow the order of ids is the order of commits. Writers do not wait for uncommitted inserts of other
+//! programs.
 
 mod barrier;
 mod discover;
@@ -32,10 +33,10 @@ use barrier::Sequence;
 use discover::Postgres;
 pub use listen::Listener;
 
-/// Events that one transaction removes.
+/// Number of events that one transaction removes.
 const BATCH: u32 = 10_000;
 
-/// Begins a transaction that reads; times and names as in one that writes.
+/// Begins a reading transaction, with the same settings for times and names as a writing one.
 const READ: &str = concat!(
     "BEGIN READ ONLY; SET LOCAL search_path = pg_catalog; SET LOCAL TimeZone = 'UTC';
     SET LOCAL DateStyle = 'ISO, YMD'; ",
@@ -45,14 +46,14 @@ const READ: &str = concat!(
     )
 );
 
-/// What to do where the tables do not do what they should.
+/// Advice for tables that do not work as expected.
 const SETUP: &str =
     "`prosescope workflow setup --apply --state postgres` makes the tables that are missing";
 
-/// Tables of workflows in a database.
+/// Workflow tables in a database.
 pub struct PostgresTables {
     address: Address,
-    /// Between two uses; a lost one is replaced.
+    /// The idle connection; a lost one is replaced.
     server: RefCell<Option<Server>>,
     shape: Shape,
     sequence: Sequence,
@@ -68,10 +69,10 @@ impl std::fmt::Debug for PostgresTables {
 }
 
 impl PostgresTables {
-    /// Looks which tables there are, in the first schema of the role's search path that has one.
+    /// Discovers the tables, in the first schema of the role's search path that has any.
     ///
     /// # Errors
-    /// When the server does not answer, or the tables cannot be used.
+    /// If the server does not answer, or the tables cannot be used.
     pub fn open(address: &Address) -> Result<PostgresTables, Fault> {
         let tables = PostgresTables::look(address)?;
         tables.shape.fits().map_err(|unfit| {
@@ -81,11 +82,11 @@ impl PostgresTables {
         Ok(tables)
     }
 
-    /// Makes the tables that are missing, in the schema of those that are there, else in the first schema of the role's search
-    /// path, and adds our own columns. Idempotent.
+    /// Creates missing tables, in the schema of the existing ones, else in the first schema of the role's search path,
+    /// and adds our own columns. Idempotent.
     ///
     /// # Errors
-    /// A refusal when the role may not make tables there; the fault of the server.
+    /// A refusal if the role may not create tables there; the server's fault.
     pub fn set_up(address: &Address) -> Result<PostgresTables, WriteError> {
         make::make(address)?;
         Ok(PostgresTables::open(address)?)
@@ -107,7 +108,7 @@ impl PostgresTables {
         Ok(tables)
     }
 
-    /// Takes the connection, or another one where it was lost.
+    /// Takes the idle connection, or a new one if it is lost.
     fn server(&self) -> Result<Server, Fault> {
         let kept = self.server.borrow_mut().take();
         match kept.filter(|server| !server.is_closed()) {
@@ -116,17 +117,17 @@ impl PostgresTables {
         }
     }
 
-    /// Keeps a connection that has no transaction open.
+    /// Keeps a connection without an open transaction.
     fn keep(&self, server: Server) {
         *self.server.borrow_mut() = Some(server);
     }
 
-    /// Asks, and asks once more where the connection was lost.
+    /// Asks a question, and repeats it once if the connection was lost.
     fn asked<T>(&self, ask: impl Fn(&Server) -> Result<T, Lost>) -> Result<T, Fault> {
         self.repeated(ask, &unread)
     }
 
-    /// Does what may be done twice: once more where the connection was lost, or a COMMIT was not answered.
+    /// Executes an idempotent operation, and repeats it once if the connection was lost or a COMMIT was not answered.
     fn repeated<T>(
         &self,
         ask: impl Fn(&Server) -> Result<T, Lost>,
@@ -167,7 +168,7 @@ impl Rows for PostgresTables {
         };
         self.asked(|server| {
             let bound = bound(&statement.values);
-            // Times are read in UTC, whatever the role's own settings are.
+            // Times are read in UTC, whatever the role's settings.
             let all = join3(
                 server.client().batch_execute(READ),
                 server.question(&statement.sql, &bound),
@@ -199,7 +200,7 @@ impl Tables for PostgresTables {
         self.transacted(target, work)
     }
 
-    /// What one transaction removed stays removed when a later one fails.
+    /// Each transaction removes one batch; earlier batches stay removed if a later one fails.
     fn remove_events(&mut self, filters: &[Filter]) -> Result<u64, Fault> {
         let mut removed = 0;
         loop {
@@ -207,7 +208,7 @@ impl Tables for PostgresTables {
                 filters: filters.to_vec(),
                 ..Select::of(Table::Events)
             };
-            // By id: the place of a row in its table says nothing where the table has partitions.
+            // Rows are selected by id, because their physical place is not unique in a partitioned table.
             let some = some.columns(&["id"]).order(&[("id", false)]).limit(BATCH);
             let ids = self.select(&some)?;
             let last = ids.last().and_then(|row| row.get("id")?.parse().ok());
@@ -225,7 +226,7 @@ impl Tables for PostgresTables {
                 "WITH gone AS ({} RETURNING 1) SELECT count(*) FROM gone",
                 statement.sql
             );
-            // What others put on the table may keep some.
+            // Triggers or rules of other programs may keep some rows.
             let none = statement
                 .sql
                 .replacen("DELETE", "SELECT 1 / (count(*) = 0)::int", 1);
@@ -292,12 +293,12 @@ impl Tables for PostgresTables {
     }
 }
 
-/// A statement, and what is bound to it.
+/// A statement with its bound values.
 type Bounded<'s, 'v> = (&'s str, &'s [Bound<'v>]);
 
 impl PostgresTables {
-    /// Runs a statement that may run twice in a transaction of its own: once more where the connection was lost. `look` fails by a
-    /// division unless it did what it should; `otherwise` says what is wrong then.
+    /// Executes an idempotent statement in a transaction of its own, and repeats it once if the connection was lost.
+    /// `look` fails by a division unless the statement had its effect; `otherwise` is the error in that case.
     fn written(
         &self,
         begin: &str,
@@ -322,14 +323,14 @@ impl PostgresTables {
 
 impl Drop for PostgresTables {
     fn drop(&mut self) {
-        // The next one need not connect anew.
+        // Keeps the connection, so that the next use need not connect again.
         if let Some(server) = self.server.get_mut() {
             server.release();
         }
     }
 }
 
-/// Values as texts, which the statement casts to the types of their columns.
+/// Returns values as texts, which the statement casts to the types of their columns.
 fn bound(values: &[Value]) -> Vec<Bound<'_>> {
     let bound = values.iter().map(|value| match value {
         Value::Null => text(None),
@@ -355,7 +356,7 @@ fn texts(rows: &[tokio_postgres::Row], of: &Statement) -> Result<Vec<Row>, tokio
     rows.collect()
 }
 
-/// A word of the documents in their spelling: enums of other programs have the names of their members.
+/// Returns a status or kind in OpenProse's spelling: enums of other programs have the names of their members.
 fn documented(column: &str, cell: String) -> String {
     if !matches!(column, "status" | "kind") {
         return cell;
@@ -372,17 +373,17 @@ fn missing(table: Table) -> Fault {
     Fault::new(FaultKind::Damaged, message).hint(SETUP)
 }
 
-/// Why nothing was read.
+/// Returns the fault for a failed read.
 fn unread(address: &Address, lost: &Lost) -> Fault {
     about_workflows(fault::unread_fault(address, lost), lost)
 }
 
-/// Why nothing was recorded.
+/// Returns the fault for a failed write.
 fn unwritten(address: &Address, lost: &Lost) -> Fault {
     about_workflows(fault::unwritten(address, lost), lost)
 }
 
-/// With what to do about tables of workflows: the hints for runs name the schema `openprose`.
+/// Replaces the advice for runs, which names the schema `openprose`, by advice for workflow tables.
 fn about_workflows(fault: Fault, lost: &Lost) -> Fault {
     let code = match lost {
         Lost::Error(error) => error.code().map(tokio_postgres::error::SqlState::code),

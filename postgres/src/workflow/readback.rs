@@ -1,9 +1,9 @@
-//! What was written is read back before the COMMIT. The tables may be another program's, with triggers, rules and defaults of its
-//! own, which run as they do for that program: a database is refused for what they do to a row of ours, not for being there.
+//! Reads written rows back before the COMMIT. The tables may belong to another program, with triggers, rules and
+//! defaults that run for our rows too. That is allowed, unless they change one of our rows.
 //!
-//! A statement that writes leaves a digest of its values, as the columns' types read them, in a setting of the transaction; once all
-//! is written, the rows are compared with it. So a value travels once, and a time in a column of whole seconds is what the column
-//! can hold. `updated_at` is not compared: triggers that keep it are usual.
+//! Each writing statement stores a digest of its values, as converted to the columns' types, in a setting of the
+//! transaction; at the end, the rows are compared with the digest. So a value is sent only once, and a time in a column
+//! of whole seconds may be rounded. `updated_at` is not compared, because triggers that set it are common.
 
 use prosescope_core::write::WriteError;
 use prosescope_workflow::{Change, Column, Dialect, Table, TableShape, Value};
@@ -12,10 +12,10 @@ use super::discover::Postgres;
 use crate::rows::get;
 use crate::server::{Lost, Server, owned};
 
-/// Constraints and triggers that wait for the commit run before rows are compared.
+/// Runs deferred constraints and triggers before rows are compared.
 pub(super) const AT_ONCE: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 
-/// What other programs put on a table that runs when a row is written. Triggers whose names begin so are ours.
+/// Finds code of other programs that runs when a row is written. Triggers whose names begin with our prefix are ours.
 const FOREIGN: &str = "
     SELECT 'the trigger ' || tgname FROM pg_trigger
     WHERE tgrelid = $1::text::regclass AND NOT tgisinternal AND tgenabled <> 'D' AND NOT starts_with(tgname::text, 'x_workflow')
@@ -24,17 +24,17 @@ const FOREIGN: &str = "
     WHERE ev_class = $1::text::regclass AND ev_enabled <> 'D' AND rulename <> '_RETURN'
     ORDER BY 1 LIMIT 5";
 
-/// A change, and what its row is compared by.
+/// A change with the data for comparing its row.
 pub(super) struct Compared<'a> {
     change: &'a Change,
     pub(super) table: &'a TableShape,
-    /// Its place among the changes, which names its settings.
+    /// The index of the change, which is part of its settings' names.
     n: usize,
-    /// Columns that no later change writes: their places in the statement that writes, and what is written.
+    /// Columns that no later change writes: the position in the writing statement, the column and the value.
     columns: Vec<(usize, &'a Column, &'a Value)>,
 }
 
-/// What each change is compared by.
+/// Returns the data for comparing each change.
 pub(super) fn of_all<'a>(
     changes: &'a [Change],
     table_of: impl Fn(Table) -> Option<&'a TableShape>,
@@ -67,7 +67,7 @@ pub(super) fn of_all<'a>(
     compared.collect()
 }
 
-/// The id of a row that the change names; an event gets its id from the database.
+/// Returns the id of the changed row; `None` for a new event, whose id the database assigns.
 fn key(change: &Change) -> Option<Value> {
     let id = change.values.iter().find(|(name, _)| *name == "id");
     let row = change.row.clone().map(Value::Text);
@@ -75,11 +75,11 @@ fn key(change: &Change) -> Option<Value> {
 }
 
 impl Compared<'_> {
-    /// What the statement that writes answers beside what it did: it leaves the digest, and the id of an event.
+    /// Returns the extra result columns of the writing statement, which store the digest and the id of an event.
     pub(super) fn leave(&self) -> String {
         let texts = self.columns.iter().map(|(place, column, value)| {
             match (value, column.of.as_str()) {
-                // A cast to a type such as `name` would cut it as the column does.
+                // A cast to a type such as `name` would cut the value as the column does.
                 (Value::Text(_) | Value::Word(_), of) if of != "uuid" => format!("${place}::text"),
                 _ => format!("({})::text", Postgres.place(*place, column)),
             }
@@ -95,7 +95,7 @@ impl Compared<'_> {
         )
     }
 
-    /// The statement that fails unless the row is as it was written.
+    /// Returns the statement that fails unless the row equals the written one.
     pub(super) fn look(&self) -> Option<(String, Vec<Value>)> {
         let by = self.table.column("id")?;
         let (place, values) = match is_new_event(self.change) {
@@ -122,12 +122,12 @@ impl Compared<'_> {
     }
 }
 
-/// Whether a change adds an event, which the database gives an id.
+/// Returns whether a change adds an event, whose id the database assigns.
 pub(super) fn is_new_event(change: &Change) -> bool {
     change.table == Table::Events && change.row.is_none()
 }
 
-/// The refusal of a row that reads otherwise than it was written; its transaction is over.
+/// Returns the refusal of a row that differs from the written one, after its transaction has ended.
 pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
     let address = server.address();
     let named = || {
@@ -150,7 +150,7 @@ pub(super) fn otherwise(server: &Server, table: &TableShape) -> WriteError {
     )
 }
 
-/// A digest of some texts, each of which may be NULL.
+/// Returns the digest of some texts, each of which may be NULL.
 fn digest(texts: impl Iterator<Item = String>) -> String {
     let each = texts
         .map(|text| format!("coalesce(encode(sha256(convert_to({text}, 'UTF8')), 'hex'), '-')"));

@@ -1,4 +1,5 @@
-//! The changes of a command and its COMMIT, in one message: the workflow's row is locked for as short as can be.
+//! Sends the changes of a command and its COMMIT in one message, so that the workflow's row is locked as briefly as
+//! possible.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -20,9 +21,9 @@ use crate::fault;
 use crate::rows::get;
 use crate::server::{Bound, Lost, Server, typed};
 
-/// What became of a message with a COMMIT.
+/// The result of a message with a COMMIT.
 pub(super) enum Sent {
-    /// It is recorded; the ids of its events.
+    /// Recorded, with the ids of new events.
     Recorded(Vec<i64>),
     /// The server did not answer.
     Unanswered(Lost),
@@ -53,7 +54,7 @@ impl PostgresTables {
             statements.push((one_row(change, &statement, &leave), statement.values));
         }
         statements.push((readback::AT_ONCE.to_owned(), Vec::new()));
-        // Which of them look, and at which table.
+        // The statements that only check, each with its table.
         let mut looks = BTreeMap::new();
         for compared in &compared {
             if let Some(look) = compared.look() {
@@ -68,13 +69,13 @@ impl PostgresTables {
         }
         let commit = async { client.batch_execute("COMMIT").await.map(|()| None) };
         all.push(commit.boxed_local());
-        // A COMMIT is among them: where the server is silent, what became of it is asked.
+        // The message contains a COMMIT: if the server is silent, its result is found out separately.
         let Some(answers) = server.wait_commit(in_order(all)) else {
             return Ok(Sent::Unanswered(Lost::Silent));
         };
         let mut ids = Vec::new();
         for (at, answer) in answers.into_iter().enumerate() {
-            // The first error is the reason for the others; after it COMMIT undoes all.
+            // The first error is the cause of the others; after it, COMMIT rolls everything back.
             match answer.map_err(|error| server.lost(error)) {
                 Ok(id) => ids.extend(id),
                 Err(lost) if fault::leaves_open(&lost) => return Ok(Sent::Unanswered(lost)),
@@ -98,12 +99,12 @@ impl PostgresTables {
     }
 }
 
-/// Whether a statement failed by the division that looks whether it did what it should.
+/// Returns whether a statement failed by the division that checks its effect.
 pub(super) fn is_check(lost: &Lost) -> bool {
     matches!(lost, Lost::Error(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO))
 }
 
-/// The fault where a statement changed another number of rows than one.
+/// Returns the fault of a statement that did not change exactly one row.
 pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
     let message = format!(
         "{address} was not written: one row of {} was to change, and another number would have",
@@ -115,7 +116,8 @@ pub(super) fn not_one_row(address: &Address, table: Table) -> Fault {
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<Option<i64>, Error>> + 'a>>;
 
-/// The statement for a change, which fails unless it changes one row: the COMMIT is already on its way when its answer comes.
+/// Returns the statement for a change that fails unless it changes one row, because the COMMIT is already sent when its
+/// answer arrives.
 fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
     let sql = &statement.sql;
     match is_new_event(change) {
@@ -128,7 +130,7 @@ fn one_row(change: &Change, statement: &Statement, leave: &str) -> String {
     }
 }
 
-/// The id of the event that a statement added; what others answer is not of text.
+/// Returns the id of the event that a statement added; other statements do not return text.
 async fn one(server: &Server, sql: &str, bound: Vec<Bound<'_>>) -> Result<Option<i64>, Error> {
     let rows = server.client().query_typed_raw(sql, typed(&bound)).await?;
     let rows: Vec<tokio_postgres::Row> = rows.try_collect().await?;
@@ -138,7 +140,7 @@ async fn one(server: &Server, sql: &str, bound: Vec<Bound<'_>>) -> Result<Option
     Ok(id.flatten().and_then(|id| id.parse().ok()))
 }
 
-/// Sends all questions in their order, and then waits for the answers, which come in the same order.
+/// Sends all questions in order, and then waits for the answers, which arrive in the same order.
 async fn in_order<T>(questions: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
     let mut all: Vec<_> = questions.into_iter().map(maybe_done).collect();
     let (mut sent, mut answered) = (false, 0);

@@ -1,7 +1,7 @@
-//! What became of a transaction whose COMMIT was not answered.
+//! Finds out whether a transaction with an unanswered COMMIT was recorded.
 //!
-//! The server knows by the transaction's id whether it was committed. A server that stopped at once hands out again the ids of
-//! transactions that it had not written to disk: one that was committed under this id is ours only if a row of it is there.
+//! The server reports by the transaction's id whether it was committed. After an immediate stop, a server assigns
+//! unwritten transaction ids again, so a commit under this id is ours only if a row of ours exists.
 
 use prosescope_core::write::{Fault, WriteError};
 use prosescope_workflow::{Change, Dialect, Table, Value};
@@ -21,35 +21,35 @@ pub(super) struct Unanswered {
     pub(super) lost: Lost,
 }
 
-/// What a command comes to that was not answered.
+/// The result of a command with an unanswered COMMIT.
 pub(super) enum Settled {
-    /// It is recorded.
+    /// The command is recorded.
     Recorded(Vec<i64>),
-    /// It is not, and may be begun anew.
+    /// The command is not recorded and may be retried.
     Not(Fault),
 }
 
-/// What became of a transaction.
+/// The result of a transaction.
 pub(super) enum Fate {
-    /// It was committed; the ids of its events.
+    /// Committed, with the ids of its events.
     Recorded(Vec<i64>),
-    /// It was not, and never will be.
+    /// Not committed, and it never will be.
     Not,
-    /// Nothing shows it.
+    /// Unknown.
     Unknown,
 }
 
 const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 impl PostgresTables {
-    /// Looks what became of a transaction; `None` while it goes on.
+    /// Returns the result of a transaction; `None` while it is open.
     pub(super) fn fate(&self, server: &Server, of: &Unanswered) -> Result<Option<Fate>, Lost> {
         let status = match server.ask(STATUS, &[text(of.transaction.as_str())]) {
             Ok(rows) => {
                 let status = rows.first().map(|row| get::<Option<String>>(row, 0));
                 status.transpose()?.flatten()
             }
-            // An id that was not handed out yet: the server came back from before it.
+            // The id was not assigned yet: the server restarted from an earlier state.
             Err(Lost::Error(error)) if error.code().is_some_and(|code| code.code() == "22023") => {
                 return Ok(Some(Fate::Not));
             }
@@ -66,9 +66,9 @@ impl PostgresTables {
         })
     }
 
-    /// The ids of the transaction's events, where a row is there as the transaction wrote it.
+    /// Returns the ids of the transaction's events, if a row exists as the transaction wrote it.
     fn rows_of(&self, server: &Server, of: &Unanswered) -> Result<Option<Vec<i64>>, Lost> {
-        // Rows have the lower half of the id.
+        // Rows contain the lower half of the id.
         let id: u64 = of.transaction.parse().unwrap_or_default();
         let writer = (id & u64::from(u32::MAX)).to_string();
         let events = of.changes.iter();
@@ -100,7 +100,7 @@ impl PostgresTables {
         Ok(None)
     }
 
-    /// The ids of events that a transaction wrote, with these texts in this order; none where they are others.
+    /// Returns the ids of events that a transaction wrote, if their texts are these, in this order.
     fn events_of(
         &self,
         server: &Server,
@@ -139,17 +139,17 @@ fn is_event(change: &Change) -> bool {
     change.table == Table::Events && change.row.is_none()
 }
 
-/// What a change wrote into a column.
+/// Returns the value that a change writes into a column.
 fn written<'a>(change: &'a Change, column: &str) -> Option<&'a Value> {
     let found = change.values.iter().find(|(name, _)| *name == column);
     found.map(|(_, value)| value)
 }
 
-/// Nobody knows.
+/// Returns the error for an unknown result.
 pub(super) fn unknown(address: &Address, lost: &Lost) -> WriteError {
     fault::undecided(address, lost).hint(LOOK).into()
 }
 
-/// Where to look whether a command is recorded.
+/// Advice on how to find out whether a command is recorded.
 pub(super) const LOOK: &str =
     "look with `prosescope workflow show` and `prosescope events tail` before you repeat it";

@@ -1,4 +1,4 @@
-//! One command: the workflow's row is locked, the plan is asked for, its changes are applied.
+//! Executes one command: locks the workflow's row, asks for the plan, applies its changes.
 
 use std::cell::Cell;
 use std::thread;
@@ -15,14 +15,14 @@ use crate::server::{Lost, Server};
 use crate::settle::settled;
 use crate::store::{LOCK_WAIT, OF_WORKFLOWS};
 
-/// How often a command is begun anew when other transactions were in its way, or the connection was lost.
+/// Number of attempts of a command that fails because of other transactions or lost connections.
 const TRIES: u32 = 20;
 
-/// Why a command was not recorded.
+/// The reason why a command was not recorded.
 pub(super) enum Failed {
-    /// The same may succeed when it is begun anew.
+    /// A retry may succeed.
     Passing(Fault),
-    /// It cannot be.
+    /// A retry cannot succeed.
     Finally(WriteError),
     /// The server did not answer the COMMIT of these changes.
     Unanswered(Box<settle::Unanswered>),
@@ -35,7 +35,8 @@ impl From<WriteError> for Failed {
 }
 
 impl PostgresTables {
-    /// Records a command; begins it anew where others were in its way, or the connection was lost before its COMMIT.
+    /// Records a command; retries it after conflicts with other transactions, or after a connection lost before its
+    /// COMMIT.
     pub(super) fn transacted(
         &mut self,
         target: Target<'_>,
@@ -130,7 +131,7 @@ impl PostgresTables {
             lock,
             server.question(TRANSACTION, &[]),
         );
-        // The row is waited for.
+        // May wait for the lock of the row.
         let (begun, rows, transaction) = server.wait_long(LOCK_WAIT, all).ok_or(Lost::Silent)?;
         begun?;
         let (rows, transaction) = (rows?, transaction?);
@@ -145,7 +146,7 @@ impl PostgresTables {
         ))
     }
 
-    /// The statement that locks a workflow; `None` where nothing can be locked.
+    /// Returns the statement that locks a workflow; `None` if there is no workflow to lock.
     fn locking(&self, target: Target<'_>) -> Option<Statement> {
         let all = Select::of(Table::Workflows);
         let (wanted, id) = match target {
@@ -170,7 +171,7 @@ impl PostgresTables {
         Some(statement)
     }
 
-    /// Why a command was not recorded, and whether it may be begun anew.
+    /// Returns why a command was not recorded, and whether it may be retried.
     pub(super) fn failed(&self, lost: &Lost) -> Failed {
         if fault::is_passing(lost) {
             return Failed::Passing(unwritten(&self.address, lost));
@@ -186,7 +187,7 @@ impl PostgresTables {
         Failed::Finally(unwritten(&self.address, lost).into())
     }
 
-    /// Finds out what became of a transaction whose COMMIT was not answered.
+    /// Finds out whether a transaction with an unanswered COMMIT was recorded.
     fn settle(
         &self,
         of: &settle::Unanswered,
@@ -197,7 +198,7 @@ impl PostgresTables {
             Some(settle::Fate::Not) => {
                 let fault = unwritten(&self.address, &of.lost);
                 match of.lost {
-                    // Begun anew once: it may be silent again.
+                    // Retried only once, because the server may be silent again.
                     Lost::Silent if was_silent => Err(fault.into()),
                     _ => Ok(settle::Settled::Not(fault)),
                 }
@@ -207,12 +208,12 @@ impl PostgresTables {
     }
 }
 
-/// What a plan may know, in the command's transaction.
+/// The data for a plan, in the command's transaction.
 struct PostgresFacts<'a> {
     tables: &'a PostgresTables,
     server: &'a Server,
     workflow: Option<Workflow>,
-    /// Why the last question has no answer.
+    /// The reason why the last question has no answer.
     lost: Cell<Option<Lost>>,
 }
 

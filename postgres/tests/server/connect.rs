@@ -1,4 +1,4 @@
-//! Connections: what a pooler in transaction mode can pass on, TLS, passwords, sockets.
+//! Tests of connections: poolers in transaction mode, TLS, passwords, sockets.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use prosescope_test_support::work::PATIENCE;
 use super::writing::{PROGRAM, at, put};
 use super::{RUN, address, database, run};
 
-/// A way to the server that keeps what the client says.
+/// Starts a proxy to the server that records the client's messages.
 fn listened(server: u16) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -49,10 +49,10 @@ fn listened(server: u16) -> (u16, Arc<Mutex<Vec<Vec<u8>>>>) {
     (port, said)
 }
 
-/// The messages of a connection: their kinds and bodies.
+/// Returns the messages of a connection: their kinds and bodies.
 fn messages(said: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let len = |at: usize| u32::from_be_bytes(said[at..at + 4].try_into().unwrap()) as usize;
-    // What opens a connection has no kind.
+    // The first message has no kind.
     let mut at = len(0);
     let mut messages = Vec::new();
     while at + 5 <= said.len() {
@@ -63,7 +63,8 @@ fn messages(said: &[u8]) -> Vec<(u8, Vec<u8>)> {
     messages
 }
 
-/// A pooler gives each transaction another session: no statement is named, and no setting outlives its transaction.
+/// A pooler gives each transaction another session, so no statement may be prepared, and no setting may outlive its
+/// transaction.
 #[test]
 fn nothing_of_a_session_is_relied_on() {
     let Some((cluster, url)) = database() else {
@@ -111,7 +112,7 @@ fn nothing_of_a_session_is_relied_on() {
     assert!(statements > 20, "{statements}");
 }
 
-/// A list asks for the rows of all runs that did not end at once, however many there are.
+/// A list reads the rows of all unfinished runs in a fixed number of questions.
 #[test]
 fn a_list_by_status_asks_few_questions_of_many_runs() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -145,7 +146,7 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
                     .iter()
                     .filter(|(kind, _)| matches!(kind, b'P' | b'Q'))
                     .count();
-                // The first message is kept, which has no kind.
+                // The first message is kept, because it has no kind.
                 connection
                     .truncate(u32::from_be_bytes(connection[..4].try_into().unwrap()) as usize);
             }
@@ -177,7 +178,7 @@ fn a_list_by_status_asks_few_questions_of_many_runs() {
             );
             asked.push(statements);
             lines.push(list.runs.len());
-            // Each stands as it does when it is opened.
+            // Each run has the same status in the list as when it is opened.
             for line in list
                 .runs
                 .iter()
@@ -248,7 +249,7 @@ fn a_socket_and_the_password_file_are_found_as_libpq_finds_them() {
     let own = parse(0o600);
     assert!(find_run(&own, None).is_ok());
     assert!(!format!("{own} {own:?}").contains("right"));
-    // One that others may read is left out.
+    // A password file that other users may read is ignored.
     let refused = find_run(&parse(0o644), None).unwrap_err();
     assert!(!refused.to_string().contains("right"), "{refused}");
     std::fs::remove_dir_all(&dir).unwrap();
@@ -261,7 +262,7 @@ fn certificates_are_checked() {
     };
     let dir = std::env::temp_dir().join(format!("prose-tls-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
-    // Debian's package of the server needs this program.
+    // Debian's package of the server needs openssl.
     let make = |name: &str, is_authority: &str| {
         let mut openssl = std::process::Command::new("openssl");
         openssl.args([
@@ -288,7 +289,7 @@ fn certificates_are_checked() {
         let made = openssl.stderr(std::process::Stdio::null()).status();
         made.is_ok_and(|made| made.success())
     };
-    // Without being told otherwise, openssl makes a certificate that may sign others.
+    // By default, openssl makes a certificate that may sign others.
     if !make("own", "FALSE") || !make("other", "TRUE") {
         println!("skipped: openssl is missing");
         return;
@@ -331,7 +332,7 @@ fn certificates_are_checked() {
         ),
         ("127.0.0.1", "sslmode=prefer".to_owned(), true),
         ("127.0.0.1", "sslmode=require".to_owned(), true),
-        // As libpq: with a file of authorities `require` is `verify-ca`.
+        // As in libpq: with a file of authorities, `require` means `verify-ca`.
         (
             "localhost",
             format!("sslmode=require&sslrootcert={own}"),
@@ -352,7 +353,7 @@ fn certificates_are_checked() {
             format!("sslmode=verify-ca&sslrootcert={other}"),
             false,
         ),
-        // Without a file the system's authorities are asked, none of which signed this.
+        // Without a file, the system's authorities are used, none of which signed this certificate.
         ("127.0.0.1", "sslmode=verify-ca".to_owned(), false),
         ("127.0.0.1", "sslmode=disable".to_owned(), true),
         (

@@ -1,4 +1,5 @@
-//! Connections that are cut at COMMIT: what was recorded is not recorded twice, and what was not is.
+//! Tests of connections that are cut at COMMIT: a recorded command is not recorded again, and an unrecorded one is
+//! retried.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,16 +14,16 @@ use prosescope_postgres::PostgresStore;
 use super::writing::{PROGRAM, at, put};
 use super::{RUN, address, run};
 
-/// What becomes of a connection on which COMMIT comes by.
+/// How a connection is cut when it sends COMMIT.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cut {
-    /// Whether the server gets the COMMIT.
+    /// Whether the server receives the COMMIT.
     pub(crate) forwards: bool,
     /// Whether the connection stays open, without an answer.
     pub(crate) silent: bool,
 }
 
-/// A way to the server that is cut once it is armed and COMMIT comes by.
+/// A proxy to the server that cuts the next COMMIT once it is armed.
 pub(crate) struct Way {
     pub(crate) port: u16,
     pub(crate) armed: Arc<AtomicBool>,
@@ -60,12 +61,12 @@ fn pass(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, cut: C
     });
     let mut bytes = [0; 4096];
     while let Ok(read @ 1..) = client.read(&mut bytes) {
-        // The whole statement: BEGIN names READ COMMITTED.
+        // Compares the whole statement, because BEGIN contains READ COMMITTED.
         let is_commit = bytes[..read].windows(7).any(|word| word == b"COMMIT\0");
         if is_commit && armed.swap(false, Ordering::SeqCst) {
             muted.store(true, Ordering::SeqCst);
             if !cut.silent {
-                // The client is gone before the server can answer it.
+                // The client is cut off before the server can answer it.
                 client.shutdown(Shutdown::Both).unwrap();
             }
             if cut.forwards {
@@ -73,7 +74,7 @@ fn pass(mut client: TcpStream, mut server: TcpStream, armed: &AtomicBool, cut: C
                 thread::sleep(Duration::from_millis(50));
             }
             if cut.silent {
-                // Until the client hangs up.
+                // Continues until the client closes the connection.
                 continue;
             }
             break;
@@ -111,7 +112,7 @@ fn a_connection_that_is_cut_at_commit_records_once() {
             "2",
             "{cut:?}"
         );
-        // Recorded twice, there would be another earlier value.
+        // A command recorded twice would leave another earlier value.
         let history = format!(
             "SELECT string_agg(value, ' ') FROM openprose.x_binding_history WHERE name = '{name}'"
         );

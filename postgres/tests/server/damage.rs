@@ -1,5 +1,5 @@
-//! Schemas that others changed: a table or a column is missing or is another thing, and texts that somebody put into every
-//! column.
+//! Tests of schemas that other programs changed: tables or columns are missing or replaced, and columns contain
+//! unexpected texts.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ const STRANGE: &str = "what another run says";
 const OWN: &str = "what this run says";
 const HOSTILE: &str = "'); DROP TABLE openprose.run; -- <script>alert(1)</script> \u{202e}\u{1b}[2J {\"a\": [1e999]} \\x00";
 
-/// A database with two runs that have something in every table.
+/// Creates a database with two runs that have rows in every table.
 fn database() -> Option<(&'static Cluster, String)> {
     let (cluster, url) = run(PROGRAM)?;
     let start = "2026-01-17 00:00:00";
@@ -45,7 +45,7 @@ fn database() -> Option<(&'static Cluster, String)> {
     Some((cluster, url))
 }
 
-/// Reads all pages of the run; returns them as one text, or why it is not read.
+/// Reads all pages of the run; returns them as one text, or the error.
 fn read(url: &str) -> Result<String, String> {
     let source = PostgresSource::open(&address(url), RUN).map_err(|fault| fault.to_string())?;
     let source: Rc<dyn Source> = Rc::new(source);
@@ -61,7 +61,7 @@ fn write(url: &str, name: &str) -> Result<(), WriteError> {
     record(&mut store, &put(name, "recorded"), &at()).map(|_| ())
 }
 
-/// Reads and records; what is told is the run's own, or a clear refusal, and nothing is recorded by half.
+/// Reads and records; the result must be the run's own data or a clear refusal, and nothing may be recorded in part.
 fn holds(cluster: &Cluster, url: &str, what: &str, name: &str) {
     match read(url) {
         Ok(told) => assert!(!told.contains(STRANGE), "{what}"),
@@ -100,7 +100,7 @@ fn a_missing_table_or_column_is_no_other_run_and_no_half_record() {
         let (away, back) = change.split_once('|').unwrap();
         cluster.psql(&url, away).unwrap();
         holds(cluster, &url, away, &format!("later{n}"));
-        // Every binding is a question of its own to the pages.
+        // Every later binding would cost the pages another question.
         let back = format!("{back}; DELETE FROM openprose.bindings WHERE name LIKE 'later%'");
         cluster.psql(&url, &back).unwrap();
     }
@@ -113,7 +113,7 @@ fn texts_of_others_in_every_column_are_texts() {
     let Some((cluster, url)) = database() else {
         return;
     };
-    // What a constraint or another row asks for stays.
+    // Columns used by a constraint or by other rows are left alone.
     let columns = cluster
         .psql(
             &url,
@@ -145,7 +145,7 @@ fn texts_of_others_in_every_column_are_texts() {
     }
     let told = read(&url).unwrap();
     assert!(told.contains("DROP TABLE openprose.run") && !told.contains(STRANGE));
-    // What was put there is a binding's value as it is, and nothing of it was run.
+    // The inserted text is shown as a binding's value and was not executed.
     let value = "SELECT value FROM openprose.bindings WHERE name = 'research' ORDER BY run_id";
     assert_eq!(
         cluster.psql(&url, value).unwrap(),
@@ -180,13 +180,13 @@ fn something_else_in_the_place_of_a_table_is_read_or_refused() {
         let Some((cluster, url)) = database() else {
             return;
         };
-        // Where it cannot be made so, there is nothing to try.
+        // A change that PostgreSQL refuses needs no test.
         if let Err(why) = cluster.psql(&url, change) {
             panic!("{change}: {why}");
         }
         holds(cluster, &url, change, &format!("later{n}"));
     }
-    // A role that may not look, and one to whom nothing belongs.
+    // Tests a role without read rights, and a role without ownership.
     let Some((cluster, url)) = database() else {
         return;
     };

@@ -1,10 +1,10 @@
-//! The psql blocks of postgres.md, run by `psql` on the schema that we make: all work, or the erratum is named.
+//! Runs the psql blocks of postgres.md on our schema: all of them work, or the erratum is named.
 
 use super::run;
 
-/// A block of the document, and the erratum that it shows.
+/// A block of postgres.md, and the erratum that it shows.
 const BLOCKS: &[(&str, Option<&str>)] = &[
-    // Security warning. The schema is there.
+    // Security warning; the schema exists already.
     ("CREATE USER openprose_agent WITH PASSWORD 'changeme'", None),
     ("CREATE SCHEMA openprose AUTHORIZATION openprose_agent", Some("P6")),
     ("GRANT ALL ON SCHEMA openprose TO openprose_agent", None),
@@ -52,7 +52,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
       CREATE INDEX IF NOT EXISTS idx_agents_run_id ON openprose.agents(run_id) WHERE run_id IS NOT NULL;
       CREATE INDEX IF NOT EXISTS idx_agents_project_scoped ON openprose.agents(name) WHERE run_id IS NULL;
       CREATE INDEX IF NOT EXISTS idx_agent_segments_lookup ON openprose.agent_segments(agent_name, run_id)", None),
-    // Database interaction, from the VM.
+    // Database interaction, from the virtual machine (VM), OpenProse's word for the main agent.
     ("INSERT INTO openprose.run (id, program_path, program_source, status)
       VALUES ('20260116-143052-a7b3c8', '/path/to/program.prose', 'program source...', 'running')", None),
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at)
@@ -83,7 +83,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
       VALUES ('20260116-143052-a7b3c9', 5, 'parallel:', 'executing', NOW(),
         '{\"parallel_id\": \"p1\", \"strategy\": \"all\", \"branches\": [\"a\", \"b\", \"c\"]}'::jsonb)
       RETURNING id", None),
-    // X2: the number is a statement's, not a row's.
+    // X2: the number is a statement's, not a row's id.
     ("INSERT INTO openprose.execution (run_id, statement_index, statement_text, status, started_at, parent_id, metadata)
       VALUES
         ('20260116-143052-a7b3c9', 6, 'a = session \"Task A\"', 'executing', NOW(), 42, '{\"parallel_id\": \"p1\", \"branch\": \"a\"}'::jsonb)", Some("X2")),
@@ -143,7 +143,7 @@ const BLOCKS: &[(&str, Option<&str>)] = &[
     // Clean-up.
     ("DELETE FROM openprose.agents WHERE run_id = '20260116-143052-a7b3c9'", None),
     ("DELETE FROM openprose.agents WHERE name = 'old_advisor' AND run_id IS NULL", None),
-    // The key as the document writes it.
+    // The key as postgres.md writes it.
     ("CREATE TABLE openprose.x_bindings (name TEXT, run_id TEXT, execution_id INTEGER,
         PRIMARY KEY (name, run_id, COALESCE(execution_id, -1)))", Some("P1")),
 ];

@@ -1,4 +1,4 @@
-//! What is promised of PostgreSQL, asked of a server: a throwaway cluster on loopback.
+//! Tests of the guarantees for PostgreSQL against a temporary server on loopback.
 
 mod connect;
 mod cut;
@@ -19,7 +19,7 @@ use prosescope_test_support::cluster::Cluster;
 
 pub(crate) const RUN: &str = "20260116-143052-a7b3c9";
 
-/// The shared server, and the URL of a new database on it.
+/// Returns the shared server, and the URL of a new database on it.
 pub(crate) fn database() -> Option<(&'static Cluster, String)> {
     let cluster = Cluster::shared()?;
     Some((cluster, cluster.database()))
@@ -29,7 +29,7 @@ pub(crate) fn address(url: &str) -> Address {
     Address::parse(url, &|_| None).unwrap()
 }
 
-/// A new database with a run in it.
+/// Creates a new database with a run in it.
 pub(crate) fn run(program: &str) -> Option<(&'static Cluster, String)> {
     let (cluster, url) = database()?;
     init_postgres(

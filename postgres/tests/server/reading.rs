@@ -1,4 +1,4 @@
-//! Reading: a run tells the same from PostgreSQL as from SQLite, and costs its own rows alone.
+//! Tests of reading: a run reads the same from PostgreSQL as from SQLite, and costs only its own rows.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Source for Copied {
             Some((url, run))
         });
         let Some((url, run)) = copy else {
-            // A database of agents, or what PostgreSQL refuses, stays where it is.
+            // A database of agents, and one that PostgreSQL refuses, are read from the original.
             return Ok(db);
         };
         let reader = PostgresRun::connect(&address(url), run, limits).unwrap();
@@ -82,8 +82,8 @@ fn rows_of(db: &dyn Database, found: &Found) -> Result<Rowed, DecodeError> {
     Ok(rows)
 }
 
-/// SQL that makes the same tables with the same rows, and the run's id; `None` where a column mixes types, or holds what
-/// PostgreSQL refuses.
+/// Returns SQL that creates the same tables with the same rows, and the run's id; `None` if a column mixes types, or
+/// contains values that PostgreSQL refuses.
 fn copy_of(db: &dyn Database) -> Option<(String, String)> {
     let mut sql = "CREATE SCHEMA openprose;\n".to_owned();
     let mut run = None;
@@ -142,7 +142,7 @@ fn copy_of(db: &dyn Database) -> Option<(String, String)> {
                 .columns
                 .iter()
                 .position(|column| column.name == "id")?;
-            // Which of several is meant is not told by a store of many.
+            // A store of many runs does not select one of several runs.
             run = match rows.as_slice() {
                 [(_, row)] => Some(row.get(id)?.as_text()?.to_owned()),
                 _ => return None,
@@ -178,7 +178,7 @@ fn literal(value: &Value<'_>) -> Option<String> {
     })
 }
 
-/// A page without what the stores call themselves and a column's type.
+/// Returns a page without the store's name and the columns' types.
 fn plain(page: &str, place: &str) -> Vec<String> {
     let id = place.rsplit('/').next().unwrap_or(place);
     page.lines()
@@ -190,7 +190,7 @@ fn plain(page: &str, place: &str) -> Vec<String> {
         .collect()
 }
 
-/// Compares what the runs of a source tell with what they tell once their databases are in PostgreSQL; returns how many are.
+/// Compares the runs of a source with their copies in PostgreSQL; returns the number of compared runs.
 fn conforms(cluster: &'static Cluster, name: &str, files: Vec<(String, Vec<u8>)>) -> usize {
     let source: Rc<dyn Source> = Rc::new(MemorySource::new(name, files));
     let copy = Rc::new(Copied {
@@ -229,7 +229,7 @@ fn a_run_tells_the_same_from_sqlite_and_from_postgresql() {
     conforms(cluster, "runs", files::below(&needs::fixtures("runs")));
 }
 
-/// Of many runs in the same tables only this one is read, and its values are read when they are asked for.
+/// A run among many is read without the rows of others, and its values only when requested.
 #[test]
 fn a_run_among_others_is_read_by_itself() {
     let Some((cluster, url)) = run("session \"x\"") else {
@@ -311,7 +311,7 @@ fn reading_is_of_one_moment_and_stops_when_asked() {
     assert_eq!(stop, Err(DecodeError::Stopped));
 }
 
-/// However many runs there are, a list asks a few questions, and shows the first ones.
+/// A list asks a fixed number of questions, whatever the number of runs, and shows the newest ones.
 #[test]
 fn a_list_asks_for_all_runs_at_once() {
     let Some((cluster, url)) = run("session \"x\"") else {
@@ -346,7 +346,7 @@ fn a_list_asks_for_all_runs_at_once() {
     assert!(asked < 40, "{asked}");
 }
 
-/// The newest runs, asked for alone, are the first of all: by the time in the id, and where there is none by the start.
+/// A list of only the newest runs equals the beginning of the full list: by the time in the id, else by the start.
 #[test]
 fn the_newest_runs_alone_are_the_first_of_all() {
     let Some((cluster, url)) = run("session \"x\"") else {

@@ -1,4 +1,4 @@
-//! The corrected schema.
+//! Tests of the corrected schema.
 
 use std::thread;
 
@@ -30,7 +30,7 @@ fn the_schema_loads_again_over_itself_and_changes_nothing() {
     );
 }
 
-/// What the document's own SQL leaves behind (P1): the tables whose keys PostgreSQL can read.
+/// Completes the tables that postgres.md's own SQL leaves (P1): those whose keys PostgreSQL accepts.
 #[test]
 fn what_the_document_made_is_completed() {
     let Some((cluster, url)) = database() else {
@@ -115,7 +115,7 @@ fn a_run_is_made_once() {
     );
 }
 
-/// G7: rows of the log go with their run, and in no other way.
+/// G7: rows of the log are deleted only with their run.
 #[test]
 fn the_log_is_appended_to_alone() {
     let Some((cluster, url)) = run("") else {

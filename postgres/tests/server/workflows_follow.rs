@@ -1,7 +1,8 @@
-//! Events of many writers at once, ours and foreign ones: a follower gets each once, in order, and none is missed.
+//! Tests of followers with many concurrent writers, ours and foreign ones: a follower gets each event once, in order,
+//! and misses none.
 //!
-//! `PROSE_SOAK=1` appends 100,000 events by ten writers on one workflow, 100,000 by a hundred on a hundred as fast as they can, and
-//! 30,000 by a hundred that pause, and prints how fast that was.
+//! With `PROSE_SOAK=1`, ten writers append 100,000 events to one workflow, a hundred writers append 100,000 events to a
+//! hundred workflows at full speed, and a hundred writers with pauses append 30,000; the test prints the rates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,22 +17,22 @@ use crate::{address, database};
 
 const FOLLOWERS: usize = 3;
 
-/// How much is done at once.
+/// The amount of concurrent work.
 #[derive(Clone, Copy)]
 struct Load {
     workflows: u32,
     writers: u32,
-    /// Events of one writer.
+    /// Number of events of one writer.
     each: u32,
-    /// How long a writer waits after each.
+    /// Pause of a writer after each event.
     pause: Duration,
-    /// Programs that take no lock and leave transactions open.
+    /// Number of programs that take no lock and leave transactions open.
     foreign: u32,
-    /// Transactions of each of them.
+    /// Number of transactions of each such program.
     held: u32,
 }
 
-/// What followers got that do not wait for open transactions.
+/// Number of events that simple followers missed, because they do not wait for open transactions.
 #[derive(Default)]
 struct Missed {
     plain: usize,
@@ -42,7 +43,7 @@ fn workflow_of(n: u32) -> String {
     conformance::id(2 * (1 + n))
 }
 
-/// The time of an event is in its text: nanoseconds since the start.
+/// The text of an event contains its time: nanoseconds since the start.
 fn note(who: &str, begun: Instant) -> Note {
     Note {
         text: format!("{who} {}", begun.elapsed().as_nanos()),
@@ -50,7 +51,7 @@ fn note(who: &str, begun: Instant) -> Note {
     }
 }
 
-/// Runs a load; returns what simple followers missed.
+/// Runs a load; returns the number of events that simple followers missed.
 fn run(load: Load) -> Option<Missed> {
     let (_, url) = database()?;
     let at = address(&url);
@@ -125,7 +126,7 @@ fn run(load: Load) -> Option<Missed> {
             let ids: BTreeSet<i64> = got.iter().map(|(id, _)| *id).collect();
             let missed: Vec<_> = all.iter().filter(|(id, _)| !ids.contains(id)).collect();
             assert!(missed.is_empty(), "missed of {}: {missed:?}", all.len());
-            // A map would hide what came twice: the count is of all that came.
+            // A map would hide duplicates, so all received events are counted.
             assert_eq!(count, all.len(), "twice");
             let got: BTreeMap<i64, String> = got.into_iter().collect();
             assert!(got == all, "a follower got other events than there are");
@@ -163,7 +164,7 @@ fn run(load: Load) -> Option<Missed> {
     Some(missed)
 }
 
-/// A program that knows no lock: it inserts, goes on with other work, and commits or rolls back.
+/// A program without locks: it inserts, continues with other work, and commits or rolls back.
 fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
     let mut session = Session::open(url);
     let mut chance = u64::from(program) + 1;
@@ -181,7 +182,7 @@ fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
                 format!("INSERT INTO workflow_events (workflow_id, kind, text) VALUES ('{of}', 'progress', 'foreign {program} {n} {row} {at}')")
             })
             .collect();
-        // Some have a transaction id before others, and take an event's id later.
+        // Some programs get a transaction id before others, and an event's id later.
         if next(2) == 0 {
             session.run("BEGIN; SELECT pg_current_xact_id()").unwrap();
             thread::sleep(Duration::from_millis(next(10)));
@@ -195,7 +196,7 @@ fn hold_open(url: &str, program: u32, load: Load, begun: Instant) {
     }
 }
 
-/// What a follower of ours gets, and how late, until all writers are done and nothing more comes.
+/// Records the events that our follower gets, with their delays, until all writers have ended and no event follows.
 fn follow(
     at: &Address,
     workflows: u32,
@@ -205,7 +206,7 @@ fn follow(
     let store = PostgresTables::open(at).unwrap();
     let mut listener = Listener::open(at).unwrap();
     let mut horizon = Horizon::default();
-    // Of many workflows as the server follows them: all events in one statement.
+    // With many workflows, reads as the server does: all events in one statement.
     let of = (workflows == 1).then(|| workflow_of(0));
     let (mut got, mut lags) = (Vec::new(), Vec::new());
     let (mut cursor, mut settled, mut quiet) = (0, 0, 0);
@@ -234,7 +235,7 @@ fn follow(
                 }
             }
         }
-        // Twice: the first look may end a wait that began before the last event.
+        // Checks twice, because the first check may end a wait that began before the last event.
         let is_quiet = is_over && horizon.waits().is_empty() && before == settled;
         quiet = if is_quiet { quiet + 1 } else { 0 };
         if quiet == 2 {
@@ -246,10 +247,10 @@ fn follow(
     }
 }
 
-/// What `id > cursor` reads.
+/// The events after the cursor, by `id > cursor`.
 const PLAIN: &str = "SELECT id FROM workflow_events WHERE id > $CURSOR ORDER BY id";
 
-/// The same, of transactions that are older than every open one.
+/// The same, only of transactions that are older than every open one.
 const XMIN: &str = "SELECT id FROM workflow_events WHERE id > $CURSOR
     AND (xmin::text::bigint) < (pg_snapshot_xmin(pg_current_snapshot())::text::bigint) ORDER BY id";
 
@@ -313,7 +314,8 @@ fn a_hundred_thousand_events_reach_every_follower_once() {
         each: 1_000,
         ..one
     };
-    // Writers that leave the processors some time: a follower of hundreds that do not is late, and catches up.
+    // These writers leave processor time for the follower; with hundreds at full speed, a follower is late and catches
+    // up.
     let paced = Load {
         each: 300,
         pause: Duration::from_millis(150),
@@ -347,7 +349,7 @@ fn an_event_wakes_who_listens_once_it_is_committed() {
     assert!(listener.wait(Duration::from_millis(100)));
     assert!(begun.elapsed() >= Duration::from_millis(100), "not yet");
     theirs.run("COMMIT").unwrap();
-    // It returns when it is woken: the test would last an hour otherwise.
+    // Returns when it is notified; otherwise the test would last an hour.
     assert!(listener.wait(Duration::from_secs(3600)));
     let pid = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND query LIKE 'LISTEN %'";
@@ -355,10 +357,10 @@ fn an_event_wakes_who_listens_once_it_is_committed() {
     assert!(!listener.wait(Duration::from_secs(3600)), "it is gone");
 }
 
-/// Why a follower does not stay behind the oldest open transaction: a later transaction can take an earlier id.
+/// Shows why waiting for the oldest open transaction is not enough: a later transaction can get an earlier id.
 #[test]
 fn the_oldest_transaction_says_nothing_about_ids() {
-    // A cluster of its own: a transaction of another test, in another database, would be the oldest.
+    // Uses its own server, because a transaction of another test, in another database, could be the oldest.
     let Some(cluster) = prosescope_test_support::cluster::Cluster::start(&[]) else {
         return;
     };
@@ -383,7 +385,7 @@ fn the_oldest_transaction_says_nothing_about_ids() {
     let store = PostgresTables::open(&at).unwrap();
     let mut horizon = Horizon::default();
     assert_eq!(horizon.advance(&store).unwrap(), 0, "held back");
-    // Both cursors go on after the second event, and never see the first.
+    // Both cursors pass the second event and never see the first.
     for sql in [PLAIN, XMIN] {
         assert_eq!(simple(&mut reader, sql, "0"), second);
     }
@@ -402,7 +404,7 @@ fn the_oldest_transaction_says_nothing_about_ids() {
     assert_eq!(texts, ["newer", "older"]);
 }
 
-/// A prepared transaction outlives its session, and has another name once the server came back.
+/// A prepared transaction outlives its session, and has another name after a restart of the server.
 #[test]
 fn a_prepared_transaction_is_waited_for() {
     let Some(cluster) =
@@ -417,7 +419,7 @@ fn a_prepared_transaction_is_waited_for() {
     let insert = format!(
         "INSERT INTO workflow_events (workflow_id, kind, text) VALUES ('{of}', 'progress', 'x')"
     );
-    // The trigger's notification cannot be prepared.
+    // A transaction with a notification cannot be prepared.
     cluster
         .psql(
             &url,

@@ -1,4 +1,4 @@
-//! Workflows when something goes wrong: lost connections, missing rights, settings and tables of others.
+//! Tests of failures with workflows: lost connections, missing rights, settings, and tables of other programs.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -49,14 +49,14 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
         let begun = record(&mut store, &start(n), None, NOW).unwrap();
         assert!(!begun.already, "{cut:?}");
         arm();
-        // Two events of the same text: an engine says the same twice.
+        // Two events have the same text, as an engine may repeat itself.
         let texts = ["one", "two", "one"];
         let done = record(&mut store, &append(&of, Some(&run), &texts), None, NOW).unwrap();
         let read = conformance::read(&store, &of, 0);
         let ids: Vec<i64> = read.iter().map(|event| event.id).collect();
         assert_eq!(ids, done.ids, "{cut:?}");
         if cut.silent {
-            // The rest would only wait longer.
+            // The remaining cases would only wait longer.
             continue;
         }
         arm();
@@ -90,7 +90,7 @@ fn a_command_that_is_cut_at_commit_is_recorded_once() {
     }
 }
 
-/// A server that stops at once: what was acknowledged is there, and the store goes on by itself.
+/// After an immediate stop of the server, acknowledged events exist, and the store continues by itself.
 #[test]
 fn a_store_goes_on_after_its_server_came_back() {
     let Some(cluster) = Cluster::start(&["fsync=on"]) else {
@@ -112,7 +112,7 @@ fn a_store_goes_on_after_its_server_came_back() {
     assert_eq!(conformance::read(&store, &id(2), 0).len(), 3);
 }
 
-/// In each partition a row of another workflow is in the same place.
+/// Each partition has a row of another workflow at the same physical place.
 #[test]
 fn pruning_a_table_with_partitions_removes_what_was_named_alone() {
     let Some((cluster, url)) = database() else {
@@ -146,7 +146,7 @@ fn pruning_a_table_with_partitions_removes_what_was_named_alone() {
         )
         .unwrap();
     }
-    // Somebody writes into a partition by its own name.
+    // Another program writes directly into a partition.
     let mut theirs = Session::open(&url);
     theirs
         .run(&format!("BEGIN; INSERT INTO events_4 (id, workflow_id, kind, text) VALUES (nextval('workflow_events_id_seq'), '{}', 'progress', 'd')", id(4)))
@@ -191,7 +191,7 @@ fn more_events_than_a_batch_are_pruned() {
     assert_eq!(conformance::read(&store, &id(2), 0).len(), 1);
 }
 
-/// Settings of a role change neither what is read nor what is written.
+/// A role's settings change neither reading nor writing.
 #[test]
 fn settings_of_a_role_change_nothing() {
     let Some((cluster, url)) = database() else {
@@ -256,7 +256,8 @@ fn what_a_role_may_not_do_is_said() {
     assert!(refused.hint.contains("sequence"), "{refused:?}");
 }
 
-/// A schema of the role's own comes first in the usual search path: tables in `public` are not made a second time.
+/// If a schema of the role's own comes first in the search path, existing tables in `public` are not created a second
+/// time.
 #[test]
 fn tables_are_completed_where_they_are() {
     let Some((cluster, url)) = database() else {
@@ -276,7 +277,7 @@ fn tables_are_completed_where_they_are() {
     assert_eq!(cluster.psql(&url, made).unwrap(), "0");
 }
 
-/// Functions of a schema of the search path that are called as PostgreSQL's own.
+/// A schema in the search path contains functions named like PostgreSQL's.
 #[test]
 fn functions_of_others_are_not_run() {
     let Some((cluster, url)) = database() else {
@@ -306,7 +307,7 @@ fn functions_of_others_are_not_run() {
     );
 }
 
-/// What a column cannot hold is not found, and nothing fails.
+/// A value that a column cannot contain is not found, without an error.
 #[test]
 fn names_that_no_row_has_find_nothing() {
     let Some((_, url)) = database() else { return };
@@ -342,7 +343,7 @@ fn names_that_no_row_has_find_nothing() {
         matches!(&refused, WriteError::Refused { rule: "not-storable", message, .. } if message.contains("uuid")),
         "{refused:?}"
     );
-    // U+0000 as JSON writes it.
+    // U+0000 in JSON's spelling.
     let mut zero = append(&id(2), None, &["x"]);
     zero.notes[0].payload = Some(Json::parse("{\"a\": \"\\u0000\"}").unwrap());
     zero.notes[0].kind = Some(Kind::Warning);
@@ -360,7 +361,7 @@ fn names_that_no_row_has_find_nothing() {
     assert!(conformance::read(&store, &id(2), 0).is_empty());
 }
 
-/// A trigger that swallows a row: the command is refused whole.
+/// If a trigger discards a row, the whole command is refused.
 #[test]
 fn a_row_that_is_not_written_undoes_the_command() {
     let Some((cluster, url)) = database() else {
@@ -385,7 +386,7 @@ fn a_row_that_is_not_written_undoes_the_command() {
     assert!(refused.hint().contains("triggers"), "{refused:?}");
     assert!(conformance::read(&store, &id(2), 0).is_empty());
     record(&mut store, &append(&id(2), None, &["kept"]), None, NOW).unwrap();
-    // A row that is not there at all.
+    // A row that does not exist.
     let missing = store.transact(Target::Workflow(&id(2)), &mut |_| {
         let values = vec![("user_input", Value::from("x"))];
         Ok(vec![Change::update(Table::Runs, &id(99), values)])
@@ -405,7 +406,7 @@ fn a_row_that_is_not_written_undoes_the_command() {
     );
 }
 
-/// Each transaction may run in another session, with what an earlier client left in it.
+/// Each transaction may run in another session, with settings of an earlier client.
 #[test]
 fn a_pooler_may_stand_between() {
     let Some((cluster, url)) = database() else {

@@ -1,4 +1,4 @@
-//! Recording: transactions, connections that are lost, writers at once.
+//! Tests of recording: transactions, lost connections, concurrent writers.
 
 use std::thread;
 use std::time::Duration;
@@ -86,12 +86,12 @@ fn a_run_that_is_not_there_is_not_written_to() {
             "{missing:?}"
         );
     }
-    // Nothing is made in a database that was named by mistake.
+    // In a database that was named by mistake, nothing is created.
     let made = cluster.psql(&others, "SELECT to_regnamespace('openprose')");
     assert_eq!(made.unwrap(), "");
 }
 
-/// P11: a NUL in a text.
+/// P11: a text with a NUL.
 #[test]
 fn what_postgresql_does_not_store_is_refused_by_a_rule() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -116,7 +116,7 @@ fn what_postgresql_does_not_store_is_refused_by_a_rule() {
     );
 }
 
-/// The limit is a message's; an attachment goes in pieces.
+/// The limit is that of a message; an attachment is sent in pieces.
 #[test]
 fn a_row_that_is_too_large_is_refused_and_an_attachment_is_not() {
     let Some((cluster, url)) = run(PROGRAM) else {
@@ -177,8 +177,8 @@ fn a_transaction_that_was_in_anothers_way_is_begun_anew() {
         return;
     };
     record(&mut open(&url), &put("x", "1"), &at()).unwrap();
-    // Somebody holds the row that is written, and asks for the run's once it is waited for: one of the two has to begin anew,
-    // and the other one does not look for that.
+    // Another session locks the written row first, and asks for the run's row while it is waited for: one of the two
+    // must retry, and the other program does not.
     let other = format!(
         "SET deadlock_timeout = '10min';
          BEGIN;
@@ -236,7 +236,7 @@ fn a_row_that_is_swallowed_is_not_called_written() {
     );
 }
 
-/// P14: the server stops at once, again and again; what was acknowledged is there.
+/// P14: after repeated immediate stops of the server, all acknowledged commands exist.
 #[test]
 fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
     let Some(cluster) = Cluster::start(&["fsync=on"]) else {
@@ -283,7 +283,7 @@ fn a_server_that_stops_at_once_loses_nothing_that_was_acknowledged() {
         "{lost:?} of {}",
         told.len()
     );
-    // Each once: a command that was begun anew keeps no earlier value of itself.
+    // Each command is recorded once: a retried one leaves no earlier value of its own.
     let history = cluster.psql(&url, "SELECT count(*) FROM openprose.x_binding_history");
     assert_eq!(history.unwrap(), "0");
 }
@@ -301,7 +301,7 @@ fn a_server_that_is_down_is_said_without_its_password() {
         "{said}"
     );
 
-    // A server that takes the connection and says nothing.
+    // A server that accepts the connection and never answers.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let silent = format!("postgresql://ann:s3cret@127.0.0.1:{port}/db");

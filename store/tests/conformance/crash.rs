@@ -1,6 +1,6 @@
-//! A writer that is killed: what it acknowledged is there, nothing is torn, and the next one goes on.
+//! Tests of killed writers: acknowledged commands exist, no file is torn, and the next writer continues.
 //!
-//! The test runs itself as the writer (`PROSE_CRASH_DIR`) and kills it; `cargo xtask soak` more often.
+//! The test starts itself as the writer (`PROSE_CRASH_DIR`) and kills it; `cargo xtask soak` repeats this more often.
 
 use std::env;
 use std::fs;
@@ -18,7 +18,7 @@ use prosescope_test_support::work::PATIENCE;
 
 use crate::{BEGUN, FORMS, Form, PROGRAM, Recorded, make, open, script, session, told};
 
-/// Writes until it is killed, and says what it wrote once that is acknowledged.
+/// Writes until it is killed, and prints each acknowledged command.
 fn writer(dir: &Path, form: Form) {
     let mut store = open(form, dir);
     let mut out = std::io::stdout();
@@ -30,7 +30,7 @@ fn writer(dir: &Path, form: Form) {
             client: "test".to_owned(),
         };
         let mut run = |line: &str| script::run(store.as_mut(), line, &at).unwrap();
-        // The id that was given stands in what is said.
+        // The output contains the assigned id.
         let begun = run("begin 26");
         let digits = begun.split_once(" id: ").map_or("", |(_, id)| id);
         let digits: String = digits.chars().take_while(char::is_ascii_digit).collect();
@@ -70,8 +70,7 @@ fn what_was_acknowledged_survives_a_killed_writer() {
     }
 }
 
-/// What a writer had under a name of its own when it was killed is no part of the run: readers say so, and the next
-/// writer removes it.
+/// Temporary files of a killed writer are not part of the run: readers report them, and the next writer removes them.
 #[test]
 fn what_a_killed_writer_left_is_named_and_goes_with_the_next() {
     for form in FORMS {
@@ -127,7 +126,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
             .take_while(|line| sender.send(line.clone()).is_ok())
             .count()
     });
-    // Spread over what a writer does: after some acknowledgements, and a little later.
+    // Kills at different moments: after some acknowledgements, and a little later.
     let mut said: Vec<String> = Vec::new();
     let least = 1 + round as usize * 5 % 13;
     while said.iter().filter(|line| is_acknowledgement(line)).count() < least {
@@ -155,7 +154,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
         .iter()
         .filter(|i| i.severity != Severity::Note && i.rule != "binding-not-indexed")
         .filter(|i| i.rule != "malformed-json" || !i.message.contains("cut off"))
-        // A reader says that a writer was killed.
+        // A reader reports that a writer was killed.
         .filter(|i| !["state-file-behind", "hot-journal"].contains(&&*i.rule))
         .collect();
     assert!(torn.is_empty(), "{form:?} {round}: {torn:?}");
@@ -189,7 +188,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
             "{form:?} {round}: {value}, {n}"
         );
     }
-    // A value that lies beside is whole.
+    // The value of an attachment is complete.
     for (at, binding) in (0..).zip(&run.bindings) {
         if binding.name.starts_with("large") {
             assert!(
@@ -199,7 +198,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
         }
     }
 
-    // The next writer goes on: what was open is closed, and the folder's state file is told anew.
+    // The next writer continues: it closes the open executions, and the folder's state file is rendered again.
     let mut store = open(form, dir);
     let at = At {
         now: BEGUN + 1_000_000_000,
@@ -217,7 +216,7 @@ fn killed(dir: &Path, form: Form, round: u64) {
         told::agrees(&now, "begin");
         assert!(fs::symlink_metadata(dir.join("x_journal.json")).is_err());
     }
-    // Begun above, so that the next round can begin its own.
+    // Began above, so that the next round can begin its own.
     for at_node in &now.trace().positions {
         if let Some(id) = now.trace().nodes.get(*at_node).and_then(|node| node.id) {
             script::run(store.as_mut(), &format!("skip {id}"), &at).unwrap();

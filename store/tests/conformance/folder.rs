@@ -1,4 +1,4 @@
-//! What only a folder can get wrong.
+//! Tests of faults that only a folder can have.
 
 use std::fs;
 
@@ -100,7 +100,8 @@ fn a_state_file_that_is_lost_or_damaged_is_told_anew() {
     assert_eq!(kept, "{\"sops\": {}}");
 }
 
-/// What was written by hand becomes the first events once something more runs. Until then its state file stays.
+/// A hand-written trace becomes the first events when another statement runs. Until then its state file stays
+/// unchanged.
 #[test]
 fn what_others_tell_is_not_written_over() {
     let aside = tempfile::tempdir().unwrap();
@@ -198,7 +199,7 @@ fn a_gate_and_its_audit_row_are_written_together() {
     told::agrees(&read, "approve");
 }
 
-/// What a writer that died left in its journal is done by the next one, once.
+/// The next writer completes the journal of a killed writer, once.
 #[test]
 fn a_journal_is_brought_to_its_end() {
     for done in 0..3 {
@@ -210,7 +211,7 @@ fn a_journal_is_brought_to_its_end() {
             {"Write": {"path": "gates/deploy.resolved.json", "text": resolved, "keep": null}},
         ]);
         fs::write(run.dir.join("x_journal.json"), journal.to_string()).unwrap();
-        // How far it had come.
+        // The number of operations that the writer had completed.
         if done > 0 {
             fs::write(run.dir.join("gates/audit.jsonl"), line.get(..30).unwrap()).unwrap();
         }

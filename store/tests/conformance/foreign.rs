@@ -1,4 +1,4 @@
-//! Databases that others made: what is odd in them is not written into, and what is only different is.
+//! Tests of databases of other programs: those with odd tables are not written, those that are only different are.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ fn count(dir: &Path, query: &str) -> i64 {
     conn.query_row(query, [], |row| row.get(0)).unwrap()
 }
 
-/// A database of these tables, in a folder of a run's name.
+/// Creates a database of these tables, in a folder with a run's name.
 fn database(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     let aside = tempfile::tempdir().unwrap();
     let dir = aside.path().join(RUN);
@@ -46,7 +46,7 @@ fn database(text: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     (aside, dir)
 }
 
-/// Each would write, swallow or never end; each is named, and nothing is written.
+/// Each of these tables would write, discard rows or never end; the refusal names it, and nothing is written.
 #[test]
 fn what_would_write_or_swallow_is_refused_by_name() {
     for (odd, named) in [
@@ -73,7 +73,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
         let aside = tempfile::tempdir().unwrap();
         let dir = aside.path().join(RUN);
         make(Form::Sqlite, &dir, PROGRAM);
-        // One that was opened before finds it too.
+        // A store that was opened before detects it too.
         let mut store = open(Form::Sqlite, &dir);
         sql(&dir, odd);
         let before = told::bytes(&dir);
@@ -84,7 +84,7 @@ fn what_would_write_or_swallow_is_refused_by_name() {
     }
 }
 
-/// The table's own way out of a conflict would delete a row.
+/// The table's own conflict clause would delete a row.
 #[test]
 fn a_conflict_deletes_nothing() {
     let (_aside, dir) = database(
@@ -102,7 +102,7 @@ fn a_conflict_deletes_nothing() {
     );
 }
 
-/// Tables are made with the first change, and only those that are missing.
+/// The first change creates missing tables, and only those.
 #[test]
 fn a_refused_command_leaves_no_tables() {
     let (_aside, dir) = database(
@@ -117,7 +117,7 @@ fn a_refused_command_leaves_no_tables() {
     let before = told::bytes(&dir);
     assert_eq!(step(&dir, "complete 99"), Err("not-found".to_owned()));
     assert!(told::bytes(&dir) == before);
-    // S2: two root rows of one name, which no unique index admits; agents without a key.
+    // S2: two root rows with one name, which the unique index does not allow; agents without a key.
     for line in [
         "put x: three",
         "memory captain: a",
@@ -149,7 +149,7 @@ fn a_database_of_other_things_holds_no_run() {
     }
 }
 
-/// A column that is not there is named with its table, and without our statement.
+/// The error for a missing column names the column and its table, without our SQL.
 #[test]
 fn a_missing_column_is_named() {
     let (_aside, dir) = database(
@@ -174,7 +174,7 @@ fn a_program_that_is_a_pipe_is_none() {
     std::fs::remove_file(&program).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&program).status();
     assert!(made.is_ok_and(|status| status.success()));
-    // It says what is missing, or goes on without: it does not wait for a writer of the pipe.
+    // Reports the missing file or continues without it, but does not wait for a writer of the pipe.
     let _ = run.step("begin 7");
     run.step("put x: one").unwrap();
 }

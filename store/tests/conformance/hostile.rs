@@ -1,4 +1,4 @@
-//! A run folder from anywhere: nothing that lies in it leads a writer out of it.
+//! Tests of hostile run folders: no entry of a folder leads a writer out of it.
 
 use std::env;
 use std::fs;
@@ -16,7 +16,7 @@ use prosescope_store::FolderStore;
 use crate::folder::{begun, decided, with_a_gate, write};
 use crate::{Form, PROGRAM, Recorded, make, open, script, told};
 
-/// A gate that is long overdue, by the name that it gives itself.
+/// Creates an overdue gate with an id that differs from its file name.
 fn calls_itself(run: &Recorded, file: &str, id: &str) {
     let gate = serde_json::json!({
         "id": id, "status": "pending", "allow": "[\"me\"]", "prompt": "go?",
@@ -63,7 +63,7 @@ fn a_gate_is_what_its_file_is_called() {
     }
 }
 
-/// Whatever a command wants to write, it is a file of the run.
+/// Every file that a command writes is inside the run.
 #[test]
 fn no_change_is_written_elsewhere() {
     let mut run = with_a_gate();
@@ -115,7 +115,7 @@ fn a_journal_takes_nothing_in_and_leads_nowhere() {
     }
 }
 
-/// A link in the lock's place would make a file elsewhere, a pipe would wait for ever.
+/// A link at the lock's place would create a file elsewhere; a pipe would block.
 #[test]
 fn a_lock_is_a_plain_file() {
     let outside = tempfile::tempdir().unwrap();
@@ -161,14 +161,14 @@ fn a_nested_run_is_made_inside() {
     assert!(said.contains("is no folder of its own"), "{said}");
     fs::remove_file(run.dir.join("imports")).unwrap();
     nest("imports/r--r").unwrap();
-    // It is there already, which is all that is wanted.
+    // The nested run exists already, which is enough.
     nest("imports/r--r").unwrap();
     symlink(outside.path(), run.dir.join("imports/s--s")).unwrap();
     assert!(nest("imports/s--s").is_err());
     assert!(told::walk(outside.path()).is_empty());
 }
 
-/// The user's umask says who may read a run.
+/// The user's umask decides who may read a run.
 #[test]
 fn a_run_is_as_private_as_its_maker_wants() {
     if let Ok(dir) = env::var("PROSE_UMASK_DIR") {
@@ -204,7 +204,7 @@ fn a_run_is_as_private_as_its_maker_wants() {
     }
 }
 
-/// A log that was brought back from elsewhere is as long as the checkpoint says, and another one.
+/// A restored log may have the length in the checkpoint and still be another log.
 #[test]
 fn a_checkpoint_of_another_log_is_not_believed() {
     let mut run = begun("begin 7\nfail 1 one");
@@ -232,7 +232,7 @@ fn an_id_at_the_end_of_all_numbers_is_said() {
     assert_eq!(fs::read(&log).unwrap(), before);
 }
 
-/// Of a long audit log the end is read, and tells the same.
+/// Of a long audit log only the end is read, with the same result.
 #[test]
 fn a_long_audit_log_goes_on() {
     let mut run = with_a_gate();
@@ -258,7 +258,7 @@ fn a_long_audit_log_goes_on() {
     fs::write(&path, rows.join("\n") + "\n").unwrap();
     let asked = tail(&mut run);
     assert_eq!((asked.next, asked.chain.unwrap().seq), (400, 399));
-    // Where the end does not tell, all of it is looked at: rows out of order, without ids, of other runs.
+    // If the end is not enough (rows out of order, without ids, or of other runs), the whole log is read.
     let others = rows.join("\n").replace(crate::RUN, "another");
     for (log, next, seq) in [
         (
@@ -279,7 +279,7 @@ fn a_long_audit_log_goes_on() {
     }
 }
 
-/// What was undone does not come back.
+/// A change that was undone must not reappear.
 #[test]
 fn an_undone_transaction_leaves_no_journal() {
     let mut run = with_a_gate();

@@ -1,8 +1,9 @@
-//! What every store must do: the same script, step by step, in each form (`prosescope_core::write::RunStore`).
+//! Tests of the guarantees of every store: the same script, step by step, in each form
+//! (`prosescope_core::write::RunStore`).
 //!
-//! A script is a line a command (see `script.rs`); ` !rule` at its end is the refusal that is expected. After each step
-//! the run is opened as readers open it: all forms tell the same trace, bindings and agents; what was refused left every
-//! byte as it was; and a folder's own state.md is what is rendered from its rows.
+//! A line of a script is a command (see `script.rs`); ` !rule` at its end is the expected refusal. After each step the
+//! run is opened as readers open it: all forms must have the same trace, bindings and agents; a refused command must
+//! leave every byte unchanged; and a folder's state.md must equal the rendering of its rows.
 
 mod crash;
 mod folder;
@@ -59,7 +60,7 @@ resume: captain
 output report = session "Report"
 "#;
 
-/// A form that runs are recorded in.
+/// A form in which runs are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Folder,
@@ -68,7 +69,7 @@ pub(crate) enum Form {
 
 pub(crate) const FORMS: [Form; 2] = [Form::Folder, Form::Sqlite];
 
-/// A run that is recorded.
+/// A run that is being recorded.
 pub(crate) struct Recorded {
     pub(crate) form: Form,
     _aside: TempDir,
@@ -100,7 +101,7 @@ impl Recorded {
         }
     }
 
-    /// Runs a command; what it said, or the rule that it was refused by. `later SECONDS` lets time pass.
+    /// Executes a command; returns its result, or the rule of the refusal. `later SECONDS` advances the clock.
     pub(crate) fn step(&mut self, line: &str) -> Result<String, String> {
         if let Some(seconds) = line.strip_prefix("later ") {
             self.steps += seconds.parse::<i64>().unwrap();
@@ -175,7 +176,7 @@ fn check(script: &str) {
                 told::agrees(&session, line);
             }
             before.clone_from(&now);
-            // A second writer finds what the first one left.
+            // A second writer continues after the first one.
             run.store = open(run.form, &run.dir);
             all.push((said, now));
         }
@@ -387,7 +388,8 @@ fn a_run_ends_or_rests() {
     );
 }
 
-/// Errata G1–G12: each decided once, by whom it admits, before its deadline; whatever happened is a sealed row.
+/// Errata G1–G12: each gate is decided once, by an admitted principal, before its deadline; every event is a sealed
+/// row.
 #[test]
 fn gates_are_decided_once() {
     check(
@@ -433,7 +435,7 @@ fn gates_are_decided_once() {
     );
 }
 
-/// A gate of a branch waits there; the others go on.
+/// A gate in a branch blocks only that branch.
 #[test]
 fn gates_wait_where_they_stand() {
     check(
@@ -469,7 +471,7 @@ fn imports_are_registered() {
     );
 }
 
-/// A run's folder comes whole, and never over another.
+/// A run's folder appears completely, and never replaces another.
 #[test]
 fn a_new_run_is_there_whole_or_not_at_all() {
     for form in FORMS {
@@ -487,7 +489,7 @@ fn a_new_run_is_there_whole_or_not_at_all() {
             "{again:?}"
         );
         assert_eq!(told::bytes(&dir), before);
-        // Nothing is left of the work aside.
+        // The temporary folder is removed.
         let left = std::fs::read_dir(aside.path().join("runs")).unwrap();
         assert_eq!(left.count(), 1, "{form:?}");
         let begun = told::told(&session(&dir));

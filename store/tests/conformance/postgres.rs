@@ -1,5 +1,5 @@
-//! The same script in PostgreSQL: what it says and tells is what a folder says and tells. There the database gives ids to
-//! executions, and rows are updated in place: an id of the script is that of the folder's line.
+//! Runs the same script in PostgreSQL and compares it with a folder. In PostgreSQL the database assigns the ids of
+//! executions and updates rows in place, so ids are translated to those of the folder.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use prosescope_test_support::cluster::Cluster;
 
 use super::{BEGUN, RUN, script, told};
 
-/// Ids begin here, so that a text shows which of its numbers are some.
+/// The first id; high enough that ids are recognizable among other numbers in a text.
 const FIRST: i64 = 7_000_001;
 
 /// A run that is recorded in PostgreSQL.
@@ -56,7 +56,7 @@ impl Recorded {
         .unwrap()
     }
 
-    /// Runs a line of the script; `folder` is what the folder said and tells.
+    /// Executes a line of the script; `folder` is the folder's result and facts.
     pub(crate) fn step(&mut self, line: &str, folder: &(Result<String, String>, String)) {
         let (said, now) = folder;
         let (command, refused) = match line.split_once(" !") {
@@ -68,7 +68,7 @@ impl Recorded {
             return;
         }
         self.steps += 1;
-        // The core allows it in place: a row is an instance, whatever was begun after it.
+        // In place, the core allows this: a row is an instance, even if the statement began again.
         if refused == Some("retry-superseded") {
             return;
         }
@@ -78,7 +78,7 @@ impl Recorded {
             client: "test".to_owned(),
         };
         let rows = refused.map(|_| self.rows());
-        // A second writer finds what the first one left.
+        // A second writer continues after the first one.
         let mut store = PostgresStore::open(&self.address, RUN).unwrap();
         let own = |id: i64| {
             let mut known = self.ids.iter();
@@ -98,14 +98,14 @@ impl Recorded {
         if let (Ok(mine), Ok(said)) = (&mine, said) {
             self.learn(mine, said);
         }
-        // A run in PostgreSQL goes by another name.
+        // A run in PostgreSQL has another name in commands.
         let mine = mine.map(|mine| self.named(&mine).replace(&format!("postgres:{RUN}"), RUN));
         assert_eq!(&mine, said, "{line}");
         assert_eq!(in_place(&self.named(&tells)), in_place(now), "{line}");
         self.before = tells;
     }
 
-    /// Learns which of the folder's ids is which of the database's.
+    /// Learns which of the folder's ids corresponds to which of the database's.
     fn learn(&mut self, mine: &str, folder: &str) {
         for (own, other) in parts(mine).into_iter().zip(parts(folder)) {
             if let (Some(own), Ok(other)) = (id(own), other.parse()) {
@@ -114,7 +114,7 @@ impl Recorded {
         }
     }
 
-    /// A text with the folder's ids.
+    /// Returns a text with the folder's ids.
     fn named(&self, text: &str) -> String {
         let name = |part: &str| match id(part).and_then(|id| self.ids.get(&id)) {
             Some(id) => id.to_string(),
@@ -123,7 +123,7 @@ impl Recorded {
         parts(text).into_iter().map(name).collect()
     }
 
-    /// All rows, as text.
+    /// Returns all rows as text.
     fn rows(&self) -> String {
         let tables = "SELECT string_agg(format('SELECT %L || t::text FROM openprose.%I AS t', relname, relname), ' UNION ALL ')
                       FROM pg_class WHERE relnamespace = 'openprose'::regnamespace AND relkind = 'r'";
@@ -134,8 +134,8 @@ impl Recorded {
     }
 }
 
-/// What a run tells, without what one row an instance cannot tell: that its last row was a retry or a round, and when a
-/// round ended. Bindings are in order of the folder's ids.
+/// Returns the facts of a run without those that one row per instance cannot record: whether the last row was a retry
+/// or a round, and the ends of rounds. Bindings are in the order of the folder's ids.
 fn in_place(tells: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut bindings: Vec<String> = Vec::new();
@@ -164,7 +164,7 @@ fn id(part: &str) -> Option<i64> {
         .filter(|id| (FIRST..FIRST + 100_000).contains(id))
 }
 
-/// A text in numbers and what lies between them.
+/// Splits a text into numbers and the parts between them.
 fn parts(text: &str) -> Vec<&str> {
     let mut rest = text;
     let mut parts = Vec::new();

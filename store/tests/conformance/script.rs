@@ -1,6 +1,5 @@
-//! Commands in words: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`,
-//! `gate ID [in ID] [allow=A,B] [timeout=T] [on_reject=WORD]: PROMPT`, `approve ID by=NAME [for=NAME]: COMMENT`, and so
-//! on.
+//! The language of the scripts: `begin LINE [in ID]`, `put NAME [in ID] [kind=K] [from=SOURCE]: VALUE`, `gate ID [in
+//! ID] [allow=A,B] [timeout=T] [on_reject=WORD]: PROMPT`, `approve ID by=NAME [for=NAME]: COMMENT`, and so on.
 
 use std::fmt::Debug;
 
@@ -11,12 +10,12 @@ use prosescope_core::write::{
     Remember, Reopen, ResolveGate, Retry, RunStore, ViewGate, WriteError, record,
 };
 
-/// Runs one command: what it said, or the rule that it was refused by.
+/// Executes one command; returns its result, or the rule of the refusal.
 pub(crate) fn run(store: &mut dyn RunStore, line: &str, at: &At) -> Result<String, String> {
     run_by(store, line, at, &|id| id)
 }
 
-/// The same where `ids` gives the store's own id of an execution.
+/// Does the same with ids translated by `ids` to the store's own.
 pub(crate) fn run_by(
     store: &mut dyn RunStore,
     line: &str,
@@ -256,7 +255,7 @@ fn done<R: Record<Done: Debug>>(
     }
 }
 
-/// Without the hashes of audit rows: they are taken over times as each form writes them.
+/// Removes the hashes of audit rows, because they cover times in the format of each form.
 fn without_hashes(text: &str) -> String {
     let parts = text.split('"');
     let hash = |part: &&str| part.len() == 64 && part.bytes().all(|b| b.is_ascii_hexdigit());

@@ -1,5 +1,5 @@
-//! Recording commands in any order, also ones that make no sense: no sequence locks a run, loses a value, or makes `check`
-//! report an error; whatever is refused is refused in every form, and after each command all forms tell the same.
+//! Tests of random sequences of commands, including absurd ones: no sequence blocks a run, loses a value, or makes
+//! `check` report an error. A refusal is the same in every form, and after each command all forms have the same facts.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ const NAMES: [&str; 8] = [
 ];
 const GATES: [&str; 3] = ["publish", "inner", "other"];
 
-/// A command, by numbers: which one, and what it is given.
+/// A command as numbers: its kind and its arguments.
 #[derive(Debug, Clone)]
 struct Step {
     what: u8,
@@ -84,7 +84,7 @@ fn step() -> impl Strategy<Value = Step> {
     })
 }
 
-/// Runs a step in a store: what it said, or the rule that it was refused by.
+/// Executes a step in a store; returns its result, or the rule of the refusal.
 fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> {
     let insist = Insist {
         overrides: step.insists % 4 == 1,
@@ -92,7 +92,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     };
     let line = LINES[step.one % LINES.len()];
     let statement = || Named::line(line);
-    // A low id now and then, the newest ones mostly, none at all, or one that is not there.
+    // Mostly one of the newest ids, sometimes a low one, none, or one that does not exist.
     let id = i64::try_from(step.two).unwrap() + 1;
     let given = step.two.is_multiple_of(5).then_some(id);
     let begin = || Begin {
@@ -256,7 +256,7 @@ fn go(store: &mut dyn RunStore, step: &Step, at: &At) -> Result<String, String> 
     }
 }
 
-/// What was said, but for the heads of the log, whose hashes are taken over times as each form writes them.
+/// Returns a result without the heads of the log, because their hashes cover times in the format of each form.
 fn said<R: Record<Done: std::fmt::Debug>>(
     store: &mut dyn RunStore,
     at: &At,
@@ -280,10 +280,10 @@ fn said<R: Record<Done: std::fmt::Debug>>(
     }
 }
 
-/// The values that were taken, each under its name and frame.
+/// The accepted values, by name and frame.
 type Values = BTreeMap<(String, Option<i64>), String>;
 
-/// Every value that was taken is there, as it was last written.
+/// Checks that every accepted value exists, as last written.
 fn kept(run: &Recorded, values: &Values) {
     let session = run.session();
     for ((name, frame), value) in values {
@@ -304,7 +304,7 @@ fn kept(run: &Recorded, values: &Values) {
     }
 }
 
-/// `check` finds no error, and no doubt about what this writer wrote itself.
+/// Checks that `check` reports neither an error nor a warning about this writer's own records.
 fn sound(run: &Recorded, at: &At, step: &Step) {
     let session = run.session();
     let issues = pages::check(&session, Some(at.now));
@@ -325,7 +325,7 @@ fn check(steps: &[Step]) {
             let at = run.at();
             now = at.now;
             let said = go(run.store.as_mut(), step, &at);
-            // What a subagent wrote, and a command that had nothing to do, leave state.md as it is.
+            // A subagent's write, or a command without changes, leaves state.md unchanged.
             let tells = !matches!(step.what, 21..=23 | 26 | 29);
             if run.form == Form::Folder && said.is_ok() && tells {
                 let page = pages::state_page(&run.session(), false);
@@ -357,7 +357,7 @@ fn check(steps: &[Step]) {
     }
 }
 
-/// Name and frame of a value, as `put` told them.
+/// Returns the name and frame of a value, from the result of `put`.
 fn written(done: &str) -> (String, Option<i64>) {
     let after = |key: &str| {
         done.split_once(key)
@@ -376,7 +376,7 @@ fn written(done: &str) -> (String, Option<i64>) {
     (name, frame)
 }
 
-/// A run that is not finished takes another statement: nothing has locked it.
+/// Checks that an unfinished run accepts another statement.
 fn goes_on(run: &mut Recorded) {
     let at = run.at();
     let _ = said(run.store.as_mut(), &at, &Reopen);
@@ -405,7 +405,7 @@ proptest! {
     }
 }
 
-/// D1: what comes before the first statement locked a folder for good.
+/// D1: commands before the first statement once blocked a folder permanently.
 #[test]
 fn whatever_comes_before_the_first_statement_it_can_begin() {
     let step = |what, one, two| Step {
@@ -414,7 +414,7 @@ fn whatever_comes_before_the_first_statement_it_can_begin() {
         two,
         insists: 0,
     };
-    // `put topic`, an import, a rest and going on, in every order.
+    // `put topic`, an import, an interruption and a resumption, in every order.
     let before = [
         step(21, 1, 0),
         step(27, 0, 0),
@@ -429,7 +429,7 @@ fn whatever_comes_before_the_first_statement_it_can_begin() {
     }
 }
 
-/// A form may not show what is cut off by another word than the other form does.
+/// Executions that are cut off must have the same status in every form.
 #[test]
 fn what_a_failed_parallel_leaves_behind_reads_the_same() {
     let step = |what, one, two, insists| Step {

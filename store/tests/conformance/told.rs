@@ -1,4 +1,4 @@
-//! What a run tells, in words that no form shows through.
+//! Prints the facts of a run, without differences between the forms.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use prosescope_core::issue::Severity;
 use prosescope_core::model::Gate;
 use prosescope_core::session::{Session, ValueOf, pages};
 
-/// The trace, the bindings with their values, the agents, the gates with their log, and the imports.
+/// Returns the trace, the bindings with their values, the agents, the gates with their log, and the imports.
 pub(crate) fn told(session: &Session) -> String {
     let (run, trace) = (session.run(), session.trace());
     let mut out = String::new();
@@ -87,7 +87,7 @@ pub(crate) fn told(session: &Session) -> String {
     out.push_str(&agents.join("\n"));
     out.push('\n');
     for gate in &run.gates {
-        // The same object, whatever the order of its keys; one form keeps an empty one where the other keeps nothing.
+        // Compares objects regardless of the order of keys; one form keeps an empty object, the other keeps none.
         let metadata: Option<BTreeMap<String, serde_json::Value>> = gate
             .metadata
             .as_deref()
@@ -122,7 +122,7 @@ pub(crate) fn told(session: &Session) -> String {
     out
 }
 
-/// All files and their bytes, but for the lock.
+/// Returns all files with their bytes, except the lock.
 pub(crate) fn bytes(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in walk(dir) {
@@ -148,8 +148,8 @@ pub(crate) fn walk(dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// A folder's state.md is what its rows render to, and nothing in it is odd. What a subagent wrote since is not yet in
-/// its index.
+/// Checks that a folder's state.md equals the rendering of its rows, without issues. Its index may lack the latest
+/// writes of subagents.
 pub(crate) fn agrees(session: &Session, after: &str) {
     let odd: Vec<_> = session
         .run()
@@ -158,7 +158,7 @@ pub(crate) fn agrees(session: &Session, after: &str) {
         .chain(&session.trace().issues)
         .filter(|issue| issue.severity != Severity::Note)
         .filter(|issue| !["binding-not-indexed", "gate-without-execution"].contains(&&*issue.rule))
-        // A run that was finished by force has statements that were not.
+        // A run that was finished by force has unfinished statements.
         .filter(|issue| &*issue.rule != "abandoned" || after != "finish completed force")
         .collect();
     assert!(odd.is_empty(), "{after}: {odd:?}");
