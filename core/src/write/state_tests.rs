@@ -1,5 +1,5 @@
-//! A run that is recorded at random is told the same by all of its rows and by those alone that were kept; and what a
-//! command asks of it is answered the same.
+//! Tests with randomly recorded runs: the state.md rendered from the kept rows equals the one rendered from all rows,
+//! and commands get the same answers from both.
 
 use std::ops::ControlFlow;
 
@@ -46,7 +46,7 @@ do other(first)
 session "Last"
 "#;
 
-/// Lines that plain statements begin at, those of loops, and those of parallels.
+/// Lines at which plain statements, loops and parallel blocks begin.
 const PLAIN: [u32; 13] = [1, 4, 5, 7, 10, 11, 14, 19, 20, 23, 24, 26, 28];
 const LOOPS: [u32; 3] = [3, 6, 18];
 const PARALLELS: [u32; 2] = [9, 15];
@@ -55,14 +55,14 @@ const PARALLELS: [u32; 2] = [9, 15];
 struct Step {
     what: u8,
     line: usize,
-    /// Counted back from the newest instance.
+    /// Counted backward from the newest instance.
     of: usize,
 }
 
 struct Memory {
     all: Vec<Execution>,
     kept: Vec<Execution>,
-    /// What answers: the rows that were kept, as a folder does, or all.
+    /// Answers from the kept rows, as a folder does, or from all rows.
     by_kept: bool,
 }
 
@@ -189,7 +189,7 @@ fn run_of(rows: &[Execution]) -> Run {
     }
 }
 
-/// What one command changes; the same whoever answers.
+/// Returns the changes of one command, which must be the same for both.
 fn plan<R: Record>(memory: &mut Memory, command: &R) -> Result<Vec<Change>, WriteError> {
     let at = At::default();
     let mut asked = |by_kept| {
@@ -203,10 +203,10 @@ fn plan<R: Record>(memory: &mut Memory, command: &R) -> Result<Vec<Change>, Writ
     kept
 }
 
-/// What has begun: its id and its line.
+/// An execution that began: its id and its line.
 type Opened = (i64, u32);
 
-/// The line that a line lies in, 0 at the root, and the lines that call the block that it lies in.
+/// Returns the line around a line (0 at the root), and the lines that call the block around it.
 fn inside(line: u32) -> &'static [u32] {
     match line {
         4..=6 => &[3],
@@ -220,7 +220,7 @@ fn inside(line: u32) -> &'static [u32] {
     }
 }
 
-/// Does a step; `None` when it is refused, or has no place.
+/// Executes a step; returns `None` if it is refused or has no suitable place.
 fn step(memory: &mut Memory, opened: &[Opened], step: &Step) -> Option<Vec<Change>> {
     let back = |lines: &[u32]| {
         let of = opened.iter().rev().filter(|(_, line)| lines.contains(line));
@@ -401,7 +401,7 @@ proptest! {
     }
 }
 
-/// A hundred rounds, each with a frame that calls itself: what is kept does not grow.
+/// In a hundred rounds, each with a recursive frame, the number of kept rows must not grow.
 #[test]
 fn history_is_not_kept() {
     let mut run = run_of(&[]);

@@ -1,4 +1,4 @@
-//! Decisions that were made on a copy of the run: what is compared, and what the log records (docs/reference/audit.md).
+//! Tests of decisions made on a copy of the run: the comparison, and the log rows (docs/reference/audit.md).
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ use crate::write::{
 const STYLES: [Style; 3] = [Style::AppendOnly, Style::InPlace, Style::Files];
 const COPIED: &str = "2026-01-25 12:10:00";
 
-/// The decision that somebody makes on a copy of the run as it is now.
+/// Returns the decision that a person makes on a copy of the run in its present state.
 fn carried(run: &Memory, decision: Verdict) -> DecisionFile {
     let choice = Choice {
         decision,
@@ -53,7 +53,7 @@ fn a_decision_of_a_copy_is_recorded_once_with_what_the_copy_claims() {
             let metadata: Value = serde_json::from_str(row.metadata.as_deref().unwrap()).unwrap();
             assert_eq!(metadata["imported"]["principal"], "raymond");
             assert_eq!(metadata["imported"]["decided_at"], "2026-01-25T12:10:00Z");
-            // The time of the decision is that of the import: the copy's is a claim.
+            // The decision gets the time of the import, because the copy's time is only a claim.
             let at = run.gates[0].resolved.clone();
             assert_eq!(at, Some(Stamp::parse("2026-01-25 12:30:00")));
             let report = gate::verify(&run.gates, &run.audit, None);
@@ -77,7 +77,7 @@ fn a_decision_of_a_copy_is_recorded_once_with_what_the_copy_claims() {
     }
 }
 
-/// What is changed in a run between the look and the import.
+/// Changes made to a run between the viewing and the import.
 type Edit = fn(&mut Memory);
 
 #[test]
@@ -92,7 +92,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
             "decision-allow-differs",
         ),
         (
-            // Also where nobody is left out.
+            // Also if the new list excludes no earlier principal.
             |run| run.gates[0].allow = Some(r#"["user"]"#.into()),
             "decision-allow-differs",
         ),
@@ -104,7 +104,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
         (|run| run.gates[0].on_reject = None, "gate-changed"),
         (|run| drop(run.audit.pop()), "decision-head-differs"),
         (
-            // The head is still there, in a log that lost a row before it.
+            // The head still exists, but the log lost a row before it.
             |run| {
                 run.audit.remove(0);
                 run.at(NOON, &look()).unwrap();
@@ -117,7 +117,7 @@ fn what_differs_from_what_was_seen_is_refused_by_name() {
         ),
         (
             |run| {
-                // Decided and set back: the log still has the decision.
+                // Decided and reset: the log still contains the decision.
                 let was = run.gates[0].clone();
                 run.at(NOON, &reject("deploy", "raymond")).unwrap();
                 run.gates[0] = was;
@@ -144,7 +144,7 @@ fn look() -> ViewGate {
     }
 }
 
-/// A log grows while a copy travels: that somebody looked at the gate, and what other gates do, is no reason to decide anew.
+/// The log may grow meanwhile: views of the gate and events of other gates do not invalidate the decision.
 #[test]
 fn a_log_that_grew_by_other_rows_is_the_one_that_was_seen() {
     for style in STYLES {
@@ -190,7 +190,7 @@ fn a_decision_is_judged_by_the_clock_and_the_list_of_the_run() {
         at(&mut run, NOON, Some("system")).unwrap_err().0,
         "principal-reserved"
     );
-    // Whoever imports decides in their own name; the log has both.
+    // An import may decide in the importer's own name; the log contains both names.
     at(&mut run, NOON, Some("ops-team")).unwrap();
     let row = run.audit.last().unwrap();
     assert_eq!(row.principal.as_deref(), Some("ops-team"));
@@ -218,7 +218,7 @@ fn a_decision_of_another_run_or_gate_or_without_a_name_is_refused() {
             by: by.into(),
             ..file.clone()
         };
-        // Nor is such a name recorded as a claim beside another.
+        // Such a name must not be recorded as a claim beside another one either.
         for own in [None, Some("raymond".to_owned())] {
             let error = run.at(NOON, &DecideAsSeen::imported(&file, own));
             let error = error.unwrap_err();
@@ -235,7 +235,7 @@ fn a_decision_of_another_run_or_gate_or_without_a_name_is_refused() {
     assert_eq!(events(&run), [("created", "system")]);
 }
 
-/// The documents' own log has no chain: then the prompt and the list are all that is compared.
+/// OpenProse's own log has no chain, so only the prompt and the list are compared.
 #[test]
 fn a_log_without_seals_has_no_head_to_compare() {
     let mut run = Memory::new(Style::AppendOnly);
@@ -255,7 +255,7 @@ fn a_log_without_seals_has_no_head_to_compare() {
     import(&mut run, &file).unwrap();
 }
 
-/// A copied database in which the gate was decided says the same as a decision file.
+/// A copied database with the decision is equivalent to a decision file.
 #[test]
 fn a_copy_in_which_the_gate_was_decided_is_imported_by_the_same_rules() {
     let mut run = run_with_gate(Style::AppendOnly);
@@ -275,7 +275,7 @@ fn a_copy_in_which_the_gate_was_decided_is_imported_by_the_same_rules() {
     assert_eq!(events(&run).pop(), Some(("rejected", "raymond")));
     assert_eq!(run.gates[0].comment.as_deref(), Some("not yet"));
 
-    // A copy that somebody changed past the log is not believed.
+    // A copy whose gate was changed without a log row is refused.
     copy.gates[0].resolved_by = Some("eve".into());
     let error = decided(&copy).unwrap_err().to_string();
     assert!(error.contains("does not agree"), "{error}");

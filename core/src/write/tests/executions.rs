@@ -23,7 +23,7 @@ fn completed(id: i64) -> Close {
     Close::new(id, How::Completed { binding: None })
 }
 
-/// Expects a refusal by this rule that changes nothing.
+/// Expects a refusal by this rule, without changes.
 fn refused<R: Record>(run: &mut Memory, command: &R, expected: &str)
 where
     R::Done: std::fmt::Debug,
@@ -36,7 +36,7 @@ where
     assert_eq!((run.executions.clone(), run.bindings.clone()), before);
 }
 
-/// A parallel is joined, a loop left, a gate decided: `exec complete` looks at none of that.
+/// A parallel block, a loop and a gate have their own closing commands; `exec complete` would skip their checks.
 #[test]
 fn what_ends_by_its_own_command_is_not_completed() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
@@ -68,7 +68,7 @@ fn what_ends_by_its_own_command_is_not_completed() {
             &Close::new(gate, how.clone()),
             "ends-by-own-command",
         );
-        // A parallel may fail, and a branch that is one by its text ends as every branch does.
+        // A parallel block may fail, and a branch named by its text ends like any branch.
         let branch = Branch {
             parallel: Some(parallel),
             name: "a".to_owned(),
@@ -81,7 +81,7 @@ fn what_ends_by_its_own_command_is_not_completed() {
     }
 }
 
-/// Errata X2: the documents' branches stand beside their parallel, without a parent.
+/// Errata X2: OpenProse's branches are siblings of their parallel block, without a parent.
 #[test]
 fn branches_are_found_by_their_parallel_x2() {
     let mut run = Memory::new(Style::AppendOnly);
@@ -154,7 +154,7 @@ fn an_output_is_named_as_a_binding_is() {
     ));
 }
 
-/// A session that outlives an interruption hands in what it made; what is over is over.
+/// A session that outlives an interruption may write its value; an ended execution may not.
 #[test]
 fn a_finished_run_takes_no_more_values() {
     let put = Put {
@@ -178,7 +178,7 @@ fn a_finished_run_takes_no_more_values() {
     }
 }
 
-/// How many rows the last of `n` commands is handed, each a statement that the program does not know.
+/// Returns the number of rows read by the last of `n` commands, each for a statement that is not in the program.
 fn handed_to_the_last(style: Style, n: usize) -> usize {
     let mut run = Memory::new(style);
     for at in 1..=n {
@@ -193,7 +193,7 @@ fn handed_to_the_last(style: Style, n: usize) -> usize {
     run.handed.get()
 }
 
-/// The n-th write costs what the tenth does, also where no line tells a statement from others.
+/// The n-th write costs as much as the tenth, even if statements have no line.
 #[test]
 fn statements_without_a_line_are_found_by_their_text() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
@@ -210,7 +210,7 @@ fn statements_without_a_line_are_found_by_their_text() {
     }
 }
 
-/// Going on asks as far back as gates were decided, not for the whole run.
+/// Resuming reads rows only back to the last decisions.
 #[test]
 fn going_on_looks_at_the_last_rows() {
     for style in [Style::AppendOnly, Style::InPlace, Style::Files] {
@@ -234,7 +234,7 @@ fn going_on_looks_at_the_last_rows() {
     }
 }
 
-/// What `put`, a gate or an agent is called is a file's name in a folder, and a row's in a database.
+/// The names of values, gates and agents are file names in a folder, and row values in a database.
 #[test]
 fn devices_of_windows_name_nothing_in_a_folder() {
     for (style, fits) in [(Style::Files, false), (Style::AppendOnly, true)] {
@@ -257,7 +257,7 @@ fn devices_of_windows_name_nothing_in_a_folder() {
             memory: String::new(),
         };
         assert_eq!(run.at(NOW, &remember).is_ok(), fits);
-        // What lies beside a database has another name.
+        // The attachment beside a database gets another name.
         if fits {
             assert_eq!(run.attachments, ["attachments/aux@2.md"]);
         }
@@ -278,7 +278,7 @@ fn a_handle_stands_for_one_source() {
         assert!(run.at(NOW, &add("a/research", None)).unwrap().again);
         refused(&mut run, &add("b/survey", Some("x")), "import-differs");
         assert!(run.attachments.is_empty());
-        // A program that comes later is kept, the one that is there stays.
+        // A program given later is stored; an existing one stays.
         for _ in 0..2 {
             run.at(NOW, &add("a/research", Some("session \"R\"\n")))
                 .unwrap();

@@ -1,4 +1,4 @@
-//! Gates as they are recorded (errata G1–G12).
+//! Tests of recording gates (errata G1–G12).
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ pub(super) fn run_with_gate(style: Style) -> Memory {
     run
 }
 
-/// What the last row of the log carries.
+/// Returns the metadata of the log's last row.
 fn last_metadata(run: &Memory) -> Value {
     let last: Option<&AuditEvent> = run.audit.last();
     serde_json::from_str(last.unwrap().metadata.as_deref().unwrap()).unwrap()
@@ -91,7 +91,7 @@ fn consistent(run: &Memory) {
     assert_eq!(report.state, ChainState::Consistent, "{report:?}");
 }
 
-/// What the trace makes of the run's rows and gates.
+/// Returns the trace of the run's rows and gates.
 fn node_word(run: &Memory, gate: &str) -> String {
     let read = Run {
         id: RUN.into(),
@@ -194,7 +194,7 @@ fn a_gate_met_again_is_another_one_g1() {
         let mut run = run_with_gate(style);
         let twice = run.at(NOON, &deploy()).unwrap_err();
         assert_eq!(rule(&twice), "gate-waits");
-        // Forced or not: two rows of one gate in one place could not be told apart.
+        // Refused even with force: two rows of one gate in one place could not be told apart.
         let force = CreateGate {
             insist: Insist {
                 force: true,
@@ -209,7 +209,7 @@ fn a_gate_met_again_is_another_one_g1() {
         assert_eq!((second.gate.as_str(), second.visit), ("deploy#2", 2));
         let said: Value = serde_json::from_str(run.gates[1].metadata.as_deref().unwrap()).unwrap();
         assert_eq!(said, json!({ "gate": "deploy", "visit": 2 }));
-        // Each has its own answer.
+        // Each visit has its own decision.
         let no = reject("deploy#2", "raymond");
         run.at("2026-01-25 12:06:00", &no).unwrap();
         assert_eq!(node_word(&run, "deploy"), "approved");
@@ -236,7 +236,7 @@ fn a_decision_is_one_transaction_with_the_log_first_g7() {
             ("approved", Some(847_000))
         );
         assert_eq!(done.on_reject, None);
-        // In a database the row that waited says so no longer.
+        // In a database, the waiting row is marked as no longer waiting.
         let rows: &[&str] = match style {
             Style::InPlace => &["update"],
             Style::AppendOnly => &["update", "execution"],
@@ -255,7 +255,7 @@ fn a_decision_is_one_transaction_with_the_log_first_g7() {
         }
         assert_eq!(run.audit[1].comment.as_deref(), Some("LGTM"));
         assert_eq!(done.head.unwrap().count, 2);
-        // The document never completes the row that waits; our writer does.
+        // OpenProse never completes the waiting row; our writer does.
         assert_eq!(run.executions.last().unwrap().status, Status::Completed);
         assert_eq!(node_word(&run, "deploy"), "approved");
         consistent(&run);
@@ -311,10 +311,10 @@ fn who_may_not_decide_changes_nothing_g4() {
     }
     let mut run = run_with_gate(Style::AppendOnly);
     run.gates[0].allow = Some("ops-team".into());
-    // With its sealed rows it is a gate that was changed.
+    // A gate with sealed rows counts as changed.
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
     assert_eq!(rule(&error), "gate-changed");
-    // Of a gate of another tool it is what the tool wrote.
+    // A gate of another tool counts as written by that tool.
     run.audit.clear();
     run.gates[0].execution_id = None;
     let error = run.at(NOON, &approve("deploy", "raymond")).unwrap_err();
@@ -344,7 +344,7 @@ fn a_gate_is_decided_once_g3_g10() {
 fn past_its_deadline_a_gate_is_not_decided_g3() {
     for style in STYLES {
         let mut run = run_with_gate(style);
-        // At the deadline itself it is not past.
+        // A gate is not expired at the deadline itself.
         let mut in_time = run.clone();
         let yes = approve("deploy", "raymond");
         in_time.at("2026-01-25 14:30:00", &yes).unwrap();
@@ -358,7 +358,7 @@ fn past_its_deadline_a_gate_is_not_decided_g3() {
         assert_eq!(events(&run), [("created", "system")]);
         assert_eq!(run.gates[0].status, GateStatus::Pending);
 
-        // Asked to, whoever asks: also one who is not admitted.
+        // On request, the time-out is recorded for any principal, even one who is not admitted.
         let mut asked = approve("deploy", "mallory");
         asked.record_timeout = true;
         let late = run.at("2026-01-25 14:30:01", &asked);
@@ -422,7 +422,7 @@ fn all_due_gates_time_out_at_once_and_once_g6_g9() {
     }
 }
 
-/// Errata B9, P10, and the chain: what is hashed is what is read again, in a database and in files.
+/// Errata B9, P10, and the chain: the hashed bytes are read back unchanged, in a database and in files.
 #[test]
 fn whatever_is_said_the_log_holds_together_in_every_form() {
     for style in STYLES {
@@ -506,7 +506,7 @@ fn going_on_is_logged_at_the_gates_where_the_run_stands() {
     }
 }
 
-/// What a gate of another tool names is closed only when it waits at that gate.
+/// The execution named by a gate of another tool is closed only if it waits at that gate.
 #[test]
 fn a_gate_of_another_tool_closes_no_foreign_row() {
     for (text, status, closed) in [

@@ -1,4 +1,4 @@
-//! A store in memory: plain lists, and every change that was made.
+//! A store in memory: plain lists, and all changes made.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -36,14 +36,14 @@ pub(crate) struct Memory {
     pub(crate) imports: Vec<(String, ImportFact)>,
     pub(crate) gates: Vec<Gate>,
     pub(crate) audit: Vec<AuditEvent>,
-    /// How many rows of `execution` were handed on.
+    /// Number of `execution` rows passed to plans.
     pub(crate) handed: Cell<usize>,
-    /// What the last command changed.
+    /// The changes of the last command.
     pub(crate) changes: Vec<Change>,
 }
 
 impl Memory {
-    /// A new run of this style, running.
+    /// Returns a new, running run of this style.
     pub(crate) fn new(style: Style) -> Memory {
         Memory {
             style,
@@ -61,7 +61,7 @@ impl Memory {
         }
     }
 
-    /// Records a command at a time, `2026-01-25 12:00:00`.
+    /// Records a command at a given time, such as `2026-01-25 12:00:00`.
     pub(crate) fn at<R: Record>(&mut self, time: &str, command: &R) -> Result<R::Done, WriteError> {
         let at = At {
             now: Stamp::parse(time).millis().expect("a time"),
@@ -71,7 +71,7 @@ impl Memory {
         record(self, command, &at)
     }
 
-    /// The row of an execution, by its id.
+    /// Returns the row of an execution.
     pub(crate) fn row(&self, id: i64) -> &Execution {
         let found = self.executions.iter().find(|row| row.id == id);
         found.expect("the row is there")
@@ -174,7 +174,7 @@ impl Memory {
         Ok(())
     }
 
-    /// A row of the log, as the form gives it back.
+    /// Returns a row of the log in the form in which the store reads it.
     fn event_as_kept(&self, row: &AuditRow) -> AuditEvent {
         if self.style != Style::Files {
             return event(row);
@@ -184,7 +184,7 @@ impl Memory {
         events.remove(0)
     }
 
-    /// A pending gate, as the form gives it back.
+    /// Returns a pending gate in the form in which the store reads it.
     fn gate_as_kept(&self, row: &GateRow) -> Gate {
         if self.style != Style::Files {
             return gate(row);
@@ -283,7 +283,7 @@ impl Facts for Memory {
     }
 
     fn open(&self, each: &mut dyn FnMut(Execution) -> ControlFlow<()>) -> Result<(), Fault> {
-        // As a folder does, which keeps what is of the present apart.
+        // Like a folder, which keeps current rows separately.
         let over = |row: &&Execution| {
             let mut later = self.executions.iter().filter(|other| other.id > row.id);
             later.any(|other| Place::of(row).holds(other) && other.status.is_terminal())
@@ -415,7 +415,7 @@ fn gate(row: &GateRow) -> Gate {
     }
 }
 
-/// The row as a database gives it: its metadata is a text.
+/// Returns the row as a database does, with its metadata as text.
 fn event(row: &AuditRow) -> AuditEvent {
     let columns = json!({
         "id": row.id, "gate_id": row.gate_id, "run_id": row.run_id, "event_type": row.event,

@@ -1,4 +1,4 @@
-//! Commands, recorded in memory.
+//! Tests of recording commands, with a store in memory.
 
 mod as_seen;
 mod executions;

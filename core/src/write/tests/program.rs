@@ -1,4 +1,4 @@
-//! What a command does not say, the program does; what contradicts it is refused.
+//! Tests that the program supplies what a command leaves out, and that a contradicting command is refused.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn run(style: Style) -> Memory {
     run
 }
 
-/// The rule of a refusal, or what is wrong.
+/// Returns the rule of a refusal, or the error.
 fn refusal<R: Record<Done: std::fmt::Debug>>(run: &mut Memory, command: &R) -> String {
     let before = run.executions.clone();
     let error = run.at(NOW, command).unwrap_err();
@@ -81,7 +81,7 @@ fn completed(id: i64) -> Close {
     Close::new(id, How::Completed { binding: None })
 }
 
-/// The metadata of the last row that was appended or updated.
+/// Returns the metadata of the last appended or updated row.
 fn metadata(run: &Memory) -> Value {
     let last = run.changes.iter().rev().find_map(|change| match change {
         Change::Execution(row) => Some(row.metadata.clone()),
@@ -91,7 +91,7 @@ fn metadata(run: &Memory) -> Value {
     Value::Object(last.expect("an execution was written"))
 }
 
-/// D2: whoever may decide, how long, and what follows is the program's.
+/// D2: the list of principals, the timeout and the action on rejection come from the program.
 #[test]
 fn a_gate_is_what_the_program_says() {
     for style in STYLES {
@@ -168,7 +168,7 @@ fn a_gate_against_the_program_is_refused_or_logged() {
             assert_eq!(logged[what], *said);
             assert_eq!(metadata(&run)["override"][what], *said);
         }
-        // What says the same in other words is no contradiction.
+        // The same values in another spelling are not a contradiction.
         for same in [
             with(|gate| gate.allow = Some(vec!["ops".into(), "legal".into()])),
             with(|gate| gate.timeout = Some("1800s".into())),
@@ -229,7 +229,7 @@ fn a_line_of_another_kind_names_the_right_command() {
     );
 }
 
-/// D3: strategy, branches, the most rounds and attempts.
+/// D3: strategy, branches, and the limits for rounds and attempts.
 #[test]
 fn limits_are_the_programs() {
     for style in STYLES {
@@ -258,7 +258,7 @@ fn limits_are_the_programs() {
         };
         assert_eq!(refusal(&mut run, &more), "against-program");
 
-        // `any` waits for as many as it counts.
+        // `any` waits for the given number of branches.
         let begin = BeginParallel {
             statement: Named::line(25),
             ..BeginParallel::default()
@@ -316,7 +316,7 @@ fn limits_are_the_programs() {
     }
 }
 
-/// Writes what an execution is to write, and completes it.
+/// Writes the binding of an execution, and completes it.
 fn done(run: &mut Memory, name: &str, id: i64) {
     let put = Put {
         name: Some(name.to_owned()),
@@ -328,7 +328,7 @@ fn done(run: &mut Memory, name: &str, id: i64) {
     run.at(NOW, &put).unwrap();
 }
 
-/// D9, and the parent that nobody has to carry by hand.
+/// D9, and the parent, which the caller need not give.
 #[test]
 fn a_statement_runs_in_what_it_lies_in() {
     for style in STYLES {
@@ -350,13 +350,13 @@ fn a_statement_runs_in_what_it_lies_in() {
         let inside = run.at(NOW, &begin(11)).unwrap();
         assert_eq!(inside.parent, Some(a_loop));
         run.at(NOW, &completed(inside.id)).unwrap();
-        // Another statement is not the loop's.
+        // A statement outside the loop does not run in it.
         let mut wrong = begin(24);
         wrong.parent = Some(a_loop);
         assert_eq!(refusal(&mut run, &wrong), "parent-differs");
         run.at(NOW, &ExitLoop::default()).unwrap();
 
-        // A call inside a call: the innermost runs, the outer ones wait.
+        // A call inside a call: the innermost is running, the outer ones wait.
         let outer = run.at(NOW, &begin(17)).unwrap();
         assert_eq!(
             (outer.block.as_deref(), outer.depth),
@@ -382,7 +382,7 @@ fn a_statement_runs_in_what_it_lies_in() {
         );
         done(&mut run, "result", step.id);
 
-        // Two calls side by side, as branches have them: somebody has to say.
+        // With two calls side by side, as in branches, the caller must name one.
         let mut side = begin(17);
         side.insist = FORCE;
         side.statement.text = Some("do process(other)".into());
@@ -417,7 +417,7 @@ fn nothing_ends_around_what_is_open() {
     }
 }
 
-/// D4: a gate that waits holds back what comes after it, and the end.
+/// D4: a waiting gate blocks later statements and the end of the run.
 #[test]
 fn nothing_begins_after_a_gate_that_waits() {
     for style in STYLES {
@@ -457,7 +457,7 @@ fn nothing_begins_after_a_gate_that_waits() {
         assert_eq!(run.audit.last().unwrap().kind, AuditKind::Forced);
         assert_eq!(run.gates[0].status, GateStatus::Pending);
 
-        // A gate in one branch does not hold back the other.
+        // A gate in one branch does not block the other.
         let mut run = self::run(style);
         let parallel = BeginParallel {
             statement: Named::line(7),
@@ -481,7 +481,7 @@ fn nothing_begins_after_a_gate_that_waits() {
     }
 }
 
-/// D7: at a gate where the run stands, once.
+/// D7: resuming is logged once at the gate of the current position.
 #[test]
 fn going_on_is_logged_once() {
     for style in STYLES {
@@ -508,14 +508,14 @@ fn going_on_is_logged_once() {
             run.at(NOW, &Reopen).unwrap();
             assert_eq!(resumed(&run), 1, "{style:?}");
         }
-        // It rested again, and still waits.
+        // The run was interrupted again, and the gate still waits.
         run.at(NOW, &rest).unwrap();
         run.at(NOW, &Reopen).unwrap();
         assert_eq!(resumed(&run), 2);
     }
 }
 
-/// D6: what was registered stays.
+/// D6: an existing registration stays.
 #[test]
 fn an_import_keeps_its_schemas() {
     for style in STYLES {
@@ -536,7 +536,7 @@ fn an_import_keeps_its_schemas() {
     }
 }
 
-/// D17: the row that opened an instance says that it is under way while that is so.
+/// D17: an opening row is marked as under way exactly as long as its instance is open.
 #[test]
 fn a_row_says_executing_while_it_is_true() {
     let mut run = run(Style::AppendOnly);
@@ -558,7 +558,7 @@ fn a_row_says_executing_while_it_is_true() {
     assert_eq!(executing(&run), [id]);
     done(&mut run, "plan", id);
     assert_eq!(executing(&run), [] as [i64; 0]);
-    // Branches that are left behind are not under way either.
+    // Abandoned branches are not marked as under way either.
     let begin = BeginParallel {
         statement: Named::line(7),
         ..BeginParallel::default()

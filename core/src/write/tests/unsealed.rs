@@ -1,4 +1,4 @@
-//! Gates whose creation no sealed row records, and logs that lost their rows (errata G7, docs/reference/audit.md).
+//! Tests of gates without a sealed creation, and of logs that lost rows (errata G7, docs/reference/audit.md).
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::write::{
     CreateGate, ExpireGates, FaultKind, Insist, ResolveGate, Style, ViewGate, WriteError,
 };
 
-/// A gate that the documents' own SQL made in a run whose log seals creations.
+/// Creates a gate by OpenProse's own SQL, in a run whose log seals creations.
 fn inserted(style: Style) -> Memory {
     let mut run = run_with_gate(style);
     let mut gate = run.gates[0].clone();
@@ -48,7 +48,7 @@ fn a_gate_without_a_sealed_creation_is_decided_by_override_only_g7() {
         assert_eq!(row["allow"], json!(["ops-team", "raymond"]));
         assert!(row["prompt_hash"].is_string() && row["created_at"].is_string());
         assert_eq!(row["columns"]["timeout"], "2h30m");
-        // The log agrees with itself, and says so of the gate; what is changed afterwards shows.
+        // The log is consistent and contains the override; later changes of the gate are detected.
         let report = gate::verify(&run.gates, &run.audit, None);
         assert_eq!(
             (report.state, report.notes.len()),
@@ -70,7 +70,7 @@ fn a_gate_without_a_sealed_creation_is_decided_by_override_only_g7() {
             assert_eq!(report.state, ChainState::Contradicted);
         }
     }
-    // Where it is not needed nothing is recorded of it.
+    // An unneeded override is not recorded.
     let mut run = run_with_gate(Style::AppendOnly);
     let overrides = true;
     let command = ResolveGate {
@@ -81,7 +81,7 @@ fn a_gate_without_a_sealed_creation_is_decided_by_override_only_g7() {
     assert_eq!(events(&run)[1..], [("approved", "raymond")]);
 }
 
-/// Whoever removes the row of a creation gets no gate that an override decides.
+/// Removing the row of a creation does not allow deciding the gate by an override.
 #[test]
 fn a_gate_whose_creation_was_removed_is_not_decided_by_override_g7() {
     let unsealed = |run: &mut Memory| {
@@ -147,7 +147,7 @@ fn a_gate_whose_creation_was_removed_is_not_decided_by_override_g7() {
             assert_eq!(before, (run.gates.clone(), run.audit.clone()), "{what}");
         }
     }
-    // A log that lost all of its rows is begun anew by nothing.
+    // No command starts a new chain in a log that lost all of its rows.
     let mut run = run_with_gate(Style::AppendOnly);
     run.audit.clear();
     let commands: [&dyn Fn(&mut Memory) -> WriteError; 4] = [
