@@ -180,7 +180,7 @@ impl<'a> Emit<'a, '_> {
                         gate.id,
                         status.word()
                     ),
-                    "The gates table counts.",
+                    "The status in the gates table is used.",
                 )
             });
         }

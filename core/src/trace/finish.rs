@@ -257,7 +257,7 @@ fn positions(nodes: &NodeSlice, order: &Order<'_>, ledger: &mut Ledger) -> Vec<N
             ledger.note(Severity::Warning, "open-under-closed", || {
                 let status = node.status.word();
                 Issue::noted("", format!("execution {id} is still {status}, but its enclosing construct was closed later"))
-                    .hint("The later row counts, so this is not the run's position.")
+                    .hint("The later row is newer evidence, so this is not the run's position.")
                     .at_row("execution", id)
             });
         }

@@ -456,7 +456,7 @@ pub enum NodeKind {
     Statement,
     /// A parallel block.
     Parallel,
-    /// A branch of a parallel.
+    /// A branch of a parallel block.
     Branch {
         /// Its name.
         branch: Text,

@@ -221,7 +221,7 @@ fn compare(verdict: &mut Verdict, claims: &[Claim], open: usize, rows: bool, led
     verdict.reason.push_str(&format!("; {others}{why}"));
     ledger.note(Severity::Warning, "status-disagrees", || {
         let message = format!("the {} says {}, {others}", verdict.source, verdict.status);
-        Issue::noted("", message).hint(format!("The status {} counts.", verdict.status))
+        Issue::noted("", message).hint(format!("The status {} is used.", verdict.status))
     });
 }
 

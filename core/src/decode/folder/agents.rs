@@ -74,7 +74,7 @@ fn agent(
                     let message = format!("the memory of {name} names another agent: {said}");
                     let issue =
                         Issue::noted("memory-of-another", message).at_file(tree.relative(file));
-                    tree.issue(issue.hint("The folder's name counts."));
+                    tree.issue(issue.hint("The folder's name is used."));
                 }
             }
         } else if let Some(number) = segment_number(name, rest) {
@@ -87,7 +87,7 @@ fn agent(
             if let Some(said) = read.number.filter(|said| *said != number) {
                 let message = format!("{rest} has the segment number {said} in its header");
                 let issue = Issue::noted("segment-number", message).at_file(tree.relative(file));
-                tree.issue(issue.hint("The number in the file's name counts."));
+                tree.issue(issue.hint("The number in the file's name is used."));
             }
             agent.segments.push(read.numbered(number));
         }

@@ -84,7 +84,7 @@ fn headed(tree: &mut Tree<'_>, run: &Run, path: &str, heading: &str) {
     tree.issue(
         Issue::noted("binding-heading", message)
             .at_file(path)
-            .hint("The file's name counts, because the index and the program use it."),
+            .hint("The file's name is used, because the index and the program refer to it."),
     );
 }
 
@@ -178,7 +178,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
             Issue::warning("binding-frame", message)
                 .at_file(path)
                 .hint(format!(
-                    "The header counts. OpenProse would name the file {stem}__{id}.md."
+                    "The header is used. OpenProse would name the file {stem}__{id}.md."
                 ))
         });
         return (stem.into(), head.execution_id, issue);
@@ -195,7 +195,7 @@ fn scope(path: &str, stem: &str, head: &Head) -> (Text, Option<i64>, Option<Issu
         format!("{path} is named for frame {by_name}, but its header names {words}"),
     )
     .at_file(path)
-    .hint("The header counts, because a name may look like a frame's by chance.");
+    .hint("The header is used, because a name may look like a frame's by chance.");
     // The number is removed from the name only if the header has the shorter name.
     let name = if head.name.as_deref() == Some(base) {
         base
@@ -238,7 +238,7 @@ fn clashes(tree: &mut Tree<'_>, found: &mut [(String, Binding)]) {
             tree.issue(
                 Issue::warning("duplicate-binding", message)
                     .at_file(path.clone())
-                    .hint("The second file counts."),
+                    .hint("The second file is used."),
             );
         } else if let Some(before) = folded.insert((binding.name.to_lowercase(), frame), i) {
             let first = found.get(before).map_or("", |(path, _)| path.as_str());

@@ -107,7 +107,7 @@ pub(super) fn bindings(tree: &mut Tree<'_>, run: &mut Run) {
         };
         let issue = Issue::warning("binding-not-indexed", message).at_file("state.md");
         tree.issue(issue.hint(
-            "The state file was not updated after they were written. The files on disk count.",
+            "The state file was not updated after they were written. The files on disk are used.",
         ));
     }
     run.bindings.extend(missing);
@@ -145,7 +145,7 @@ fn disagreement(row: &IndexedBinding, binding: &Binding, follows: bool) -> Optio
         return None;
     }
     let message = format!("{}: the index {}", row.path, parts.join("; it "));
-    Some(Issue::warning("index-disagrees", message).hint("The binding file counts."))
+    Some(Issue::warning("index-disagrees", message).hint("The binding file is used."))
 }
 
 /// Returns a binding that only the index names.

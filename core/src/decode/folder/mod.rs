@@ -122,7 +122,7 @@ pub fn beside_database(source: &dyn Source, root: &str, run: &mut Run) {
             tree.issue(
                 Issue::warning("another-run", message)
                     .at_file("state.md")
-                    .hint("The database counts."),
+                    .hint("The database is used."),
             );
         } else {
             // Of a log, or of a form whose head alone is read, only the status is used.

@@ -223,7 +223,7 @@ fn record(tree: &mut Tree<'_>, run: &mut Run, text: &str) -> Option<Anchor> {
     if !run.id.is_empty() && *run.id != *id {
         let message = format!("run.json belongs to run {id}, the state file to {}", run.id);
         let issue = Issue::warning("another-run", message).at_file("run.json");
-        tree.issue(issue.hint("The state file's id counts."));
+        tree.issue(issue.hint("The state file's id is used."));
     }
     let mut head = RunHead::default();
     for (key, value) in record.iter().filter(|(key, _)| *key != "v") {

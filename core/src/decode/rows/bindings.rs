@@ -200,7 +200,7 @@ pub(super) fn supersede(bindings: &mut [Binding], notes: &mut Notes) {
             )
             .at_row(schema::BINDINGS, old)
             .at_column("name")
-            .hint("The later row counts; the earlier one is shown as superseded."),
+            .hint("The later row is used; the earlier one is shown as superseded."),
         );
     }
 }
