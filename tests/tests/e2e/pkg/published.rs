@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use prosescope_tests::needs;
+
 use super::Project;
 
 /// Findings of attw that are accepted, each with the reason.
@@ -15,7 +17,9 @@ fn publint_and_attw_find_nothing_but_what_is_known() {
     let Some(project) = Project::new().filter(|project| project.has_node([20, 0], "attw")) else {
         return;
     };
-    let package = project.path().join("node_modules/prosescope");
+    let Some(package) = needs::package() else {
+        return;
+    };
     let packed = Command::new("npm")
         .args([
             "pack",
