@@ -78,8 +78,14 @@ fn index(sources: &BTreeMap<String, String>) -> String {
 
 #[test]
 fn the_reference_has_the_pages_of_rules() {
-    let mut pages = sources();
-    let index = index(&pages);
+    let sources = sources();
+    let index = index(&sources);
+    let copy = |(name, text): (String, String)| {
+        let from = format!("<!-- A copy of core/src/check/rules/{name}: edit that page. -->");
+        let page = format!("{from}\n\n{text}\nSee also: [all checks by name](README.md)\n");
+        (name, page)
+    };
+    let mut pages: BTreeMap<String, String> = sources.into_iter().map(copy).collect();
     pages.insert("README.md".to_owned(), index);
     let folder = root().join("docs/reference/checks");
     if std::env::var_os("PROSE_WRITE_DOCS").is_some() {
