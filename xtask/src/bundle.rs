@@ -144,11 +144,11 @@ fn page(root: &Path, glue: &str, wasm: &[u8]) -> Result<String> {
     }
     ensure!(
         html.matches(r#"id="prosescope-run" data-bytes=""#).count() == 1,
-        "a reader of shared pages would take something else for the run"
+        "the page contains a text that readers of shared pages would take for the run"
     );
     ensure!(
         SHARED.map(|slot| html.find(slot)).is_sorted(),
-        "the places that a run is put in are not in order"
+        "the places for a shared run are not in order"
     );
     Ok(html)
 }

@@ -188,7 +188,7 @@ fn what_is_left_stands_below_the_trace() {
     viewer.drop_run(&[&example(FAILED)]);
     viewer.wait("document.querySelector('.ahead summary').innerText === 'Left: up to 8 statements, from line 38 on'");
     viewer.click(".ahead summary");
-    viewer.wait("[...document.querySelectorAll('.ahead li')].some(line => line.innerText.includes('stands here'))");
+    viewer.wait("[...document.querySelectorAll('.ahead li')].some(line => line.innerText.includes('the run is here'))");
     viewer.click_text(".ahead li a", "line 46");
     viewer.wait_page("Program");
     viewer.wait("location.hash.endsWith('/program/46')");

@@ -57,7 +57,7 @@ pub(super) fn draw(run: Run) -> AnyView {
 fn line(run: Run, of: &AheadView) -> AnyView {
     let to = run.item(Page::Program, of.line).to_string();
     let how = match of.how {
-        How::Here => "stands here",
+        How::Here => "the run is here",
         How::Next => "",
         How::Again => "in another round",
         How::Maybe => "perhaps",
