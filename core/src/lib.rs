@@ -1,18 +1,18 @@
 //! The execution state of OpenProse programs, without I/O.
 //!
-//! A run becomes what people see in these steps:
+//! The path from a run's files to a page has these steps, one module each:
 //!
 //! 1. **Source**: a shell offers files and databases through [`source::Source`].
 //! 2. **Decode** ([`decode`]): their content decides the format; rows, headers and lengths become a
-//!    [`model::Run`], and whatever was odd an [`issue::Issue`].
-//! 3. **Scan** ([`program`]): the program's lines get a kind and a block.
+//!    [`model::Run`], and every irregularity an [`issue::Issue`].
+//! 3. **Scan** ([`program`]): each line of the program gets a kind and a block.
 //! 4. **Fold** ([`trace`]): rows become instances, rounds, frames, positions, and the first cause of a failure.
-//! 5. **Resolve** ([`scope`]): what a name means in a frame, and why.
+//! 5. **Resolve** ([`scope`]): the binding that a name means in a frame, with the reason.
 //! 6. **View** ([`view`]): plain structs, the same for the command line, the browser and JavaScript.
-//! 7. **Render** ([`render`]): state.md and text.
+//! 7. **Render** ([`render`]): state.md and other text.
 //!
-//! The core touches no file, socket, environment, clock or thread: `now`, bytes and connections are passed in.
-//! Its wasm has no imports at all; CI shows it. No input makes it panic.
+//! The core touches no file, socket, environment, clock or thread; the caller passes in `now`, bytes and connections.
+//! CI checks that its WebAssembly module has no imports. The core does not panic, whatever the input is.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -1,3 +1,5 @@
+//! The audit log as JSON: one log of several, its verification, time-outs, statistics, and waiting times.
+
 use serde::{Deserialize, Serialize};
 
 use super::AuditView;
@@ -8,95 +10,96 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunAudit {
-    /// What commands call the run.
+    /// The run's name, as commands take it.
     pub run: String,
-    /// Where that run lies (see [`super::RunSummary::place`]).
+    /// The run's place inside the source (see [`super::RunSummary::place`]).
     pub place: String,
-    /// Its log and what the verification says.
+    /// The run's audit log, with the result of its verification.
     pub audit: AuditView,
 }
 
-/// A verification of an audit log. It says "consistent" at best: the hash needs no secret.
+/// A verification of an audit log. The best result is "consistent", not "proven": anyone can compute the hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditCheck {
-    /// The run.
+    /// The run's id.
     pub run: String,
     /// How many rows the log has.
     pub rows: u32,
-    /// The head that was expected, and whether the chain has it.
+    /// The head that the caller expected, and whether the chain contains it; `None` if none was given.
     pub expected: Option<ExpectedHead>,
-    /// As [`AuditView::chain`].
+    /// The state of the chain, with the words of [`AuditView::chain`].
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// As [`AuditView::chain_reason`].
+    /// The reason for that state, as in [`AuditView::chain_reason`].
     pub chain_reason: String,
-    /// As [`AuditView::head`].
+    /// The last sealed row, as in [`AuditView::head`].
     pub head: Option<Head>,
-    /// What the verification found.
+    /// The issues that the verification found.
     pub issues: Vec<crate::issue::Issue>,
 }
 
-/// A head that somebody noted.
+/// A head that was noted earlier, outside of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExpectedHead {
-    /// How many rows the chain had.
+    /// How many sealed rows the chain had.
     pub count: u64,
-    /// The hash of the last.
+    /// The hash of the last of these rows.
     pub hash: String,
-    /// Whether the chain has that row at that place.
+    /// Whether the chain has a row with this hash at this position.
     pub found: bool,
 }
 
-/// A recorded time-out (sqlite.md, "Gates that timed out").
+/// A time-out of a gate, as the audit log records it (OpenProse's sqlite.md, "Gates that timed out").
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditTimeout {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// The gate.
+    /// The gate's id.
     pub gate: String,
     /// When the time-out was recorded.
     pub timestamp: Option<Stamp>,
-    /// The deadline, as the row says.
+    /// The gate's deadline, as the row records it.
     pub deadline: Option<Stamp>,
-    /// What the program did then, as the row says.
+    /// The program's reaction to the time-out, as the row records it.
     pub on_reject: Option<String>,
 }
 
-/// How often something happened (sqlite.md, "Aggregate stats").
+/// How often an audit event occurs (OpenProse's sqlite.md, "Aggregate stats").
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditStat {
-    /// What happened.
+    /// The event's name, such as `approved`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]
     pub event: String,
-    /// How many rows say so.
+    /// How many rows record this event.
     pub count: u32,
-    /// How many principals they name.
+    /// How many different principals these rows name.
     pub principals: u32,
 }
 
-/// How long a gate waited for its decision (sqlite.md, "Gate resolution time analysis"). One a gate (errata G10).
+/// How long a gate waited for its decision (OpenProse's sqlite.md, "Gate resolution time analysis").
+/// Each gate is listed once (errata G10).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateWait {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// The gate.
+    /// The gate's id.
     pub gate: String,
-    /// How it was decided: `approved`, `rejected` or `timeout`.
+    /// The outcome: `approved`, `rejected` or `timeout`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
     pub status: String,
-    /// Who decided: a claim.
+    /// The principal that decided: a claim that is not verified.
     pub resolved_by: Option<String>,
-    /// When it was created.
+    /// When the gate was created.
     pub created: Option<Stamp>,
-    /// When it was decided.
+    /// When the gate was decided.
     pub resolved: Option<Stamp>,
-    /// How long it waited, in milliseconds; `None` where one of the times is not known.
+    /// How long the gate waited, in milliseconds; `None` where one of the two times is not known.
     pub waited_ms: Option<i64>,
-    /// The same in words.
+    /// The waiting time in words.
     pub waited: Option<String>,
 }

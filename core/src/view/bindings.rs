@@ -1,3 +1,5 @@
+//! Bindings, values, resolved names and agents as JSON.
+
 use serde::{Deserialize, Serialize};
 
 use super::NodeRef;
@@ -7,13 +9,13 @@ use crate::scope::Outcome;
 use crate::text::counted;
 use crate::time::Stamp;
 
-/// A window of the bindings.
+/// Some consecutive rows of the list of bindings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingsPage {
-    /// How many there are in all, by scope: root first, then frame by frame.
+    /// How many bindings there are in all. The list has the root's first, then those of each frame.
     pub total: u32,
-    /// The first row's place among them.
+    /// The position of the first row in the whole list, from 0.
     pub from: u32,
     /// The rows.
     pub rows: Vec<BindingRow>,
@@ -23,197 +25,199 @@ pub struct BindingsPage {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRow {
-    /// Index into the run's bindings: what a shell passes back.
+    /// Index into the run's bindings. Shells pass it back to open the value.
     pub binding: u32,
-    /// Its name.
+    /// The binding's name.
     pub name: String,
-    /// Its frame; `None` is the root.
+    /// The execution id of the binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// The way to the frame, from the outside in: `do process(data) #41 › do process(half) #42`; empty at the root.
+    /// The calls that lead to the frame, outermost first: `do process(data) #41 › do process(half) #42`; empty at the
+    /// root.
     pub frame_path: String,
-    /// The node of its frame in the trace, where it is there.
+    /// The frame's node in the trace; `None` if the trace does not contain the frame.
     pub frame_node: Option<u32>,
-    /// The kind as written.
+    /// The kind as recorded (`let`, `output` …).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::BindingKind"))]
     pub kind: String,
-    /// Bytes; `None`: NULL, or missing.
+    /// Bytes of the value; `None` if it is NULL or missing.
     pub len: Option<u64>,
-    /// How it is stored: `text`, `blob`, `null`, `file`, `missing` …
+    /// How the value is stored: `text`, `blob`, `null`, `file`, `missing` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StoredAs"))]
     pub stored: String,
     /// The beginning of the value on one line, at most 160 characters.
     pub preview: String,
-    /// The statement that made it.
+    /// The statement that made the value, as recorded.
     pub source: Option<String>,
-    /// When it was first written.
+    /// When the binding was first written.
     pub created: Option<Stamp>,
-    /// When it was last written.
+    /// When the binding was last written.
     pub updated: Option<Stamp>,
-    /// The node that wrote the value: it was under way at that time. `None` when none was, or when several may have
+    /// The node that wrote the value: the one that was running at that time. `None` if none was, or if several may have
     /// written it.
     #[serde(default)]
     pub written_by: Option<NodeRef>,
-    /// `written_by` follows from names and order, as times are not recorded.
+    /// Whether `written_by` was inferred from names and order, because times are not recorded.
     #[serde(default)]
     pub writer_inferred: bool,
-    /// `attachment_path` as recorded.
+    /// The column `attachment_path`, as recorded.
     pub attachment: Option<String>,
-    /// Fields of its file's header that no document knows (`agent`, `exit_code`, `stderr`), in order; the first 20.
+    /// Fields in the header of the binding's file that OpenProse does not define (`agent`, `exit_code`, `stderr`), in
+    /// order; the first 20.
     #[serde(default)]
     pub fields: Vec<(String, String)>,
-    /// What is missing of it was not given: single files of the run were opened, not its folder.
+    /// Whether a missing part may only not have been given: single files of the run were opened, not its folder.
     #[serde(default)]
     pub not_given: bool,
-    /// Whether the attachment is there: its bytes; `None` with a path means that it is missing.
+    /// Bytes of the attachment; `None` although a path is recorded means that the file is missing.
     pub attachment_len: Option<u64>,
-    /// How many rows claim this name and frame (errata S2): 1, unless the table lets it happen.
+    /// How many rows have this name and frame (errata S2); more than 1 only if the table lacks the constraint.
     pub versions: u32,
-    /// How many earlier values the store keeps aside (errata B6).
+    /// How many earlier values of the binding the store keeps (errata B6).
     pub earlier: u32,
-    /// A later row claims the same name and frame.
+    /// Whether a later row has the same name and frame.
     pub superseded: bool,
 }
 
-/// A value, opened.
+/// A value in full, up to the length that was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ValueView {
-    /// What it is a value of: a binding's name, an agent's memory, a file.
+    /// What the value belongs to: a binding's name, an agent's memory, or a file.
     pub title: String,
-    /// Its beginning, up to the length that was asked for; bytes that are no UTF-8 are replaced.
+    /// The beginning of the value, up to the length that was asked for; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Bytes in all.
+    /// Bytes of the whole value.
     pub len: u64,
-    /// Whether `text` is not all of it.
+    /// Whether `text` is shorter than the value.
     pub cut: bool,
-    /// How it reads best.
+    /// The format in which the value is best displayed.
     pub format: ValueFormat,
-    /// Where it lies: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`.
+    /// Where the value is stored: `state.db, bindings`, `bindings/a.md`, `attachments/report.md`.
     pub from: String,
-    /// The summary in the row, where the value itself is an attachment.
+    /// The summary that the row contains, if the value itself is an attachment.
     pub summary: Option<String>,
-    /// What to know: the attachment is missing, bytes were replaced.
+    /// A note for the reader: the attachment is missing, or bytes were replaced.
     pub note: Option<String>,
-    /// Why the value is not there: `text` is then empty, or what the row has in its place.
+    /// Why the value is missing. `text` is then empty, or the text that the row contains instead.
     pub missing: Option<String>,
 }
 
-/// What a name means in a frame, and why, in words and links.
+/// The binding that a name means in a frame, with the reasons, in words and links.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ResolutionView {
-    /// The name that was asked for.
+    /// The name that was resolved.
     pub name: String,
-    /// The frame it was asked from; `None` is the root.
+    /// The execution id of the frame in which the name was resolved; `None` is the root.
     pub from: Option<i64>,
-    /// The way that was walked, from the frame asked from outward, ending in `root`; cut in its middle when long.
+    /// The frames that were searched, from the asking frame outward to `root`; a long list is cut in the middle.
     pub chain: Vec<String>,
-    /// The candidates, the winner first.
+    /// The bindings with this name, the winner first.
     pub candidates: Vec<CandidateView>,
-    /// How many more there are, farther away than these.
+    /// How many more candidates there are, all farther away than the listed ones.
     #[serde(default)]
     pub more: u32,
-    /// What bent the walk.
+    /// Issues in the records that changed which frames were searched.
     pub issues: Vec<Issue>,
 }
 
 impl ResolutionView {
-    /// The candidate that the name means, if it means any.
+    /// Returns the candidate that the name means, if it means any.
     pub fn winner(&self) -> Option<&CandidateView> {
         self.candidates.iter().find(|c| c.outcome == Outcome::Wins)
     }
 }
 
-/// A candidate of a resolution.
+/// A binding that a name could mean, with the outcome of the resolution.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CandidateView {
-    /// The binding.
+    /// The candidate's binding.
     pub row: BindingRow,
-    /// Steps up; `None` for the root and for those out of reach.
+    /// How many frames outward the candidate is; `None` for the root and for frames that are not searched.
     pub distance: Option<u32>,
-    /// What became of it.
+    /// Whether the candidate wins, is hidden, or is out of reach.
     pub outcome: Outcome,
-    /// Why, in one sentence.
+    /// The reason for the outcome, in one sentence.
     pub reason: String,
 }
 
-/// The agents.
+/// The agents of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentsView {
-    /// The agents: the run's own, then the project's, then the user's.
+    /// The agents: first the run's own, then the project's, then the user's.
     pub agents: Vec<AgentView>,
-    /// Agents whose memory the program keeps at a path of its own: it is not opened from a run's data.
+    /// Agents whose memory the program keeps at a path of its own. A run's data does not include that memory.
     #[serde(default)]
     pub elsewhere: Vec<AgentElsewhere>,
 }
 
-/// An agent that is kept at a path.
+/// An agent whose memory is kept at a path that the program names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentElsewhere {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// The path, as the program says it (`persist: "path"`).
+    /// The path, as the program writes it (`persist: "path"`).
     pub path: String,
-    /// The command that reads its memory there.
+    /// The command that reads the memory at that path.
     pub command: String,
 }
 
-/// An agent.
+/// An agent, with its memory and segments.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentView {
-    /// Index into the run's agents: what a shell passes back to open its memory.
+    /// Index into the run's agents. Shells pass it back to open the memory.
     pub agent: u32,
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// Its scope.
+    /// How long the memory lives: `execution`, `project`, `user` or `custom`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AgentScope"))]
     pub scope: String,
-    /// Which store it was read from.
+    /// The store that the agent was read from.
     pub store: String,
-    /// Another store of the same scope has an agent of this name, and the run uses that one.
+    /// Whether another store of the same scope has an agent of this name, which the run uses instead.
     #[serde(default)]
     pub shadowed: bool,
-    /// Its memory and its times are kept in what could not be read: that it has none must not be said.
+    /// Whether the part with the memory and its times was not readable. Do not report "no memory" then.
     #[serde(default)]
     pub memory_unread: bool,
-    /// Not all of its invocations could be read.
+    /// Whether some of the agent's invocations could not be read.
     #[serde(default)]
     pub segments_unread: bool,
-    /// Bytes of its memory; `None`: it has none.
+    /// Bytes of the memory; `None` if the agent has none.
     pub memory_len: Option<u64>,
-    /// The beginning of its memory on one line.
+    /// The beginning of the memory, on one line.
     pub memory_preview: String,
-    /// When it was first written.
+    /// When the memory was first written.
     pub created: Option<Stamp>,
-    /// When its memory was last written.
+    /// When the memory was last written.
     pub updated: Option<Stamp>,
-    /// Its invocations in order.
+    /// The agent's invocations, in order.
     pub segments: Vec<SegmentView>,
 }
 
-/// An invocation of an agent.
+/// An invocation of an agent, as its segment records it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SegmentView {
-    /// Its number.
+    /// The segment's number, from 1.
     pub number: i64,
-    /// When; `None`: not recorded.
+    /// When the segment was recorded; `None`: not recorded.
     pub timestamp: Option<Stamp>,
-    /// What it was asked.
+    /// What the agent was asked.
     pub prompt: Option<String>,
-    /// What it did.
+    /// What the agent did.
     pub summary: Option<String>,
-    /// Lines of the summary that the one before did not have (`+`), and those that are gone (`-`); empty for the
-    /// first.
+    /// Lines of the summary that are new since the previous segment (`+`), and lines that disappeared (`-`); empty for
+    /// the first segment.
     pub changes: Vec<(char, String)>,
 }
 
 impl AgentView {
-    /// What is said of its memory in a list: `memory 1.2 KB`, by what says bytes in words.
+    /// Describes the memory for a list: `memory 1.2 KB`. `bytes` formats the size.
     pub fn memory_words(&self, bytes: impl Fn(u64) -> String) -> String {
         match (self.memory_len, self.memory_unread) {
             (Some(len), _) => format!("memory {}", bytes(len)),
@@ -222,7 +226,7 @@ impl AgentView {
         }
     }
 
-    /// How many invocations it has, as far as they could be read: `3 invocations`.
+    /// Returns the number of invocations in words: `3 invocations`, and whether others could not be read.
     pub fn segment_words(&self) -> String {
         let count = self.segments.len() as u64;
         match (count, self.segments_unread) {

@@ -1,45 +1,47 @@
+//! Results of a check as JSON: the issues of each run, and the rules behind them.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, IssueView};
 use crate::issue::{Issue, Severity};
 
-/// What a check of runs found.
+/// The result of checking runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckReport {
-    /// How many issues of each severity, in all runs.
+    /// The number of issues of each severity, in all runs.
     pub counts: Counts,
-    /// The runs, in the order they were asked for.
+    /// The runs, in the order in which the caller named them.
     pub runs: Vec<CheckedRun>,
-    /// The rules that were found, by name, with their meaning.
+    /// The rules of the issues that were found, by name, with their meaning.
     pub rules: Vec<RuleView>,
 }
 
-/// What a check of one run found.
+/// The result of checking one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CheckedRun {
-    /// Its id, else its folder's name.
+    /// The run's id, or the name of its folder if it has none.
     pub run: String,
     /// The program's name.
     pub program: Option<String>,
-    /// What is believed of its status.
+    /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// The folder that its files are named from, as the shell would write it.
+    /// The folder that the issues' file names are relative to, as the shell would write it.
     pub folder: String,
-    /// The file in it that issues without a file speak of: the database, else the state file.
+    /// The file in that folder to which issues without a file refer: the database, or else the state file.
     pub store: String,
-    /// How many issues of each severity.
+    /// The number of issues of each severity in this run.
     pub counts: Counts,
     /// The issues: errors first, then by rule, then in the order found.
     pub issues: Vec<IssueView>,
-    /// Why it could not be opened, with what to do next; everything else is then empty.
+    /// Why the run could not be opened, with what to do next; all other fields are then empty.
     pub error: Option<String>,
 }
 
 impl CheckedRun {
-    /// Adds issues that a shell found, of no place in the run.
+    /// Adds issues that a shell found and that have no place in the run.
     pub fn add(&mut self, issues: Vec<Issue>) {
         self.counts = self.counts.plus(Counts::of(&issues));
         self.issues
@@ -52,7 +54,7 @@ impl CheckedRun {
         self.sort();
     }
 
-    /// Puts errors first, then the rules by name.
+    /// Sorts the issues: errors first, then by the rule's name.
     pub(crate) fn sort(&mut self) {
         self.issues.sort_by(|a, b| {
             let (a, b) = (&a.issue, &b.issue);
@@ -62,36 +64,36 @@ impl CheckedRun {
     }
 }
 
-/// A rule.
+/// A rule that issues go by.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RuleView {
-    /// Its name.
+    /// The rule's name.
     pub name: String,
-    /// The title of its page in docs/reference/checks.
+    /// The title of the rule's page in docs/reference/checks.
     pub area: String,
-    /// The severities that its issues may have, the usual one first.
+    /// The severities that issues of the rule can have, the usual one first.
     pub severities: Vec<Severity>,
-    /// What it means, in one sentence.
+    /// What the rule means, in one sentence.
     pub meaning: String,
-    /// Why that is bad: what may be wrong or missing in what is shown, and which tools fail.
+    /// Why such an issue matters: which facts may be wrong or missing, and which tools fail.
     pub why: String,
-    /// What to do.
+    /// What to do about an issue of this rule.
     pub fix: String,
-    /// Where it is written.
+    /// The document that the rule is from.
     pub source: String,
-    /// An input that yields it, in parts.
+    /// An input that produces an issue of this rule, in parts.
     pub example: Vec<ExamplePart>,
 }
 
-/// A part of an example.
+/// A part of a rule's example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExamplePart {
-    /// What it is: `state.md`, `SQL on an empty database`; empty for words.
+    /// The title of the part: `state.md`, `SQL on an empty database`; empty for prose.
     pub title: String,
-    /// `sql`, `markdown`, `json`, `text`; empty for words.
+    /// The language of the text: `sql`, `markdown`, `json`, `text`; empty for prose.
     pub language: String,
-    /// The text.
+    /// The text of the part.
     pub text: String,
 }

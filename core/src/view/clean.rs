@@ -1,20 +1,20 @@
-//! What `prosescope clean` removes, or would.
+//! The plan of `prosescope clean` as JSON: which runs it removes or keeps, and why.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::Stamp;
 
-/// What would go, or goes.
+/// The runs that a clean-up removes and keeps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanPlan {
     /// Runs to remove, in order of name; with `--yes` those that were removed.
     pub remove: Vec<CleanRun>,
-    /// Runs that were asked for and stay, each with the reason: also those that could not be removed.
+    /// Runs that were asked for and are kept, with reasons, among them those that could not be removed.
     pub keep: Vec<CleanRun>,
-    /// What an earlier clean-up began to remove and did not finish.
+    /// Folders that an earlier clean-up began to remove and did not finish.
     pub leftovers: Vec<Leftover>,
-    /// Bytes of all that goes.
+    /// Bytes of everything that is removed.
     pub bytes: u64,
 }
 
@@ -22,26 +22,26 @@ pub struct CleanPlan {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CleanRun {
-    /// Its folder in `.prose/runs`.
+    /// The name of the run's folder in `.prose/runs`.
     pub run: String,
-    /// What is believed of its status; `unreadable` when it cannot be opened.
+    /// The run's most likely status; `unreadable` if the run cannot be opened.
     pub status: String,
-    /// Its last sign of life.
+    /// The run's last sign of life.
     pub last_sign: Option<Stamp>,
-    /// How long ago that was, in words.
+    /// The age of that sign of life, in words.
     pub age: Option<String>,
-    /// Bytes of its files.
+    /// Bytes of the run's files.
     pub bytes: u64,
-    /// How many files.
+    /// How many files the run has.
     pub files: u64,
-    /// Why it goes, or why it stays.
+    /// Why the run is removed, or why it is kept.
     pub why: String,
-    /// Whether it was asked for by name.
+    /// Whether the caller named this run.
     pub named: bool,
 }
 
 impl CleanPlan {
-    /// A run stays, because it could not be removed.
+    /// Moves a run from `remove` to `keep`, because it could not be removed.
     pub fn stays(&mut self, name: &str, why: &str) {
         if let Some(at) = self.remove.iter().position(|run| run.run == name) {
             let mut run = self.remove.remove(at);
@@ -51,7 +51,7 @@ impl CleanPlan {
         }
     }
 
-    /// What an interrupted clean-up left stays, because it could not be removed.
+    /// Takes a leftover folder out of the plan, because it could not be removed.
     pub fn leftover_stays(&mut self, name: &str) {
         if let Some(at) = self.leftovers.iter().position(|left| left.name == name) {
             let left = self.leftovers.remove(at);
@@ -60,12 +60,12 @@ impl CleanPlan {
     }
 }
 
-/// A folder that an interrupted clean-up left.
+/// A folder that an interrupted clean-up did not finish removing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Leftover {
-    /// Its name in `.prose/runs`.
+    /// The folder's name in `.prose/runs`.
     pub name: String,
-    /// Bytes of its files.
+    /// Bytes of the folder's files.
     pub bytes: u64,
 }

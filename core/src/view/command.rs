@@ -1,4 +1,4 @@
-//! What a command prints that is neither a page nor the record of a change.
+//! Output of commands that is neither a page nor the record of a change: one struct for each command's `--json`.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,23 +8,23 @@ use super::{
 };
 use crate::time::Stamp;
 
-/// A run at a glance: the pages that have no command of their own, too.
+/// A run at a glance, with the pages that have no command of their own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunShown {
-    /// What happened, where it stopped and why.
+    /// The overview: what happened, where the run stopped, and why.
     pub overview: Overview,
-    /// The program's lines, with what ran there.
+    /// The program's lines, with the result of each.
     pub program: ProgramView,
     /// Imported programs and their runs.
     pub imports: ImportsView,
     /// The run's files and tables.
     pub files: FilesView,
-    /// What was odd.
+    /// The issues of the run.
     pub issues: IssuesView,
 }
 
-/// A name's value, and why the name means it.
+/// The value that a name means, with the reasons.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NamedValue {
@@ -33,7 +33,7 @@ pub struct NamedValue {
     pub value: ValueView,
     /// Every candidate for the name, the winner first.
     pub resolution: ResolutionView,
-    /// The folder of the run that has the binding, for a name of an import (`alias.name`); absent otherwise.
+    /// The folder of the imported run that has the binding, for a name of an import (`alias.name`); absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub import: Option<String>,
@@ -43,9 +43,9 @@ pub struct NamedValue {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SegmentText {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// How long its memory lives: `execution`, `project`, `user` or `custom`.
+    /// How long the agent's memory lives: `execution`, `project`, `user` or `custom`.
     pub scope: String,
     /// The segment's number, from 1.
     pub segment: i64,
@@ -57,17 +57,17 @@ pub struct SegmentText {
     pub summary: Option<String>,
 }
 
-/// What happened in a run, as markers for a VM's conversation.
+/// A run's events as narration markers, which a VM can paste into its conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Narration {
     /// The run's id.
     pub run: String,
-    /// The markers, one a line, in order.
+    /// The markers in order, one per line.
     pub lines: Vec<String>,
 }
 
-/// Instructions for a subagent.
+/// A brief: the instructions for a subagent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BriefView {
@@ -75,40 +75,40 @@ pub struct BriefView {
     pub run: String,
     /// The instructions, in Markdown.
     pub text: String,
-    /// The command that writes the output, which is its standard input.
+    /// The command that writes the output; it reads the output from its standard input.
     pub put: String,
 }
 
-/// What is kept of an agent of the project or the user, and whether it was deleted.
+/// The records of an agent of the project or the user, and whether they were deleted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AgentDeleted {
-    /// The agent.
+    /// The agent's name.
     pub agent: String,
-    /// `project` or `user`.
+    /// The agent's scope: `project` or `user`.
     pub scope: String,
-    /// The `.prose` folder that keeps it.
+    /// The `.prose` folder that contains the agent.
     pub place: String,
-    /// How many rows `agents.db` has of it.
+    /// How many rows of `agents.db` belong to the agent.
     pub rows: u64,
-    /// Bytes of its memory in `agents.db`.
+    /// Bytes of the agent's memory in `agents.db`.
     pub memory_bytes: u64,
-    /// How many files its folder has; `None` without a folder.
+    /// How many files the agent's folder has; `None` without a folder.
     pub files: Option<u64>,
-    /// Whether it was deleted (`--yes`).
+    /// Whether the agent was deleted (`--yes`).
     pub done: bool,
 }
 
-/// Runs that were removed, or would be.
+/// The result of `prosescope clean`: runs that were removed, or would be.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunsCleaned {
-    /// What goes and what stays.
+    /// The runs that are removed and kept.
     #[serde(flatten)]
     pub plan: CleanPlan,
-    /// Whether all of it was removed: not without `--yes`, nor where something in `failed` could not be.
+    /// Whether everything in the plan was removed. False without `--yes`, or if `failed` is not empty.
     pub done: bool,
-    /// What could not be removed, each with the reason.
+    /// Folders that could not be removed, each with the reason.
     pub failed: Vec<String>,
 }
 
@@ -118,13 +118,13 @@ pub struct RunsCleaned {
 pub struct RunConverted {
     /// The run's id.
     pub run: String,
-    /// The new folder, relative to the working directory where it lies below that.
+    /// The new folder; relative to the working directory if it is inside of that.
     pub folder: String,
     /// How the copy keeps its state: `filesystem` or `sqlite`.
     pub state: String,
-    /// What the copy lacks, or has in another form.
+    /// Parts of the run that the copy lacks, or has in another form.
     pub left: Vec<Left>,
-    /// Whether the same run was there already: nothing was copied.
+    /// Whether the same run existed there already, so that nothing was copied.
     pub already: bool,
 }
 
@@ -134,13 +134,13 @@ pub struct RunConverted {
 pub struct RunRepaired {
     /// The run's id.
     pub run: String,
-    /// The copy's folder, relative to the working directory where it lies below that.
+    /// The copy's folder; relative to the working directory if it is inside of that.
     pub copy: String,
-    /// What was repaired.
+    /// The repairs that were made.
     pub repaired: Vec<Done>,
-    /// Issues of the run.
+    /// The issues of the original run, by severity.
     pub before: Counts,
-    /// The copy's own check.
+    /// The check of the repaired copy.
     pub after: CheckedRun,
 }
 
@@ -152,13 +152,13 @@ pub struct Serving {
     pub address: String,
 }
 
-/// Where `prosescope serve` answers.
+/// The address and token of a server that `prosescope serve` started.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ServingWorkflows {
     /// The server's address, with the port that it listens on.
     pub address: String,
-    /// The token that it made; `null` where one was given, or none is asked for.
+    /// The token that the command generated; `null` if the caller gave one or the server requires none.
     pub token: Option<String>,
 }
 
@@ -166,35 +166,36 @@ pub struct ServingWorkflows {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CommandFailed {
-    /// Why.
+    /// The reason for the failure.
     pub error: CommandError,
 }
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CommandError {
-    /// What was found and why the command stopped, for people.
+    /// What went wrong, for people.
     pub message: String,
     /// What to do next, for people.
     pub hints: Vec<String>,
-    /// The exit code, from 2 to 6.
+    /// The exit code, from 2 to 7.
     pub exit: u8,
-    /// The word for the exit code: `usage` (2), `not-found` (3), `refused` (4), `unreadable` (5), `io` (6), `recorded` (7).
+    /// The word for the exit code: `usage` (2), `not-found` (3), `refused` (4), `unreadable` (5), `io` (6), `recorded`
+    /// (7).
     pub kind: String,
-    /// The rule that refused; present exactly if `kind` is `refused`.
+    /// The name of the rule that refused the command; present exactly if `kind` is `refused`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub rule: Option<String>,
 }
 
-/// What was not carried, or not as it was.
+/// A part of a run that a copy lacks or has in another form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Left {
-    /// Where it is in the run: a binding, an agent, a file, a table, …
+    /// The part of the run: a binding, an agent, a file, a table, …
     pub place: String,
-    /// What it is, and what became of it.
+    /// What the part contains, and what happened to it.
     pub what: String,
 }
 
@@ -207,14 +208,14 @@ impl Left {
     }
 }
 
-/// What was repaired, and how often.
+/// A repair, and how often it was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Done {
-    /// The rule, empty where none speaks of it.
+    /// The rule whose issue was repaired; empty if no rule covers it.
     pub rule: String,
-    /// What was done, in a sentence.
+    /// The repair, in a sentence.
     pub did: String,
-    /// How often.
+    /// How often the repair was made.
     pub count: u64,
 }

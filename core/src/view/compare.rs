@@ -1,10 +1,10 @@
-//! What `prosescope diff` says: two runs of one program, or of two versions of it, row by row.
+//! The result of `prosescope diff` as JSON: two runs of one program, or of two versions of it, row by row.
 
 use serde::{Deserialize, Serialize};
 
 use super::NodeRef;
 
-/// Two runs compared. A is the run that is named first, B the second.
+/// Two runs compared: A is the run that was named first, B the second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CompareView {
@@ -12,39 +12,39 @@ pub struct CompareView {
     pub a: ComparedRun,
     /// The second run.
     pub b: ComparedRun,
-    /// How both ended, in one line: `B failed at line 38: session "Ship"; A completed in 5m`.
+    /// How both runs ended, in one line: `B failed at line 38: session "Ship"; A completed in 5m`.
     pub headline: String,
-    /// What was found, in one line: `3 rows differ, 1 row is only in A`.
+    /// The result in one line: `3 rows differ, 1 row is only in A`.
     pub found: String,
-    /// Whether nothing differs but durations, and all of both runs was read and compared. It says nothing of programs that
-    /// the runs do not hold.
+    /// Whether only durations differ, and both runs were read and compared completely. Programs that the runs do not
+    /// contain are not compared.
     pub equal: bool,
-    /// Whether a part of a run could not be read: what is not named may differ all the same.
+    /// Whether a part of a run could not be read, so that there may be differences that are not listed.
     pub incomplete: bool,
-    /// How much longer B took than A, in milliseconds, negative where it took less; `None` unless both durations are
+    /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.
     pub longer_ms: Option<i64>,
-    /// The same in words: `+9m 12s`.
+    /// The difference of the durations in words: `+9m 12s`.
     pub longer: Option<String>,
     /// The two programs.
     pub programs: ComparedPrograms,
     /// The rows that differ, with the rows around them, as a tree in preorder; with `all`, every row. At most 20,000.
     pub rows: Vec<ComparedRow>,
-    /// How many more rows that would be.
+    /// How many rows were left out beyond that limit.
     pub rows_left_out: u32,
-    /// Values that differ and that no row is known to have written in both runs: inputs, for example.
+    /// Values that differ and that no row wrote in both runs as far as is known, such as inputs.
     pub values: Vec<ComparedValue>,
-    /// Memories of agents that differ.
+    /// Agents' memories that differ.
     pub memories: Vec<ComparedValue>,
-    /// Names of the outputs that differ, or that one run has and the other has not.
+    /// Names of the outputs that differ, or that only one run has.
     pub outputs: Vec<String>,
-    /// Values and memories that could not be compared (the first 20), each with the reason.
+    /// The first 20 values and memories that could not be compared, each with the reason.
     pub not_compared: Vec<NotCompared>,
-    /// How many of them there are in all.
+    /// How many values and memories could not be compared in all.
     pub not_compared_count: u32,
-    /// How many rows and values were compared, and what came of it.
+    /// How many rows and values were compared, and how many differ.
     pub counts: CompareCounts,
-    /// What a reader must know: what of a run is not readable, or not recorded.
+    /// Notes on parts of a run that are not readable or not recorded.
     pub notes: Vec<String>,
 }
 
@@ -52,17 +52,17 @@ pub struct CompareView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedRun {
-    /// What commands call it.
+    /// The run's name, as commands take it.
     pub run: String,
     /// The program's name or path.
     pub program: Option<String>,
-    /// What is believed of its status.
+    /// The run's most likely status.
     pub status: String,
-    /// What happened, in one line.
+    /// What happened in the run, in one line.
     pub headline: String,
-    /// From its start to its last sign of life, where both are recorded; milliseconds.
+    /// Time from the run's start to its last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The same in words.
+    /// The duration in words.
     pub duration: Option<String>,
 }
 
@@ -71,13 +71,13 @@ pub struct ComparedRun {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramRelation {
-    /// The same text.
+    /// Both runs have the same text.
     Same,
-    /// Two versions of a program.
+    /// The texts are two versions of one program.
     Differs,
-    /// Hardly a statement is in both.
+    /// The texts have hardly a statement in common.
     Different,
-    /// A run does not hold its program.
+    /// At least one run does not contain its program.
     #[default]
     Unknown,
 }
@@ -86,17 +86,17 @@ pub enum ProgramRelation {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedPrograms {
-    /// How they relate.
+    /// How the two texts relate.
     pub relation: ProgramRelation,
-    /// The same in a sentence: `The programs differ: 12 of 14 statements are in both.`
+    /// The relation in a sentence: `The programs differ: 12 of 14 statements are in both.`
     pub words: String,
-    /// Statements that both programs have, word for word.
+    /// How many statements both programs have, word for word.
     pub shared: u32,
-    /// Statements of A's program.
+    /// How many statements A's program has.
     pub a_statements: u32,
-    /// Statements of B's program.
+    /// How many statements B's program has.
     pub b_statements: u32,
-    /// Lines that differ (the first 40).
+    /// The first 40 lines that differ.
     pub lines: Vec<ChangedLine>,
     /// How many more lines differ.
     pub more_lines: u32,
@@ -106,86 +106,86 @@ pub struct ComparedPrograms {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ChangedLine {
-    /// `-` only in A, `+` only in B.
+    /// `-` for a line that only A has, `+` for one that only B has.
     pub mark: char,
-    /// The text, cut at 400 characters; of two long lines the part around their first difference.
+    /// The text, cut at 400 characters. Of two long lines it has the part around their first difference.
     pub text: String,
-    /// How many characters of `text` are the same as in the line that replaced it, or that it replaced; 0 where there is
-    /// none.
+    /// How many characters at the beginning of `text` are the same as in the line that it replaces, or that replaces
+    /// it; 0 without such a line.
     #[serde(default)]
     pub alike: u32,
 }
 
-/// In what a row differs.
+/// An aspect in which two rows differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// Only A records it.
+    /// Only A records the row.
     OnlyA,
-    /// Only B records it.
+    /// Only B records the row.
     OnlyB,
     /// The statement's text.
     Text,
     /// The status.
     Status,
-    /// How many attempts it took.
+    /// The number of attempts.
     Attempts,
     /// The error.
     Error,
-    /// Who decided a gate and how, or the comment.
+    /// The principal, outcome or comment of a gate's decision.
     Outcome,
-    /// A value that it wrote.
+    /// A value that the row wrote.
     Values,
-    /// The duration: by ten seconds and by a fifth at least.
+    /// The duration, by at least ten seconds and at least a fifth.
     Duration,
 }
 
-/// A row of one run beside the row of the other that stands for the same thing: the same statement, in the same call of a
-/// block, the same round and the same branch.
+/// A row of one run beside its counterpart in the other: the same statement, in the same call of a block, the same
+/// round and the same branch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedRow {
-    /// Levels below the root.
+    /// The depth in the tree; 0 for outermost rows.
     pub level: u32,
-    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    /// The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     pub kind: String,
-    /// The row in A; `None` where only B records it.
+    /// The row in A; `None` if only B records it.
     pub a: Option<ComparedNode>,
-    /// The row in B; `None` where only A records it.
+    /// The row in B; `None` if only A records it.
     pub b: Option<ComparedNode>,
-    /// In what they differ; empty for a row that is there for those below it.
+    /// The aspects in which the two rows differ; empty for a row that is listed only because rows below it differ.
     pub differs: Vec<Difference>,
-    /// That the two rows stand for the same is a guess: an edited statement, or the tie to its line, is guessed.
+    /// Whether it is a guess that the two rows are counterparts: the statement was edited, or its line is a guess.
     pub guessed: bool,
-    /// Rows below it that are not listed, because one run alone records it and all of them.
+    /// How many rows below this one are not listed, because one run alone records this row and all of them.
     pub below: u32,
-    /// How much longer B took than A, in milliseconds, negative where it took less; `None` unless both durations are
+    /// How much longer B took than A, in milliseconds; negative if B took less. `None` unless both durations are
     /// recorded and differ.
     pub longer_ms: Option<i64>,
-    /// The same in words: `+9m 12s`.
+    /// The difference of the durations in words: `+9m 12s`.
     pub longer: Option<String>,
-    /// Values that it wrote and that differ.
+    /// Values that the row wrote and that differ.
     pub values: Vec<ComparedValue>,
 }
 
-/// A row as one run records it.
+/// A row of a comparison, as one of the two runs records it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedNode {
-    /// The row, with its text, status, line and error.
+    /// The row's text, status, line and error.
     pub at: NodeRef,
-    /// Attempts, 1 without a retry.
+    /// How many attempts there were; 1 without a retry.
     pub attempts: u32,
-    /// From its begin to its end, where both are recorded; milliseconds.
+    /// Time from the row's begin to its end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The same in words.
+    /// The duration in words.
     pub duration: Option<String>,
-    /// Of a gate that was decided, how, by whom, and with which comment.
+    /// A gate's outcome, with its principal and comment; `None` for other rows and undecided gates.
     pub outcome: Option<String>,
 }
 
-/// A value, or an agent's memory, that differs.
+/// A value or an agent's memory that differs between two runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ComparedValue {
@@ -193,57 +193,57 @@ pub struct ComparedValue {
     pub name: String,
     /// The binding's kind as recorded (`let`, `output` …), or the agent's scope.
     pub kind: String,
-    /// Its index among A's bindings or agents; `None` where A has none.
+    /// Index among A's bindings or agents; `None` if A does not have it.
     pub a: Option<u32>,
-    /// Its index among B's bindings or agents; `None` where B has none.
+    /// Index among B's bindings or agents; `None` if B does not have it.
     pub b: Option<u32>,
-    /// Bytes in A; `None` where there is no value, or NULL.
+    /// Bytes in A; `None` if the value is missing or NULL.
     pub a_len: Option<u64>,
-    /// Bytes in B; `None` where there is no value, or NULL.
+    /// Bytes in B; `None` if the value is missing or NULL.
     pub b_len: Option<u64>,
-    /// The lines that differ (the first 40), of the first 64 KiB of each value. Empty of a value that only one run has, and
-    /// of one that is not text.
+    /// The first 40 lines that differ, of the first 64 KiB of each value. Empty for a value that only one run has, or
+    /// that is not text.
     pub lines: Vec<ChangedLine>,
     /// How many more lines differ.
     pub more_lines: u32,
     /// Whether only the first 64 KiB were compared line by line.
     pub cut: bool,
-    /// Why there are no lines, or what they do not show.
+    /// Why `lines` is empty or incomplete.
     pub note: Option<String>,
-    /// That the row wrote it follows from names and order, as times are not recorded.
+    /// Whether the row that wrote it was inferred from names and order, because times are not recorded.
     pub inferred: bool,
 }
 
-/// A value of which it is not known whether it differs.
+/// A value for which it is unknown whether it differs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NotCompared {
     /// The binding's name, or `memory of NAME`.
     pub name: String,
-    /// Why it was not compared.
+    /// Why the value was not compared.
     pub why: String,
 }
 
-/// How much was compared, and what came of it.
+/// How many rows and values were compared, and how many differ.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CompareCounts {
-    /// Rows of A's trace.
+    /// How many rows A's trace has.
     pub a_rows: u32,
-    /// Rows of B's trace.
+    /// How many rows B's trace has.
     pub b_rows: u32,
-    /// Rows that both runs record.
+    /// How many rows both runs record.
     pub paired: u32,
-    /// Those of them that differ in more than their duration.
+    /// How many rows in both runs differ in more than their duration.
     pub differ: u32,
-    /// Those of them that differ in nothing but their duration, by ten seconds and by a fifth at least.
+    /// How many rows in both runs differ only in their duration, by at least ten seconds and at least a fifth.
     pub durations: u32,
-    /// Rows that only A records, those below others included.
+    /// How many rows only A records, counting rows below other rows.
     pub only_a: u32,
-    /// Rows that only B records, those below others included.
+    /// How many rows only B records, counting rows below other rows.
     pub only_b: u32,
-    /// Values and memories that were compared, those that only one run has included.
+    /// How many values and memories were compared, counting those that only one run has.
     pub values: u32,
-    /// Those of them that differ.
+    /// How many of these values and memories differ.
     pub values_differ: u32,
 }

@@ -1,3 +1,5 @@
+//! Imports, state.md, files, tables and issues of a run as JSON.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Counts, RuleView};
@@ -11,7 +13,7 @@ use crate::time::Stamp;
 pub struct ImportsView {
     /// The imports, in the store's order.
     pub imports: Vec<ImportView>,
-    /// The chain of runs above this one, when it is nested itself: places, from the outside in.
+    /// Places of the runs that contain this one, outermost first; empty unless this run is an import itself.
     pub above: Vec<String>,
 }
 
@@ -19,60 +21,61 @@ pub struct ImportsView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ImportView {
-    /// The handle it is used by.
+    /// The handle by which the program uses the import.
     pub alias: String,
-    /// Where it came from.
+    /// The address that the program was fetched from.
     pub source_url: Option<String>,
-    /// When it was fetched.
+    /// When the program was fetched.
     pub fetched: Option<Stamp>,
-    /// The inputs' schema, JSON as recorded.
+    /// The schema of the inputs, JSON as recorded.
     pub inputs_schema: Option<String>,
-    /// The outputs' schema, JSON as recorded.
+    /// The schema of the outputs, JSON as recorded.
     pub outputs_schema: Option<String>,
-    /// The place of its nested run, to open it; `None`: there is none.
+    /// The place of the import's own run, from which a shell opens it; `None` if it has none.
     pub place: Option<String>,
-    /// What is known of the nested run without opening it whole.
+    /// The status of the import's own run, as far as it is known without reading all of it.
     pub nested_status: Option<String>,
-    /// Bindings of this run that carry its prefix, at most 200; of several imports with one handle, the first lists them.
+    /// Bindings of this run that have the handle as prefix, at most 200. If several imports share a handle, only the
+    /// first one lists them.
     pub bindings: Vec<super::BindingRef>,
-    /// A cycle, or nested deeper than 50: it is not opened.
+    /// Why the import's own run is not opened: the imports form a cycle, or are nested deeper than 50.
     pub note: Option<String>,
 }
 
-/// state.md, as rendered from the data and as it lies in the folder.
+/// state.md in two versions: rendered from the data, and as the folder contains it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateMdView {
-    /// Rendered from the data.
+    /// The version that was rendered from the data.
     pub rendered: String,
-    /// The file's own text, where there is one (cut at 1 MiB).
+    /// The text of the file in the folder, cut at 1 MiB; `None` if there is no file.
     pub own: Option<String>,
-    /// Both side by side, differences marked; empty when there is no file of its own, or no difference.
+    /// Both versions line by line; empty if there is no file or no difference.
     pub lines: Vec<StateLine>,
-    /// Whether they differ in what state.md carries.
+    /// Whether the two versions differ in content that state.md is defined to have.
     pub differs: bool,
-    /// What to know: the file is of another form, encrypted, cut.
+    /// Why a comparison is limited: the file has another form, is encrypted, or was cut.
     pub note: Option<String>,
 }
 
-/// A line of the comparison.
+/// A line of the comparison of the two versions of state.md.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateLine {
-    /// `=` in both, `+` only rendered, `-` only in the file.
+    /// `=` if both versions have the line, `+` if only the rendered one does, `-` if only the file does.
     #[cfg_attr(feature = "typescript", ts(type = "\"=\" | \"+\" | \"-\""))]
     pub mark: char,
-    /// The text.
+    /// The text of the line.
     pub text: String,
 }
 
-/// Every file and every table.
+/// Every file and every table of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FilesView {
-    /// The files.
+    /// The files of the run.
     pub files: Vec<FileInfo>,
-    /// The tables.
+    /// The tables of the run.
     pub tables: Vec<TableInfo>,
 }
 
@@ -80,25 +83,25 @@ pub struct FilesView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssuesView {
-    /// How many of each severity.
+    /// The number of issues of each severity.
     pub counts: Counts,
     /// The issues: errors first, then in the order found.
     pub issues: Vec<IssueView>,
-    /// The rules that they go by, with their meaning and what to do, without examples.
+    /// The rules of these issues, with meaning and advice, without examples.
     pub rules: Vec<RuleView>,
 }
 
-/// An issue with the page that shows its place.
+/// An issue, with links to the pages that show its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct IssueView {
-    /// The issue.
+    /// The issue itself.
     #[serde(flatten)]
     pub issue: Issue,
-    /// The node of the trace that it speaks of.
+    /// The node of the trace that the issue is about.
     pub node: Option<u32>,
-    /// The binding that it speaks of.
+    /// The binding that the issue is about.
     pub binding: Option<u32>,
-    /// Where, in words: `execution row 12`, `state.md line 40`.
+    /// The place of the issue in words: `execution row 12`, `state.md line 40`.
     pub place: String,
 }

@@ -1,4 +1,4 @@
-//! A run as text for a language model.
+//! A run as text for a language model (`prosescope show --for-model`), and its closing sentence on replaced secrets.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::{NodeRef, words};
 use crate::text::counted;
 
 words! {
-    /// How long a copy for a model may be, in thousands of bytes.
+    /// The size limit of a copy for a model, in thousands of bytes.
     ModelSize {
         /// 8,000 bytes.
         Small = "8",
@@ -19,7 +19,7 @@ words! {
 }
 
 impl ModelSize {
-    /// Returns the most bytes that the text has.
+    /// Returns the limit in bytes.
     pub fn bytes(self) -> usize {
         match self {
             ModelSize::Small => 8_000,
@@ -30,7 +30,7 @@ impl ModelSize {
 }
 
 words! {
-    /// What a copy for a model is about.
+    /// The subject of a copy for a model.
     ModelAbout {
         /// The whole run.
         #[default]
@@ -50,43 +50,43 @@ words! {
 pub struct ForModel {
     /// The run's id.
     pub run: String,
-    /// What the text is about.
+    /// The subject of the text.
     pub about: ModelAbout,
     /// The row that the text is about; `None` for a whole run.
     pub node: Option<NodeRef>,
-    /// The size that was asked for.
+    /// The requested size.
     pub size: ModelSize,
-    /// The text, in Markdown; never longer than `size`. All that comes from the run is inside of fences.
+    /// The text, in Markdown, at most as long as `size` allows. Everything that comes from the run is inside of fences.
     pub text: String,
-    /// Bytes of the text.
+    /// Bytes of `text`.
     pub bytes: u64,
-    /// About how many tokens that is: a quarter of the bytes.
+    /// The estimated number of tokens: a quarter of the bytes.
     pub tokens: u64,
-    /// What is left out or shortened because of the size: `the program: lines 12 to 40 of 210`.
+    /// Parts that were left out or shortened to fit the size: `the program: lines 12 to 40 of 210`.
     pub left_out: Vec<String>,
-    /// Whether nothing was replaced, and secrets may be in the text.
+    /// Whether nothing was replaced, so that the text may contain secrets.
     pub raw: bool,
-    /// What was replaced in the text, by name.
+    /// The secrets and personal details that were replaced in the text, by name.
     pub replaced: Vec<ReplacedInText>,
 }
 
-/// A secret or personal detail that the text names instead of showing it.
+/// A secret or personal detail that was replaced by a name in the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ReplacedInText {
-    /// What the text has in its place, between brackets: `github-token #1`.
+    /// The name that replaces it in the text, in brackets: `github-token #1`.
     pub name: String,
-    /// `secret` or `personal`.
+    /// The kind: `secret` or `personal`.
     pub kind: String,
-    /// How often it stands in the text.
+    /// How often the text contains the name.
     pub count: u64,
 }
 
 impl ForModel {
-    /// Bytes that stay free for the sentence of [`ForModel::set_replaced`].
+    /// Bytes that are reserved for the sentence that [`ForModel::set_replaced`] appends.
     pub(crate) const ROOM: usize = 200;
 
-    /// Notes what was replaced in the text, and says it at the end of the text.
+    /// Stores what was replaced in the text, and appends a sentence about it.
     pub fn set_replaced(&mut self, replaced: Vec<ReplacedInText>) {
         self.raw = false;
         self.replaced = replaced;
@@ -97,13 +97,13 @@ impl ForModel {
         });
     }
 
-    /// Notes that nothing was replaced, and says it at the end of the text.
+    /// Records that nothing was replaced, and appends a sentence about it.
     pub fn set_raw(&mut self) {
         self.raw = true;
         self.set_end("Nothing was replaced in this copy: secrets of the run may be in it.\n");
     }
 
-    /// Returns how much was replaced in the text: `3 secrets replaced`.
+    /// Returns how much was replaced in the text, in words: `3 secrets replaced`.
     pub fn replaced_words(&self) -> String {
         let many = |kind: &str| {
             let of = self.replaced.iter().filter(|of| of.kind == kind);
@@ -128,7 +128,7 @@ impl ForModel {
         self.measure();
     }
 
-    /// Counts the bytes and tokens of the text.
+    /// Updates `bytes` and `tokens` after a change of the text.
     pub(crate) fn measure(&mut self) {
         self.bytes = self.text.len() as u64;
         self.tokens = self.bytes.div_ceil(4);

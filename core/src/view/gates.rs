@@ -1,3 +1,5 @@
+//! Gates and the audit log of a run as JSON.
+
 use serde::{Deserialize, Serialize};
 
 use crate::gate::audit::Head;
@@ -9,14 +11,14 @@ use crate::time::Stamp;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GatesView {
-    /// The gates, in order of creation.
+    /// The gates, in the order in which they were created.
     pub gates: Vec<GateView>,
-    /// The audit log and what its verification says.
+    /// The audit log, with the result of its verification.
     pub audit: AuditView,
 }
 
 impl GateView {
-    /// That its deadline passed, and when; `None` for a gate that can still be decided.
+    /// Returns a clause that the deadline passed, and when; `None` for a gate that can still be decided.
     pub fn passed(&self) -> Option<String> {
         let deadline = self.deadline.as_ref().filter(|_| self.overdue)?;
         let at = deadline.spoken();
@@ -24,69 +26,71 @@ impl GateView {
     }
 }
 
-/// A gate.
+/// A gate of a run: a place at which the program waits for a decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateView {
-    /// The run it belongs to.
+    /// The run that the gate belongs to.
     pub run: String,
-    /// Where that run lies (see [`super::RunSummary::place`]); set in lists over all runs.
+    /// The run's place inside the source (see [`super::RunSummary::place`]); only set in lists over all runs.
     pub place: Option<String>,
-    /// Its id.
+    /// The gate's id.
     pub id: String,
-    /// Its status as recorded.
+    /// The gate's status as recorded.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::GateStatus"))]
     pub status: String,
-    /// Its status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`.
+    /// The gate's status at `now`, in words: `pending`, `overdue: its time-out is not recorded yet`.
     pub standing: String,
-    /// What the approver is asked.
+    /// The question that the program asks.
     pub prompt: String,
-    /// Who may decide.
+    /// The names in the gate's `allow` list; empty if the list cannot be read.
     pub allow: Vec<String>,
-    /// Who may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable: refused`.
+    /// The principals that may decide, in words: `anyone`, `ops-team`, `nobody`, `unreadable, so nobody: …`.
     pub allow_words: String,
-    /// The duration as the program wrote it.
+    /// The time-out, a duration as the program writes it.
     pub timeout: Option<String>,
-    /// The deadline.
+    /// The time until which the gate can be decided.
     pub deadline: Option<Stamp>,
-    /// `expires in 3h 12m`, `expired 5m ago`; `None` without a deadline, or once it was decided.
+    /// Time until the deadline, or since: `expires in 3h 12m`, `expired 5m ago`. `None` without a deadline or after a
+    /// decision.
     pub remaining: Option<String>,
-    /// Past its deadline and nobody recorded it.
+    /// Whether the deadline passed and the time-out is not recorded yet.
     pub overdue: bool,
-    /// What the program does on a rejection.
+    /// The program's reaction to a rejection.
     pub on_reject: Option<String>,
-    /// When it was created.
+    /// When the gate was created.
     pub created: Option<Stamp>,
-    /// When it was decided.
+    /// When the gate was decided.
     pub resolved: Option<Stamp>,
-    /// Who decided: a claim.
+    /// The principal that decided, as claimed: `ops`, or `ci, for ops`.
     pub resolved_by: Option<String>,
-    /// The comment of who decided.
+    /// The comment that was given with the decision.
     pub comment: Option<String>,
-    /// How long it waited, or waits; milliseconds.
+    /// How long the gate waited, or has been waiting, in milliseconds.
     pub waited_ms: Option<i64>,
-    /// The same in words.
+    /// The waiting time in words.
     pub waited: Option<String>,
-    /// The execution row that waits at it.
+    /// The id of the execution that waits at the gate.
     pub execution_id: Option<i64>,
-    /// Its node in the trace.
+    /// The gate's node in the trace.
     pub node: Option<u32>,
-    /// What it means that no sealed row of the log records its creation, where the run's log seals creations.
+    /// A warning that no sealed row of the audit log records the gate's creation; only in logs that seal creations.
     #[serde(default)]
     pub unsealed: Option<String>,
-    /// Its history, by id.
+    /// The gate's rows of the audit log, by id.
     pub history: Vec<AuditRow>,
-    /// `metadata` as recorded.
+    /// The column `metadata`, as recorded.
     pub metadata: Option<String>,
-    /// What a decision that is made elsewhere is compared with; `None` once the gate was decided, or where `allow` cannot be read.
+    /// The gate's content that a decision made elsewhere is checked against; `None` after the decision, or if `allow`
+    /// cannot be read.
     #[serde(default)]
     pub seen: Option<Seen>,
-    /// Past its deadline: the command that records the time-out. A decision is refused then.
+    /// The command that records the time-out; `None` unless the gate is overdue, when decisions are refused.
     #[serde(default)]
     pub expire_command: Option<String>,
-    /// The command that approves it.
+    /// The command that approves the gate.
     pub approve_command: String,
-    /// The command that rejects it.
+    /// The command that rejects the gate.
     pub reject_command: String,
 }
 
@@ -94,17 +98,17 @@ pub struct GateView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AuditView {
-    /// Its rows, by id.
+    /// The log's rows, by id.
     pub rows: Vec<AuditRow>,
-    /// `consistent`, `unsealed`, `partly sealed`, `contradicted` (gates are not what the sealed rows record), `broken`,
-    /// `empty`, `gone` (the run shows that there was a log).
+    /// The state of the chain of sealed rows: `consistent`, `unsealed`, `partly sealed`, `broken`, `empty`,
+    /// `contradicted` (a gate differs from its sealed rows), or `gone` (the run shows that there was a log).
     #[cfg_attr(feature = "typescript", ts(as = "super::known::ChainState"))]
     pub chain: String,
-    /// The same in one sentence, with the first bad row: never "proof".
+    /// The reason for that state in one sentence, with the first bad row. The word "proof" is never used.
     pub chain_reason: String,
-    /// The last sealed row, as a decision prints it; absent where the log is of several runs.
+    /// The last sealed row, as a decision prints it; absent if the rows are from several runs.
     pub head: Option<Head>,
-    /// What the verification found.
+    /// The issues that the verification found.
     pub issues: Vec<Issue>,
 }
 
@@ -114,21 +118,21 @@ pub struct AuditView {
 pub struct AuditRow {
     /// The row's id.
     pub id: i64,
-    /// The gate.
+    /// The gate's id.
     pub gate: String,
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// What happened.
+    /// The event: `created`, `approved`, `rejected` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::AuditEventKind"))]
     pub event: String,
-    /// Who, as claimed.
+    /// The principal that caused the event: a claim that is not verified.
     pub principal: Option<String>,
-    /// Context or reason.
+    /// The context of the event, or its reason.
     pub comment: Option<String>,
-    /// When.
+    /// When the event was recorded.
     pub timestamp: Option<Stamp>,
-    /// `metadata` as recorded.
+    /// The column `metadata`, as recorded.
     pub metadata: Option<String>,
-    /// Whether the row is part of the chain.
+    /// Whether the row is part of the chain of sealed rows.
     pub sealed: bool,
 }

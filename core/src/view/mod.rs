@@ -1,8 +1,8 @@
-//! Plain structs for every shell: the same facts on every screen.
+//! Plain structs that every shell shows, so that all screens show the same facts.
 //!
-//! One struct a page, built by [`crate::session::pages`]; its serde shape is what `prosescope … --json` prints and
-//! what the browser's worker answers. No struct holds a
-//! large value: lists carry lengths and previews, and a value is read when somebody opens it.
+//! There is one struct for each page, built by [`crate::session::pages`]. `prosescope … --json` prints its serde form,
+//! and the browser's worker sends the same form. Structs do not contain large values: lists have lengths and previews,
+//! and a value is read when a user opens it.
 //!
 //! | page | struct | command |
 //! |---|---|---|
@@ -23,12 +23,12 @@
 //! | Resume | [`ResumeView`] | `prosescope resume` |
 //! | Issues | [`IssuesView`], [`CheckReport`] | `prosescope check` |
 //!
-//! [`Unread`] is on every page: what could not be read.
+//! Every page has [`Unread`] entries for the parts of the run that could not be read.
 //!
-//! `write/recorded.rs` has what the commands that record print, `command.rs` what the others print that is not a page.
-//! docs/reference/json lists the struct of every command.
+//! Commands that record print the structs of `write/recorded.rs`; other commands without a page print those of
+//! `command.rs`. docs/reference/json lists the struct of every command.
 //!
-//! [`TimeoutView`] is no page: it is what the JavaScript package says of a duration.
+//! [`TimeoutView`] is not a page but the JavaScript package's answer about a duration.
 
 mod audit;
 mod bindings;
@@ -112,23 +112,23 @@ pub use work::{AnswerView, AskedAgent, AttemptView, Excerpt, GivenName, NodeWork
 
 use serde::{Deserialize, Serialize};
 
-/// The few tones that statuses are shown in; a word and an icon always go with it.
+/// The colour group of a status. A word and an icon always accompany the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
-    /// Done.
+    /// Completed, approved or recovered.
     Ok,
-    /// Under way.
+    /// Running.
     Run,
-    /// Waiting for somebody.
+    /// Waiting for a person.
     Wait,
-    /// Failed.
+    /// Failed, rejected or broken.
     Bad,
     /// Not reached, skipped, abandoned, unknown.
     Quiet,
 }
 
-/// The tone of a status word: of a node, a run or a gate.
+/// Returns the tone for a status word of a node, a run or a gate.
 pub fn tone(status: &str) -> Tone {
     match status {
         "completed" | "approved" | "recovered" | "active" => Tone::Ok,
@@ -141,7 +141,7 @@ pub fn tone(status: &str) -> Tone {
     }
 }
 
-/// The icon that goes with a tone, one column wide.
+/// Returns the icon for a status word, one column wide.
 pub fn icon(status: &str) -> &'static str {
     match status {
         "completed" | "approved" => "✓",

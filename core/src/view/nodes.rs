@@ -1,91 +1,92 @@
+//! Rows of the trace, their details, and the program's lines as JSON.
+
 use serde::{Deserialize, Serialize};
 
 use super::{Cell, NodeWork};
 use crate::time::Stamp;
 
-/// A node of the trace as a link.
+/// A link to a node of the trace, with the facts that lists show beside it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeRef {
-    /// Index into the trace: what a shell passes back.
+    /// Index into the trace. Shells pass it back to open the node.
     pub node: u32,
-    /// The id of its first row, where it has one.
+    /// The execution id of the node's first row; `None` for derived nodes such as rounds.
     pub id: Option<i64>,
-    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    /// The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::NodeKind"))]
     pub kind: String,
-    /// Its statement.
+    /// The text of the node's statement.
     pub text: String,
-    /// Its status in words.
+    /// The node's status in words.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// What it lies in, from the outside in: `loop › round 2 › do process(half)`; empty at the root.
+    /// The nodes around this one, outermost first: `loop › round 2 › do process(half)`; empty at the root.
     pub path: String,
-    /// Line in the program.
+    /// The statement's line in the program.
     pub line: Option<u32>,
-    /// The tie to the line is a guess.
+    /// Whether the line is a guess, because the row does not record it.
     #[serde(default)]
     pub line_guessed: bool,
-    /// Its last error, cut at 400 characters; also that of an attempt that is being retried.
+    /// The node's last error, cut at 400 characters, also if another attempt is running.
     #[serde(default)]
     pub error: Option<String>,
 }
 
-/// The number that commands take for a row: `#31`, its execution's id; `~12`, its place, where it has none.
+/// Returns the number that commands take for a row: `#31` from its execution id, or else `~12` from its index.
 pub(crate) fn number(node: u32, id: Option<i64>) -> String {
     id.map_or_else(|| format!("~{node}"), |id| format!("#{id}"))
 }
 
 impl NodeRef {
-    /// The number that commands take for it.
+    /// Returns the number that commands take for the node.
     pub fn number(&self) -> String {
         number(self.node, self.id)
     }
 }
 
 impl TreeRow {
-    /// The number that commands take for it.
+    /// Returns the number that commands take for the row.
     pub fn number(&self) -> String {
         number(self.node, self.id)
     }
 }
 
-/// A binding as a link.
+/// A link to a binding.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BindingRef {
-    /// Index into the bindings.
+    /// Index into the run's bindings.
     pub binding: u32,
-    /// Its name.
+    /// The binding's name.
     pub name: String,
-    /// Its frame.
+    /// The execution id of the binding's frame; `None` is the root.
     pub execution_id: Option<i64>,
-    /// Of a node's bindings: the node wrote it, and another write replaced the value since.
+    /// Among a node's bindings: whether a later write replaced the value that the node wrote.
     #[serde(default)]
     pub overwritten: bool,
-    /// Of a node's bindings: that the node wrote it follows from names and order, as times are not recorded.
+    /// Among a node's bindings: whether the writer was inferred from names and order, because times are not recorded.
     #[serde(default)]
     pub inferred: bool,
 }
 
-/// A window of the trace's visible rows.
+/// Some consecutive rows of the trace, counting only rows that are not hidden by a fold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TracePage {
-    /// How many rows are visible with these folds.
+    /// How many rows are visible, which means not hidden by a fold.
     pub total: u32,
-    /// The first row's place among them.
+    /// The position of the first row among the visible rows, from 0.
     pub from: u32,
     /// The rows.
     pub rows: Vec<TreeRow>,
-    /// Why rows are missing, where what was executed is not readable, or what the rows do not say: `state.md is not
-    /// readable: it is encrypted`.
+    /// Why rows are missing, or which facts the rows lack: `state.md is not readable: it is encrypted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Lines of the log before the first statement that record none.
+    /// Lines of the log before the first statement that are not records of statements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Lines behind all statements that record none.
+    /// Lines of the log after the last statement that are not records of statements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks_behind: Vec<String>,
 }
@@ -100,37 +101,37 @@ fn is_zero(n: &u32) -> bool {
 pub struct TreeRow {
     /// Index into the trace.
     pub node: u32,
-    /// The id of its first row; `None` for a round and for what is derived.
+    /// The execution id of the row's first record; `None` for rounds and other derived rows.
     pub id: Option<i64>,
-    /// Its later rows.
+    /// The ids of the row's later records.
     pub aliases: Vec<i64>,
-    /// Levels below the root.
+    /// The depth in the tree; 0 for outermost rows.
     pub level: u32,
-    /// Nodes below it.
+    /// How many nodes are below this one, at any depth.
     pub descendants: u32,
-    /// Direct children.
+    /// How many nodes are directly below this one.
     pub children: u32,
-    /// Its place among its siblings, from 1, and how many there are (for `aria-posinset`).
+    /// The row's position among its siblings, from 1, and the number of siblings (for `aria-posinset`).
     pub place: (u32, u32),
-    /// Whether its children are hidden by a fold.
+    /// Whether the row is folded, so that its children are hidden.
     pub folded: bool,
-    /// `statement`, `parallel`, `branch`, `loop`, `round`, `frame`, `gate`.
+    /// The kind: `statement`, `parallel`, `branch`, `loop`, `round`, `frame` or `gate`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::NodeKind"))]
     pub kind: String,
-    /// Its statement, cut at 400 characters.
+    /// The text of the row's statement, cut at 400 characters.
     pub text: String,
-    /// What is worth saying beside it: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`.
+    /// Short facts to show beside the text: `all · 3 branches`, `round 2 of 5`, `frame 43 · depth 3`, `attempt 2 of 3`.
     pub detail: String,
-    /// Lines of the log after it that record no statement, as they stand there.
+    /// Lines of the log after this row that are not records of statements, word for word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// Its status in words: as its rows have it, `recovered` of a failure that was made good, `was executing` and `was
-    /// waiting` of what was under way when the run was interrupted or went silent.
+    /// The status in words: as recorded; or `recovered` for a failure that a later attempt or a `catch` handled; or
+    /// `was executing` and `was waiting` if the run was interrupted or became silent meanwhile.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// Attempts, 1 without a retry.
+    /// How many attempts there were; 1 without a retry.
     pub attempts: u32,
-    /// The most attempts or rounds.
+    /// The limit on attempts or rounds.
     pub max: Option<u32>,
     /// The branch's name.
     pub branch: Option<String>,
@@ -140,73 +141,74 @@ pub struct TreeRow {
     pub depth: Option<u32>,
     /// The gate's id.
     pub gate: Option<String>,
-    /// Of a call, the beginning of the first value that it was given; `None` where that is not recorded, or not asked for.
+    /// The beginning of the first value that was passed to a call; `None` if it is not recorded or was not requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
-    /// On a screen: how many of the blocks around it, from the outside in, hold the first cause of the failure, where that
-    /// comes behind this row.
+    /// For the trace on a screen: how many of the blocks around this row, from the outside in, also contain the first
+    /// cause of the failure. 0 unless the cause comes after this row.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub around_cause: u32,
-    /// When it began; `None`: not recorded.
+    /// When the row began; `None`: not recorded.
     pub started: Option<Stamp>,
-    /// When it ended; `None`: not recorded.
+    /// When the row ended; `None`: not recorded.
     pub ended: Option<Stamp>,
-    /// From its begin to its end, where both are recorded; milliseconds.
+    /// Time from begin to end, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The same in words.
+    /// The duration in words.
     pub duration: Option<String>,
-    /// Its error, cut at 400 characters.
+    /// The row's error, cut at 400 characters.
     pub error: Option<String>,
-    /// Bindings that it wrote, as far as that can be told; also those whose value was overwritten later.
+    /// Bindings that the row wrote, as far as the records show, also those whose value was overwritten later.
     pub bindings: Vec<BindingRef>,
-    /// Line in the program.
+    /// The statement's line in the program.
     pub line: Option<u32>,
-    /// The tie to the line is a guess.
+    /// Whether the line is a guess, because the row does not record it.
     pub line_guessed: bool,
-    /// Failed, but recovered.
+    /// Whether the row failed and was recovered.
     pub recovered: bool,
-    /// Its place in the tree was inferred, wholly or in part.
+    /// Whether the position in the tree was inferred, at least in part.
     pub inferred: bool,
-    /// It follows from others; no row says so.
+    /// Whether the row was derived from other rows; no record exists for it.
     pub derived: bool,
-    /// The run stands here.
+    /// Whether the run stands at this row: the program continues here.
     pub position: bool,
-    /// The first cause of the failure; in a completed run, what failed first and nothing recovered.
+    /// Whether this row is the first cause of the failure. In a completed run: the first failure that was not
+    /// recovered.
     pub first_cause: bool,
-    /// Failed because of the first cause.
+    /// Whether the row failed because of the first cause.
     pub because_of: bool,
 }
 
-/// Everything that is known of one node.
+/// All facts about one node of the trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeDetail {
     /// The row of the trace.
     pub row: TreeRow,
-    /// What it lies in, from the outside in; the nearest hundred.
+    /// The nodes around this one, outermost first; at most the hundred nearest.
     pub path: Vec<NodeRef>,
-    /// Its whole statement.
+    /// The text of the statement, in full.
     pub text: String,
-    /// Its whole error.
+    /// The error, in full.
     pub error: Option<String>,
-    /// Its rows in the store, in order, with every column.
+    /// The node's rows in the store, in order, with every column.
     pub rows: Vec<RowView>,
-    /// Which frame's bindings it sees first; `None` is the root.
+    /// The execution id of the frame whose bindings the node sees first; `None` is the root.
     pub frame: Option<i64>,
-    /// Why the tie to its line is a guess, as a clause; `None` when it is none.
+    /// Why the line is a guess, as a clause; `None` if it is recorded.
     pub line_why: Option<String>,
-    /// What of its place in the tree was inferred, in a sentence; `None` when its rows record it.
+    /// Which part of the position in the tree was inferred, in a sentence; `None` if it is recorded.
     pub inferred_why: Option<String>,
-    /// What the program says of its statement: retries, conditions, prompts.
+    /// Properties of the statement in the program: retries, conditions, prompts.
     pub properties: Vec<PropertyView>,
-    /// What it was asked, what it was given, and what it answered.
+    /// The statement's prompt, inputs and answers.
     #[serde(default)]
     pub work: NodeWork,
-    /// Issues that speak of its rows.
+    /// Issues about the node's rows.
     pub issues: Vec<crate::issue::Issue>,
 }
 
-/// A row of the store, every column of it; of a run that a log tells of, a line of that log by its number.
+/// A row of the store with every column. In a run that is read from a log: a line of the log, by its number.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RowView {
@@ -216,21 +218,21 @@ pub struct RowView {
     pub columns: Vec<(String, Cell)>,
 }
 
-/// The program with what is known of each line.
+/// The program, with the facts about each line.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramView {
-    /// Its name or path.
+    /// The program's name or path.
     pub path: Option<String>,
-    /// Where the source came from; `None`: there is no source, and the lines are those of the state file's trace.
+    /// The origin of the source. `None` if the run has no source; the lines are then those of the state file's trace.
     pub source_from: Option<String>,
-    /// What to know about it: `no program in this run`, `the run holds no program; this is its state file's trace`.
+    /// A note about the source: `no program in this run`, `the run holds no program; this is its state file's trace`.
     pub note: Option<String>,
-    /// How many lines there are in all.
+    /// How many lines the program has in all.
     pub total: u32,
-    /// The first line's place among them.
+    /// The position of the first line in `lines`, from 0.
     pub from: u32,
-    /// The lines.
+    /// The lines, from `from` on.
     pub lines: Vec<ProgramLine>,
 }
 
@@ -238,13 +240,13 @@ pub struct ProgramView {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProgramLine {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub text: String,
     /// The kind of the statement that begins here, kebab-case; empty elsewhere.
     pub kind: String,
-    /// `statement`, `property`, `continuation`, `comment`, `blank`.
+    /// The role of the line: `statement`, `property`, `continuation`, `comment` or `blank`.
     #[cfg_attr(
         feature = "typescript",
         ts(
@@ -252,24 +254,25 @@ pub struct ProgramLine {
         )
     )]
     pub role: String,
-    /// What happened here, in words: `completed`, `failed`, `3 × completed, 1 × failed`. Where no record names the line:
-    /// `not run` (its condition did not hold), `not recorded` (before the farthest record, or in a completed run),
-    /// `not reached`, or the word of a branch that its parallel announced; empty where nothing is known, and for what does not run.
+    /// The result of the line in words: `completed`, `failed`, `3 × completed, 1 × failed`. A line without a record has
+    /// `not run` (its condition was false), `not recorded` (before the last recorded line, or in a completed run),
+    /// `not reached`, or the word that a parallel recorded for the branch. Empty if nothing is known, or if the line
+    /// is not executable.
     pub annotation: String,
-    /// The status to colour it by, in words; empty where `annotation` is.
+    /// The status word that decides the line's colour; empty if `annotation` is empty.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// Nodes of the trace that are tied to this line (the first 50).
+    /// The nodes of the trace that belong to this line (the first 50).
     pub nodes: Vec<u32>,
-    /// How many there are in all.
+    /// How many nodes belong to this line in all.
     pub node_count: u32,
-    /// Whether some tie is a guess.
+    /// Whether the line of at least one node is a guess.
     pub guessed: bool,
-    /// What the statement that begins here says of itself (the first 50).
+    /// Properties of the statement that begins here (the first 50).
     pub properties: Vec<PropertyView>,
-    /// Bindings written here (the first 50).
+    /// Bindings that this line wrote (the first 50).
     pub bindings: Vec<BindingRef>,
-    /// The run stands here.
+    /// Whether the run stands at this line: the program continues here.
     pub position: bool,
 }
 
@@ -277,12 +280,12 @@ pub struct ProgramLine {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PropertyView {
-    /// Its name; those inside of another are joined to it by a dot (`permissions.bash`).
+    /// The property's name. A nested property has a dotted name (`permissions.bash`).
     pub name: String,
-    /// What it says, without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`.
+    /// The value without quotes and asterisks, cut at 400 characters: `4h`, `the draft is good`, `a, b`.
     pub text: String,
-    /// `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty when nothing stands after the
-    /// name.
+    /// The kind of value: `text`, `condition`, `number`, `flag`, `duration`, `list`, `word`, `raw`; empty for a
+    /// property without a value.
     #[cfg_attr(
         feature = "typescript",
         ts(
@@ -290,6 +293,6 @@ pub struct PropertyView {
         )
     )]
     pub kind: String,
-    /// Its line in the program.
+    /// The property's line in the program.
     pub line: u32,
 }

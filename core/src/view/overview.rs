@@ -1,9 +1,11 @@
+//! The overview of a run as JSON: status, start and end, counts, the first failure, and the next command.
+
 use serde::{Deserialize, Serialize};
 
 use super::{BindingRef, GateView, NodeRef, Part, Unread};
 use crate::time::Stamp;
 
-/// What happened, where it stopped and why: the first page.
+/// The first page of a run: what happened, where the run stopped, and why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Overview {
@@ -11,128 +13,129 @@ pub struct Overview {
     pub run: String,
     /// The program's name or path.
     pub program: Option<String>,
-    /// What it was read as, in words: `SQLite, append-only`.
+    /// The form that the run was read as, in words: `SQLite, append-only`.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
-    /// What was opened, in words: a path, a dropped folder.
+    /// The source that was opened, in words: a path, a dropped folder.
     pub label: String,
-    /// What is believed of its status.
+    /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// Who says so.
+    /// The source that decides the status, such as `run row` or `log`.
     pub status_source: String,
-    /// Why, in one sentence.
+    /// The reason for the status, in one sentence.
     pub status_reason: String,
-    /// What each source says, when they disagree.
+    /// The sources and the status that each one gives, if they disagree.
     pub claims: Vec<(String, String)>,
-    /// One line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`.
+    /// The result in one line: `Waiting at gate deploy since 25 Jan 2026, 13:04 UTC`.
     pub headline: String,
-    /// What is left to do, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents.
+    /// The remaining work, as a clause: `up to 13 statements, from line 32 on`; empty for a store of agents.
     #[serde(default)]
     pub left: String,
-    /// What to do next, as a clause: `go on at line 32`; empty for a store of agents.
+    /// The next action, as a clause: `go on at line 32`; empty for a store of agents.
     #[serde(default)]
     pub next: String,
-    /// The command that does it, or shows how; `None` where there is none.
+    /// The command for the next action, or for a description of it; `None` without a next action.
     #[serde(default)]
     pub next_command: Option<String>,
-    /// Three sentences on what happened.
+    /// What happened, in three sentences.
     pub story: Vec<String>,
-    /// When it started; `None`: not recorded.
+    /// When the run started; `None`: not recorded.
     pub started: Option<Stamp>,
-    /// What that was read from where nothing records a start: `the run's id, which names no time zone`.
+    /// The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
-    /// The last sign of life: the latest time that the run records.
+    /// The last sign of life, which is the latest time that the run records.
     pub last_sign: Option<Stamp>,
-    /// What that was read from.
+    /// The source of `last_sign`.
     pub last_sign_from: Option<String>,
-    /// How long ago that was, when `now` is given: `3d 4h ago`.
+    /// The age of `last_sign`, if `now` is given: `3d 4h ago`.
     pub last_sign_ago: Option<String>,
-    /// When a file of the run was last changed, where the run records no time at all. No sign of life: copies and
-    /// checkouts reset it.
+    /// When a file of the run was last changed, if the run records no times. This is weaker than a sign of life,
+    /// because copies and checkouts change it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_changed: Option<Stamp>,
-    /// Running, but a day without a sign of life.
+    /// Whether the run is recorded as running but has had no sign of life for a day.
     pub stale: bool,
-    /// From the start to the last sign of life, where both are recorded; milliseconds.
+    /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The same in words.
+    /// The duration in words.
     pub duration: Option<String>,
-    /// Whether any statement carries a time (errata X14).
+    /// Whether at least one statement has a time (errata X14).
     pub times_recorded: bool,
-    /// Statements that started. One that ran several times counts each time; a block around others does not count.
+    /// How many statements started. A statement that ran several times counts each time; a block around others does not
+    /// count.
     pub statements: u32,
-    /// Those of them that finished.
+    /// How many of the started statements finished.
     pub statements_done: u32,
-    /// Statements of the program that may run, where its source is there.
+    /// How many statements of the program may run; `None` without the source.
     pub statements_in_program: Option<u32>,
-    /// How many statements have which status, those that did not start included.
+    /// How many statements have each status, including those that did not start.
     pub by_status: Vec<StatusCount>,
-    /// Nodes that were retried.
+    /// How many nodes were retried.
     pub retried: u32,
-    /// Nodes that failed and were recovered.
+    /// How many nodes failed and were recovered.
     pub recovered: u32,
-    /// Where the run stands (the first 20).
+    /// The nodes at which the run stands (the first 20).
     pub positions: Vec<NodeRef>,
-    /// How many places that are in all.
+    /// At how many nodes the run stands in all.
     #[serde(default)]
     pub position_count: u32,
-    /// The first cause of a failure; of a completed run, what failed first and nothing recovered.
+    /// The first cause of a failure. In a completed run: the first failure that was not recovered.
     pub failure: Option<Failure>,
     /// Gates that wait for a decision.
     pub pending_gates: Vec<GateView>,
-    /// What a completed run answered: its outputs at the root, as they were left (the first 20).
+    /// The results of a completed run: its outputs at the root, with their last values (the first 20).
     #[serde(default)]
     pub outputs: Vec<BindingRef>,
-    /// How many bindings there are.
+    /// How many bindings the run has.
     pub bindings: u32,
-    /// Their values' bytes together.
+    /// Bytes of all bindings' values together.
     pub bindings_bytes: u64,
-    /// How many of them name an attachment.
+    /// How many bindings name an attachment.
     pub attachments: u32,
-    /// How many agents.
+    /// How many agents the run has.
     pub agents: u32,
-    /// How many gates.
+    /// How many gates the run has.
     pub gates: u32,
-    /// How many imports.
+    /// How many imports the run has.
     pub imports: u32,
-    /// How many rows the trace has, blocks and rounds included.
+    /// How many rows the trace has, counting blocks and rounds.
     pub trace_nodes: u32,
-    /// How many tables and files.
+    /// How many tables the run has.
     pub tables: u32,
-    /// How many files.
+    /// How many files the run has.
     pub files: u32,
-    /// Issues by severity.
+    /// The number of issues of each severity.
     pub issues: Counts,
-    /// What of the run could not be read to its end; counts of these parts may be too low.
+    /// The parts of the run that could not be read completely. The counts of these parts may be too low.
     #[serde(default)]
     pub unread: Vec<Unread>,
-    /// No run row: what was found instead.
+    /// If the database has no row for the run: a description of its content.
     pub missing: Option<String>,
-    /// What the run's own records say that no other field holds: `upstream` and `root` of a log, keys of run.json, header
-    /// keys of a state file unknown to OpenProse.
+    /// Recorded facts that have no other field: `upstream` and `root` of a log, keys of run.json, header keys of a
+    /// state file that OpenProse does not define.
     pub facts: Vec<(String, String)>,
-    /// Other runs in the same database, by id.
+    /// The ids of other runs in the same database.
     pub other_runs: Vec<String>,
 }
 
-/// What a store of agents is read as ([`Overview::form`]).
+/// The value of [`Overview::form`] for a store of agents.
 pub(crate) const AGENTS: &str = "agents";
 
 impl Overview {
-    /// Whether it is a store of agents and no run.
+    /// Returns whether this is a store of agents and not a run.
     pub fn is_of_agents(&self) -> bool {
         self.form == AGENTS
     }
 
-    /// The state file, where it is encrypted.
+    /// Returns the name of the state file if it is encrypted.
     pub fn sealed(&self) -> Option<&str> {
         let sealed = self.unread.iter().find(|unread| unread.sealed)?;
         Some(&sealed.what)
     }
 
-    /// How its status is known, in words.
+    /// Returns the source of the status in words.
     pub fn status_from(&self) -> String {
         match self.status_source.as_str() {
             "" | "nothing" => "not recorded".to_owned(),
@@ -142,7 +145,7 @@ impl Overview {
         }
     }
 
-    /// What is said of a time that is not there: the rows that may have it could be unreadable.
+    /// Returns the words for a missing time, which depend on whether the rows that may have it were readable.
     pub fn no_time(&self) -> &'static str {
         match self.is_unread(Part::Statements) {
             true => "not readable",
@@ -150,37 +153,37 @@ impl Overview {
         }
     }
 
-    /// Whether a part of the run could not be read to its end: that it is empty must then not be said.
+    /// Returns whether a part of the run could not be read completely. Do not report that part as empty then.
     pub fn is_unread(&self, part: Part) -> bool {
         self.unread.iter().any(|unread| unread.concerns(part))
     }
 }
 
-/// How many statements have a status.
+/// The number of statements with one status.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatusCount {
     /// The status in words.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// How many.
+    /// How many statements have the status.
     pub count: u32,
 }
 
-/// Issues by severity.
+/// The number of issues of each severity.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Counts {
-    /// Severity error.
+    /// How many errors there are.
     pub error: u32,
-    /// Severity warning.
+    /// How many warnings there are.
     pub warning: u32,
-    /// Severity note.
+    /// How many notes there are.
     pub note: u32,
 }
 
 impl Counts {
-    /// Counts issues.
+    /// Counts the issues by severity.
     pub fn of<'i>(issues: impl IntoIterator<Item = &'i crate::issue::Issue>) -> Counts {
         use crate::issue::Severity;
         let mut counts = Counts::default();
@@ -194,7 +197,7 @@ impl Counts {
         counts
     }
 
-    /// Both together.
+    /// Returns the sum of both counts.
     #[must_use]
     pub fn plus(self, other: Counts) -> Counts {
         Counts {
@@ -204,27 +207,27 @@ impl Counts {
         }
     }
 
-    /// All of them.
+    /// Returns the number of issues of all severities.
     pub fn total(self) -> u32 {
         self.error + self.warning + self.note
     }
 }
 
-/// What failed first, and what failed because of it (errata T9).
+/// The first failure of a run, and the failures that it caused (errata T9).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Failure {
-    /// The first cause.
+    /// The node that failed first.
     pub cause: NodeRef,
-    /// Its error; `None`: no message was recorded.
+    /// The cause's error; `None` if no message is recorded.
     pub error: Option<String>,
-    /// Failed or stopped because of it, from the inside out (the first 20).
+    /// The nodes that failed or stopped because of the cause, innermost first (the first 20).
     pub because_of: Vec<NodeRef>,
-    /// How many that are in all.
+    /// How many nodes failed or stopped because of the cause in all.
     #[serde(default)]
     pub because_of_count: u32,
-    /// The same in words: `it ended the 6 blocks around it`; empty where nothing else failed. Of a completed run, why it
-    /// went on, where that is known.
+    /// The consequences in words: `it ended the 6 blocks around it`; empty if nothing else failed. For a completed run:
+    /// why it continued after the failure, if that is known.
     #[serde(default)]
     pub because_words: String,
 }

@@ -1,25 +1,27 @@
+//! Tables and stored questions of a run as JSON, for `prosescope query`.
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::database::query::{QueryColumn, QueryTable, QueryView};
 
-/// What can be asked of a run in SQL.
+/// The tables and questions that SQL queries of a run can use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct QueryTables {
-    /// The tables: those of what was understood of the run, then the run's own.
+    /// The tables: first those with the run's interpreted data, then the run's own.
     pub tables: Vec<QueryTable>,
-    /// Questions that have a name.
+    /// The stored questions, which callers use by name.
     pub questions: Vec<StoredQuestion>,
 }
 
-/// A question with a name.
+/// A question about a run that is stored as SQL under a name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StoredQuestion {
-    /// Its name.
+    /// The question's name.
     pub name: String,
-    /// What it answers.
+    /// What the question answers.
     pub about: String,
-    /// The statement.
+    /// The SQL statement.
     pub sql: String,
 }

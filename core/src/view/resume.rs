@@ -1,9 +1,11 @@
+//! How to continue a run, as JSON: positions, needed values, open gates, cautions and steps.
+
 use serde::{Deserialize, Serialize};
 
 use super::{BindingRef, GateView, NodeRef, words};
 use crate::time::Stamp;
 
-/// What going on with a run takes.
+/// Everything that is needed to continue a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ResumeView {
@@ -11,47 +13,48 @@ pub struct ResumeView {
     pub run: String,
     /// The program's name or path.
     pub program: Option<String>,
-    /// What is believed of its status.
+    /// The run's most likely status.
     pub status: String,
-    /// Why, in one sentence.
+    /// The reason for the status, in one sentence.
     pub status_reason: String,
-    /// One line: `Stands at 2 places`, `Completed: nothing to resume`.
+    /// The result in one line: `Stands at 2 places`, `Completed: nothing to resume`.
     pub headline: String,
-    /// Whether there is anything to go on with.
+    /// Whether the run can be continued.
     pub resumable: bool,
-    /// What is done.
+    /// The work that is done.
     pub done: DoneView,
-    /// Every current position, or where a failed run can begin again (the first 50).
+    /// The run's positions, or the places at which a failed run can begin again (the first 50).
     pub positions: Vec<PositionView>,
-    /// How many there are in all.
+    /// How many positions there are in all.
     pub position_count: u32,
     /// The names that the rest of the program uses (the first 200).
     pub needs: Vec<NeedView>,
-    /// How many there are in all.
+    /// How many names the rest of the program uses in all.
     pub need_count: u32,
-    /// The agents whose memory the rest reads.
+    /// The agents whose memory the rest of the program reads.
     pub memories: Vec<MemoryNeedView>,
-    /// Gates that wait for a decision, and what each outcome means.
+    /// The gates that wait for a decision, and the consequence of each outcome.
     pub gates: Vec<GateOutcomeView>,
-    /// What may have happened already: not to be repeated without a look (the first 50).
+    /// Actions that may have happened already, to check before they are repeated (the first 50).
     pub cautions: Vec<CautionView>,
-    /// What to do next, in order.
+    /// The steps to take, in order.
     pub steps: Vec<StepView>,
-    /// The statements ahead (the first 200).
+    /// The statements that remain to run (the first 200).
     pub ahead: Vec<AheadView>,
-    /// How many there are in all.
+    /// How many statements remain in all.
     pub ahead_count: u32,
-    /// What is not known.
+    /// Notes on facts that are not known.
     pub notes: Vec<String>,
 }
 
 impl ResumeView {
-    /// The needs whose values are there.
+    /// Returns the needs whose values exist.
     pub fn there(&self) -> impl Iterator<Item = &NeedView> + Clone {
         self.needs.iter().filter(|n| n.state == NeedState::There)
     }
 
-    /// What the rest uses and nothing has, in words; and whether it can only be a name.
+    /// Describes each name and memory that the rest of the program uses and that is missing. The flag is false for text
+    /// such as `{x}` that may not be a name at all.
     pub fn missing(&self) -> Vec<(String, bool)> {
         let needs = self.needs.iter().filter(|n| n.is_missing());
         let needs = needs.map(|n| {
@@ -67,114 +70,115 @@ impl ResumeView {
     }
 }
 
-/// `3, 7`.
+/// Joins line numbers for a sentence: `3, 7`.
 pub fn numbers(lines: &[u32]) -> String {
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     lines.join(", ")
 }
 
-/// What is done.
+/// The work that is done in a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct DoneView {
-    /// Statements that are done.
+    /// How many of the started statements finished.
     pub statements_done: u32,
-    /// Statements that were seen.
+    /// How many statements started.
     pub statements: u32,
-    /// Statements of the program that may run, where its source is there.
+    /// How many statements of the program may run; `None` without the source.
     pub statements_in_program: Option<u32>,
-    /// How many bindings there are.
+    /// How many bindings the run has.
     pub bindings: u32,
-    /// The sentences of the overview on how much ran and what went wrong.
+    /// The sentences of the overview about how much ran and what failed.
     pub story: Vec<String>,
-    /// What ended last, the latest first (at most 5).
+    /// The nodes that ended last, the latest first (at most 5).
     pub last: Vec<NodeRef>,
-    /// The last sign of life.
+    /// The last sign of life of the run.
     pub last_sign: Option<Stamp>,
 }
 
-/// A place where the run stands.
+/// A place at which the run stands: the program continues there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PositionView {
-    /// Why it stands there.
+    /// Why the run stands there.
     pub how: Stop,
-    /// The node; `None` for `between`.
+    /// The node at this position; `None` for `between`.
     pub node: Option<NodeRef>,
-    /// The frame that it lies in; `None` is the root.
+    /// The execution id of the frame around the position; `None` is the root.
     pub frame: Option<i64>,
-    /// The way to that frame, from the outside in; empty at the root.
+    /// The calls that lead to that frame, outermost first; empty at the root.
     pub frame_path: String,
-    /// Its line in the program.
+    /// The position's line in the program.
     pub line: Option<u32>,
-    /// That line.
+    /// The text of that line.
     pub source: String,
-    /// The tie to the line is a guess.
+    /// Whether the line is a guess, because the row does not record it.
     pub guessed: bool,
-    /// When it was begun; `None`: not recorded.
+    /// When the node began; `None`: not recorded.
     pub since: Option<Stamp>,
-    /// Its error, cut at 400 characters.
+    /// The node's error, cut at 400 characters.
     pub error: Option<String>,
-    /// Attempts so far.
+    /// How many attempts there were so far.
     pub attempts: u32,
-    /// The most attempts, where recorded.
+    /// The limit on attempts, if it is recorded.
     pub max: Option<u32>,
-    /// What the decision of a gate means that was turned down; of a failure, with what around it another attempt begins.
+    /// For a gate that was rejected or timed out: what the decision means. For a failure: which enclosing block the
+    /// next attempt starts with.
     pub meaning: Option<String>,
-    /// What comes first when the run goes on here.
+    /// The first statement to run from here.
     pub next: Option<AheadView>,
-    /// The commands that begin another attempt at what failed; empty where nothing did, or no record has an id for it.
+    /// The commands that begin another attempt at a failed node; empty without a failure, or if no record has an id.
     #[serde(default)]
     pub commands: Vec<String>,
 }
 
 words! {
-    /// Why a run stands somewhere.
+    /// Why a run stands at a position.
     Stop {
-        /// The statement was begun, and no end is recorded.
+        /// The statement began and its end is not recorded.
         #[default]
         Open = "open",
-        /// It is the first cause of the run's failure.
+        /// The statement is the first cause of the run's failure.
         Failed = "failed",
-        /// It waits at a gate.
+        /// The run waits at a gate.
         Gate = "gate",
-        /// Nothing is open: the place follows from what ended last.
+        /// Nothing is running; the position follows from the statement that ended last.
         Between = "between",
-        /// Nothing is open behind a gate that was turned down: what that means is still to be done.
+        /// A gate was rejected or timed out, and the program's reaction to that did not begin yet.
         Refused = "refused",
     }
 }
 
-/// A statement ahead.
+/// A statement that remains to run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AheadView {
-    /// Its line.
+    /// The statement's line.
     pub line: u32,
-    /// The first line of its text.
+    /// The first line of the statement's text.
     pub text: String,
-    /// How many columns the program indents the line.
+    /// The line's indentation in the program, in columns.
     #[serde(default)]
     pub indent: u32,
-    /// How it comes to run.
+    /// The circumstances under which the statement runs.
     pub how: How,
-    /// The frame that its names are resolved from; `None` is the root.
+    /// The execution id of the frame in which the statement's names are resolved; `None` is the root.
     pub frame: Option<i64>,
 }
 
 words! {
-    /// How a statement ahead comes to run.
+    /// The circumstances under which a remaining statement runs.
     How {
-        /// The run stands at it.
+        /// The run stands at the statement.
         #[default]
         Here = "here",
-        /// It follows.
+        /// The statement follows one that runs.
         Next = "next",
-        /// It lies in a loop's body and runs if there is another round.
+        /// The statement is in a loop's body and runs if there is another round.
         Again = "again",
-        /// A condition, an error or a choice decides.
+        /// A condition, an error or a choice decides whether the statement runs.
         Maybe = "maybe",
-        /// It lies in a block that a statement ahead calls.
+        /// The statement is in a block that a remaining statement calls.
         Called = "called",
     }
 }
@@ -183,49 +187,49 @@ words! {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NeedView {
-    /// The name.
+    /// The name, as the program uses it.
     pub name: String,
-    /// Where it comes from.
+    /// Where the value comes from.
     pub state: NeedState,
-    /// Why it is this value, or where it comes from.
+    /// Why the name means this value, or where the value will come from.
     pub reason: String,
-    /// The binding.
+    /// The binding that has the value.
     pub binding: Option<BindingRef>,
-    /// The frame that it is resolved from; `None` is the root.
+    /// The execution id of the frame in which the name is resolved; `None` is the root.
     pub from: Option<i64>,
-    /// Bytes of its value, the attachment's where it has one.
+    /// Bytes of the value, or of its attachment.
     pub len: Option<u64>,
-    /// The beginning of its value on one line, at most 80 characters.
+    /// The beginning of the value on one line, at most 80 characters.
     pub preview: String,
-    /// The lines ahead that use it (the first 12).
+    /// The remaining lines that use the name (the first 12).
     pub lines: Vec<u32>,
-    /// Whether it can only be a name; `{x}` inside of a text may just be text.
+    /// Whether the text is certainly a name; `{x}` in a text may be plain text.
     pub sure: bool,
-    /// The command that prints the value; empty where there is none.
+    /// The command that prints the value; empty without a value.
     pub command: String,
 }
 
 impl NeedView {
-    /// Whether the rest of the program cannot have it.
+    /// Returns whether the rest of the program lacks this value.
     pub fn is_missing(&self) -> bool {
         matches!(self.state, NeedState::Nowhere | NeedState::Empty)
     }
 }
 
 words! {
-    /// Where a name or a memory comes from that the rest of the program uses.
+    /// The origin of a name or memory that the rest of the program uses.
     NeedState {
-        /// The run has it.
+        /// The run has the value.
         There = "there",
-        /// It is bound, but its value is missing.
+        /// The binding exists, but its value is missing.
         Empty = "empty",
-        /// A parameter, a counter, an error or an item that no binding records.
+        /// The name is a parameter, a counter, an error or an item, which bindings do not record.
         Given = "given",
-        /// A statement ahead makes it first.
+        /// A remaining statement makes the value before it is used.
         Made = "made",
-        /// It is a value of an import, which is another run.
+        /// The value belongs to an import, which is a run of its own.
         Import = "import",
-        /// Nothing has it.
+        /// The value is missing.
         #[default]
         Nowhere = "nowhere",
     }
@@ -237,90 +241,90 @@ words! {
 pub struct MemoryNeedView {
     /// The agent's name.
     pub agent: String,
-    /// How long its memory lives, as the program declares it.
+    /// How long the memory lives, as the program declares it.
     pub scope: String,
-    /// Where it comes from: it is there, a session ahead begins it, or it is nowhere.
+    /// Whether the memory exists, a remaining session begins it, or it is missing.
     pub state: NeedState,
-    /// Which store it lies in.
+    /// The store that contains the memory.
     pub store: String,
-    /// Bytes of it.
+    /// Bytes of the memory.
     pub len: Option<u64>,
-    /// How many segments are recorded.
+    /// How many segments of the agent are recorded.
     pub segments: u32,
-    /// The beginning of it on one line, at most 80 characters.
+    /// The beginning of the memory on one line, at most 80 characters.
     pub preview: String,
-    /// The lines ahead that resume the agent.
+    /// The remaining lines that resume the agent.
     pub lines: Vec<u32>,
 }
 
-/// A gate that waits, and what each outcome means.
+/// A gate that waits for a decision, with the consequence of each outcome.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateOutcomeView {
-    /// The gate.
+    /// The gate itself.
     #[serde(flatten)]
     pub gate: GateView,
-    /// What each outcome means.
+    /// The consequences of each outcome.
     #[serde(flatten)]
     pub outcomes: GateOutcomes,
 }
 
-/// What each outcome of a gate means for the program.
+/// The consequence of each outcome of a gate for the program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GateOutcomes {
-    /// Its line in the program.
+    /// The gate's line in the program.
     pub line: Option<u32>,
-    /// What happens when it is approved.
+    /// What happens after an approval.
     pub if_approved: String,
-    /// What happens when it is rejected.
+    /// What happens after a rejection.
     pub if_rejected: String,
-    /// What happens when its deadline passes.
+    /// What happens after a time-out.
     pub if_timed_out: String,
 }
 
-/// Something that may have happened already.
+/// An action that may have happened already, so that repeating it could do harm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CautionView {
-    /// What kind of risk it is.
+    /// The kind of risk.
     pub risk: Risk,
-    /// The node that it speaks of.
+    /// The node that may have acted.
     pub node: Option<NodeRef>,
-    /// What is known, in one sentence.
+    /// The known facts, in one sentence.
     pub text: String,
 }
 
 words! {
-    /// A kind of risk.
+    /// The kind of risk of repeating an action.
     Risk {
-        /// A command may have run.
+        /// A command may have run already.
         Exec = "exec",
-        /// A session was begun, and no end is recorded.
+        /// A session began and its end is not recorded.
         #[default]
         Begun = "begun",
-        /// Its result is there already.
+        /// The statement's result exists already.
         Written = "written",
-        /// An agent's memory may hold the turn already.
+        /// An agent's memory may contain the turn already.
         Memory = "memory",
-        /// It may have changed things outside of the run.
+        /// The statement may have changed things outside of the run.
         Outside = "outside",
-        /// Attempts were used up, in part or all.
+        /// Some or all attempts are used up.
         Attempts = "attempts",
-        /// Some branches are done.
+        /// Some branches of a parallel are done.
         Branches = "branches",
-        /// Some rounds, or a part of one, are done.
+        /// Some rounds of a loop, or a part of one, are done.
         Rounds = "rounds",
     }
 }
 
 impl Risk {
-    /// Whether something may have been done in part; of a parallel and a loop only what is done is said.
+    /// Returns whether an action may be half done. Cautions about branches and rounds only report finished work.
     pub fn is_open(self) -> bool {
         !matches!(self, Risk::Branches | Risk::Rounds)
     }
 
-    /// Whether it asks for a look at what was done; the others only say what is done.
+    /// Returns whether a person should check what was done; the other risks only report finished work.
     pub fn looks_back(self) -> bool {
         matches!(
             self,
@@ -329,12 +333,12 @@ impl Risk {
     }
 }
 
-/// A step.
+/// A step towards continuing a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StepView {
-    /// What to do.
+    /// The action to take.
     pub text: String,
-    /// Commands that do it, or help.
+    /// The commands that carry out the step or help with it.
     pub commands: Vec<String>,
 }

@@ -1,3 +1,5 @@
+//! The list of runs as JSON.
+
 use crate::schema::POSTGRES_PREFIX;
 use serde::{Deserialize, Serialize};
 
@@ -5,25 +7,25 @@ use super::Counts;
 use crate::issue::Issue;
 use crate::time::Stamp;
 
-/// The runs of a source, newest first.
+/// The runs of a source, the newest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunList {
-    /// What was looked through, in words.
+    /// The places that were searched for runs, in words.
     pub label: String,
-    /// How many runs there are, those that were not asked for included.
+    /// How many runs the source has, including those that the filter excludes.
     pub total: u32,
-    /// The runs.
+    /// The runs that match the filter.
     pub runs: Vec<RunSummary>,
-    /// What was odd while looking (too many files, a database that cannot be opened …).
+    /// Issues of the search itself: too many files, a database that cannot be opened …
     pub issues: Vec<Issue>,
 }
 
-/// The rule of the issue that a list may have left out runs that could not be read.
+/// The rule of the issue that runs may be missing from a list, because a place could not be read.
 pub(crate) const LEFT_OUT: &str = "reading-failed";
 
 impl RunList {
-    /// Whether all runs that were asked for could be read, as far as the list shows.
+    /// Returns whether all requested runs could be read, as far as the list shows.
     pub fn is_read(&self) -> bool {
         self.runs.iter().all(|run| run.error.is_none())
             && self.issues.iter().all(|issue| issue.rule != LEFT_OUT)
@@ -34,71 +36,72 @@ impl RunList {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunSummary {
-    /// Its id, else its folder's name.
+    /// The run's id, or the name of its folder if it has none.
     pub id: String,
-    /// The name of its folder or file, which commands take. A copy of a run has the same id in a folder of another name.
+    /// The name of the run's folder or file, which commands take. A copied run has the same id but another folder name.
     #[serde(default)]
     pub name: String,
-    /// Its place inside the source: the run folder, or the database file. What a shell passes back to open it.
+    /// The run's place inside the source: its folder, or its database file. Shells pass it back to open the run.
     pub place: String,
     /// The program's name.
     pub program: Option<String>,
-    /// What is believed of its status.
+    /// The run's most likely status.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunStatus"))]
     pub status: String,
-    /// Running, but a day without a sign of life.
+    /// Whether the run is recorded as running but has had no sign of life for a day.
     #[serde(default)]
     pub stale: bool,
-    /// Why, in one sentence.
+    /// The reason for the status, in one sentence.
     pub reason: String,
-    /// Of a failed run the error of what failed first, its first line; `None` where none is recorded or it was not looked at.
+    /// For a failed run: the first line of the error that came first. `None` if no error is recorded or the list did
+    /// not look for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub failure: Option<String>,
-    /// Of a completed run its first output at the root, with its size, and how many more there are: `verdict, 477 B`; `None`
-    /// where there is none or it was not looked at.
+    /// For a completed run: its first output at the root, with the size and the number of other outputs:
+    /// `verdict, 477 B`. `None` if there is none or the list did not look for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub wrote: Option<String>,
-    /// `SQLite, append-only`, `folder, state.md` …
+    /// The form of the run in words: `SQLite, append-only`, `folder, state.md` …
     #[cfg_attr(feature = "typescript", ts(as = "super::known::RunForm"))]
     pub form: String,
-    /// When it started.
+    /// When the run started.
     pub started: Option<Stamp>,
-    /// What that was read from where nothing records a start: `the run's id, which names no time zone`.
+    /// The source of `started` if the start itself is not recorded: `the run's id, which names no time zone`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_from: Option<String>,
-    /// How long ago it started, in the largest unit, when `now` is given: `322d`.
+    /// Time since the start in its largest unit, if `now` is given: `322d`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<String>,
-    /// The last sign of life: the latest time that the run records.
+    /// The last sign of life, which is the latest time that the run records.
     pub last_sign: Option<Stamp>,
-    /// When a file of the run was last changed, where the run records no time at all. No sign of life: copies and
-    /// checkouts reset it.
+    /// When a file of the run was last changed, if the run records no times. This is weaker than a sign of life,
+    /// because copies and checkouts change it, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_changed: Option<Stamp>,
-    /// From the start to the last sign of life, where both are recorded; milliseconds.
+    /// Time from the start to the last sign of life, in milliseconds; `None` unless both are recorded.
     pub duration_ms: Option<i64>,
-    /// The same in words.
+    /// The duration in words.
     pub duration: Option<String>,
-    /// Gates that wait for a decision.
+    /// How many gates wait for a decision.
     pub pending_gates: u32,
-    /// Issues by severity.
+    /// The number of issues of each severity.
     pub issues: Counts,
-    /// A large database, of which only the head was read: what was left out, in words. Its issues are then not all
-    /// counted.
+    /// If only the beginning of a large database was read: the parts that were left out, in words. `issues` is then
+    /// incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_only: Option<String>,
-    /// Not all of it could be read: what stands here may be less than there is, its status too.
+    /// Whether parts of the run could not be read. All other fields, even the status, may then be incomplete.
     #[serde(default)]
     pub unread: bool,
-    /// Why it could not be opened, with what to do next; everything else is then empty.
+    /// Why the run could not be opened, with what to do next; all other fields are then empty.
     pub error: Option<String>,
 }
 
 impl RunSummary {
-    /// Returns the run's name, with its id where the name does not say it: `copy (20260115-143052-a7b3c9)`, but
-    /// `postgres:20260115-143052-a7b3c9`.
+    /// Returns the run's name, with its id in parentheses if the name does not contain it:
+    /// `copy (20260115-143052-a7b3c9)`, but `postgres:20260115-143052-a7b3c9`.
     pub fn title(&self) -> String {
         match self
             .name

@@ -1,59 +1,61 @@
+//! Results of a search as JSON: hits by run and by kind.
+
 use serde::{Deserialize, Serialize};
 
-/// What a search found: in one run, or in several.
+/// The result of a search in one run or in several.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SearchView {
-    /// The text that was looked for.
+    /// The text that was searched for.
     pub text: String,
-    /// Whether capitals and small letters differ: they do where the text has a capital.
+    /// Whether the search distinguishes capital and small letters: it does if the text has a capital.
     pub case_sensitive: bool,
     /// The runs that were searched.
     pub runs: Vec<SearchedRun>,
 }
 
-/// What was found in one run.
+/// The hits in one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SearchedRun {
-    /// The run, as commands name it.
+    /// The run's name, as commands take it.
     pub run: String,
-    /// Why it could not be opened.
+    /// Why the run could not be opened.
     pub error: Option<String>,
-    /// What was found, by kind; kinds without a hit are left out.
+    /// The hits by kind; kinds without a hit are left out.
     pub groups: Vec<HitGroup>,
-    /// Bytes of values and memories that were read.
+    /// How many bytes of values and memories were searched so far.
     pub read: u64,
-    /// How many there are. It grows when an attachment turns up.
+    /// How many bytes of values and memories there are. The number grows when the search finds an attachment.
     pub of: u64,
-    /// Whether the search came to its end.
+    /// Whether the search is complete.
     pub done: bool,
-    /// Values that were not searched; the first twenty.
+    /// Values that were not searched (the first 20).
     pub skipped: Vec<SkippedValue>,
-    /// How many more of them there are.
+    /// How many more values were not searched.
     pub more_skipped: u32,
 }
 
-/// What is searched, by kind.
+/// The kind of text that a search looks through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum HitKind {
-    /// Statements: those that were executed, and those of the program that were not.
+    /// Statements: executed ones, and those of the program that were not executed.
     Statements,
     /// Errors of statements.
     Errors,
-    /// Prompts: of the program, and of what agents were asked.
+    /// Prompts in the program, and prompts that agents received.
     Prompts,
     /// Names and values of bindings, attachments included.
     Values,
-    /// Memories of agents, and what their segments say.
+    /// Memories of agents, and the texts of their segments.
     Memories,
-    /// Gates: their names, prompts, reasons, who decided, comments.
+    /// Gates: their names, prompts, reasons, principals and comments.
     Gates,
     /// Names of the run's files.
     Files,
-    /// Rows of tables, and columns, unknown to OpenProse: `x_notes`.
+    /// Rows of tables and columns that OpenProse does not define: `x_notes`.
     Tables,
 }
 
@@ -63,19 +65,19 @@ pub enum HitKind {
 pub struct HitGroup {
     /// The kind.
     pub kind: HitKind,
-    /// The first fifty, and of one place the first five.
+    /// The first 50 hits, with at most 5 of one place.
     pub hits: Vec<Hit>,
     /// How many more lines match.
     pub more: u64,
 }
 
-/// A line that matches.
+/// A line that matches the search.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Hit {
-    /// Where it is, in words: `#7 let draft = session`, `draft in frame 3`, `memory of captain`.
+    /// The place of the hit in words: `#7 let draft = session`, `draft in frame 3`, `memory of captain`.
     pub place: String,
-    /// The node of the trace, by its place there.
+    /// The node of the trace, by its index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
     /// The execution id of that node.
@@ -84,31 +86,31 @@ pub struct Hit {
     /// The line of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The binding, by its place among the run's bindings.
+    /// The binding, by its index in the run's bindings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<u32>,
-    /// The agent, by its place among the run's agents.
+    /// The agent, by its index in the run's agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<u32>,
-    /// The agent's segment.
+    /// The number of the agent's segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<i64>,
-    /// The gate.
+    /// The id of the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<String>,
     /// The file, by its path inside the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The table of the database, where no document lists it or its column.
+    /// The table of the database, if OpenProse does not define the table or its column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// The line of the text, from 1.
     pub text_line: u64,
-    /// Where the match begins in the text, in bytes.
+    /// Position of the match in the whole text, in bytes.
     pub offset: u64,
-    /// The line, or the part of a long line that is around the match; bytes that are not UTF-8 are replaced.
+    /// The line, or the part of a long line around the match; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// The first match in `text`: from and up to, counted in characters (Unicode scalar values), not in bytes.
+    /// The first match in `text`: start and end, counted in characters (Unicode scalar values), not in bytes.
     pub range: (u32, u32),
 }
 
@@ -116,12 +118,12 @@ pub struct Hit {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SkippedValue {
-    /// Where it is, in words.
+    /// The place of the value, in words.
     pub place: String,
-    /// Bytes.
+    /// Bytes of the value.
     pub len: u64,
-    /// Why: it is no text, or it could not be read.
+    /// The reason: the value is not text, or it could not be read.
     pub why: String,
-    /// Whether reading failed.
+    /// Whether reading the value failed.
     pub failed: bool,
 }

@@ -1,46 +1,48 @@
+//! The sections of the text output of `prosescope resume`: headings, lines and commands.
+
 use super::{GateView, NodeRef, Tone, icon, tone};
 use crate::text::short;
 
-/// What is said of how to go on with a run, part by part.
+/// Advice on continuing a run, as one section for each subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sections {
-    /// Where the run stands.
+    /// The places at which the run stands.
     pub stands: Section,
-    /// What may have happened already.
+    /// The actions that may have happened already.
     pub cautions: Section,
-    /// What the rest uses and nothing has.
+    /// The values that the rest of the program uses and that are missing.
     pub missing: Section,
-    /// Gates that wait.
+    /// The gates that wait for a decision.
     pub gates: Section,
-    /// What to do, in order.
+    /// The steps to take, in order.
     pub steps: Section,
 }
 
-/// A heading and what stands below it.
+/// A heading with its lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
     /// The heading.
     pub title: &'static str,
-    /// What a model is told of it.
+    /// An explanation of the section for a language model.
     pub about: &'static str,
-    /// What stands below it.
+    /// The lines below the heading.
     pub items: Vec<Item>,
 }
 
-/// A line of a section, with what belongs to it.
+/// A line of a section, with its details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// What stands before it: an icon, a number.
+    /// The mark before the line: an icon or a number.
     pub mark: String,
-    /// The tone of that.
+    /// The tone of the mark.
     pub tone: Tone,
-    /// The line.
+    /// The text of the line.
     pub text: String,
-    /// Lines below it.
+    /// Indented lines below the text.
     pub below: Vec<String>,
-    /// What went wrong.
+    /// The error of the row.
     pub error: Option<String>,
-    /// Commands that do it, or help.
+    /// Commands that carry out the line's advice or help with it.
     pub commands: Vec<String>,
 }
 
@@ -50,7 +52,7 @@ impl From<String> for Item {
     }
 }
 
-/// How a statement stands, where that is, and what went wrong.
+/// Builds a line with a node's text and status, its place below, and its error.
 impl From<&NodeRef> for Item {
     fn from(node: &NodeRef) -> Item {
         let id = node.id.map_or(String::new(), |id| format!(" #{id}"));
@@ -74,7 +76,7 @@ impl From<&NodeRef> for Item {
     }
 }
 
-/// Who may decide a gate, until when, and what they are asked.
+/// Builds a line with the names that may decide the gate, its deadline, and its question.
 impl From<&GateView> for Item {
     fn from(gate: &GateView) -> Item {
         let left = gate.remaining.as_deref().unwrap_or("no deadline");
@@ -92,7 +94,7 @@ impl From<&GateView> for Item {
 }
 
 impl Item {
-    /// A line by itself.
+    /// Creates a line without details.
     pub fn new(mark: impl Into<String>, tone: Tone, text: String) -> Item {
         Item {
             mark: mark.into(),

@@ -1,109 +1,109 @@
-//! What `prosescope share` prints.
+//! The result of `prosescope share` as JSON: the file, and the secrets that were replaced.
 
 use serde::{Deserialize, Serialize};
 
-/// A shared file, or what it would hold.
+/// A shared file, or with `--report` the description of one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct RunShared {
-    /// The runs, by id.
+    /// The ids of the shared runs.
     pub runs: Vec<String>,
     /// The file that was written; absent with `--report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub file: Option<String>,
-    /// The key that it is signed with, by its fingerprint: `SHA256:…`; absent where it is not signed.
+    /// The fingerprint of the key that signed the file, `SHA256:…`; absent if it is not signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub signed: Option<String>,
-    /// `html`, `zip`, `db` or `text`.
+    /// The format of the file: `html`, `zip`, `db` or `text`.
     #[cfg_attr(
         feature = "typescript",
         ts(type = "\"html\" | \"zip\" | \"db\" | \"text\"")
     )]
     pub format: String,
-    /// Bytes of the file that was written, or of the runs' parts together.
+    /// Bytes of the file; with `--report`, of the runs' parts together.
     pub bytes: u64,
-    /// Whether nothing was replaced.
+    /// Whether secrets were left as they are (`--raw`).
     pub raw: bool,
-    /// What is replaced, in order of place (the first 10,000); with `raw` what would be.
+    /// The replaced secrets, in order of place (the first 10,000); with `raw`, those that would be replaced.
     pub found: Vec<SecretFound>,
-    /// How often which rule replaced something, by place.
+    /// How often each rule replaced a secret, by kind of place.
     pub replaced: Vec<SecretsReplaced>,
-    /// What was left out.
+    /// The parts of the runs that were left out.
     pub left_out: Vec<LeftOutOfShare>,
-    /// The runs' parts, the largest first.
+    /// The parts of the runs, the largest first.
     pub parts: Vec<SharedPart>,
-    /// Audit logs that were sealed anew, each with the head that it had.
+    /// Audit logs whose seals were computed anew, each with its former head.
     pub sealed_anew: Vec<LogSealedAnew>,
 }
 
-/// A place where something is replaced. Holds nothing of the secret.
+/// A place at which a secret is replaced. It does not contain any part of the secret.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SecretFound {
-    /// What it is called in the shared file: `github-token #1`; `--keep` takes this name.
+    /// The name that replaces the secret in the shared file: `github-token #1`. `--keep` takes this name.
     pub name: String,
-    /// The rule.
+    /// The rule that found the secret.
     pub rule: String,
-    /// `secret` or `personal`.
+    /// The kind of secret: `secret` or `personal`.
     #[cfg_attr(feature = "typescript", ts(type = "\"secret\" | \"personal\""))]
     pub kind: String,
     /// The kind of place: `bindings.value`.
     pub place: String,
     /// The row or file, and the line in it.
     pub at: String,
-    /// What stands before it on its line, without secrets.
+    /// The text before the secret on its line, without secrets.
     pub before: String,
-    /// What stands behind it.
+    /// The text after the secret on its line.
     pub after: String,
 }
 
-/// How often a rule replaced something in a kind of place.
+/// How often a rule replaced a secret in one kind of place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SecretsReplaced {
-    /// The rule.
+    /// The rule that found the secrets.
     pub rule: String,
-    /// `secret` or `personal`.
+    /// The kind of secret: `secret` or `personal`.
     #[cfg_attr(feature = "typescript", ts(type = "\"secret\" | \"personal\""))]
     pub kind: String,
-    /// The kind of place.
+    /// The kind of place: `bindings.value`.
     pub place: String,
-    /// How often.
+    /// How many secrets were replaced.
     pub count: u64,
 }
 
-/// How much of a kind was left out.
+/// The size of one kind of data that was left out.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeftOutOfShare {
-    /// What.
+    /// The kind of data.
     pub what: String,
-    /// How many.
+    /// How many items were left out.
     pub count: u64,
-    /// Bytes together.
+    /// Bytes of all items together.
     pub bytes: u64,
 }
 
-/// A part of what is shared.
+/// A part of the shared runs, such as a file or a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SharedPart {
-    /// Its path.
+    /// The path of the part.
     pub path: String,
-    /// Bytes.
+    /// Bytes of the part.
     pub bytes: u64,
 }
 
-/// The head that an audit log had.
+/// The former head of an audit log whose seals were computed anew.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LogSealedAnew {
-    /// The run.
+    /// The run's id.
     pub run: String,
-    /// How many sealed rows it had.
+    /// How many sealed rows the log had.
     pub count: u64,
-    /// The hash of its last one.
+    /// The hash of the log's last sealed row.
     pub head: String,
 }

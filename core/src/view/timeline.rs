@@ -1,44 +1,47 @@
+//! The timeline of a run as JSON: when each row of the trace was running.
+
 use serde::{Deserialize, Serialize};
 
 use super::NodeRef;
 use crate::time::Stamp;
 
-/// When each row of the trace was worked on.
+/// The times at which each row of the trace was running.
 ///
-/// Places on the axis are milliseconds of drawn time from its beginning: idle time is drawn shorter than it was.
+/// Positions on the axis are milliseconds of drawn time since the beginning. Idle time is drawn shorter than it was.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Timeline {
-    /// The first time that is recorded; `None`: none is.
+    /// The first recorded time; `None` if no time is recorded.
     pub from: Option<Stamp>,
-    /// The last one.
+    /// The last recorded time.
     pub until: Option<Stamp>,
-    /// From the first to the last, in words.
+    /// The time from the first to the last, in words.
     pub took: Option<String>,
-    /// The length of the axis.
+    /// The length of the axis, in milliseconds of drawn time.
     pub len: u64,
-    /// Idle times that are drawn short, in order.
+    /// Idle times that are drawn shorter, in order.
     pub gaps: Vec<Gap>,
     /// The rows with times, in the order of the trace.
     pub bars: Vec<Bar>,
-    /// Rows without any time.
+    /// How many rows have no time.
     pub untimed: u32,
     /// The statements that took longest, the longest first.
     pub longest: Vec<Longest>,
-    /// How much was worked on along the axis, in parts of equal length; empty where a run has at most 2,000 rows.
+    /// The load along the axis, in parts of equal length; empty for a run with at most 2,000 rows.
     pub dense: Vec<Dense>,
-    /// Nothing ran beside anything else: the run's end waited for every row. `None`: branches without times leave it open.
+    /// Whether nothing ran at the same time as anything else, so that the run's end waited for every row. `None` if
+    /// branches without times leave that open.
     pub sequential: Option<bool>,
 }
 
 impl Timeline {
-    /// The bar of a row, by its place in the trace.
+    /// Returns the bar of a row, given the row's index in the trace.
     pub fn bar(&self, node: u32) -> Option<&Bar> {
         let at = self.bars.binary_search_by_key(&node, |bar| bar.node).ok()?;
         self.bars.get(at)
     }
 
-    /// The time that had passed since the first one at a place on the axis, in milliseconds.
+    /// Returns the real time since the first recorded one at a position on the axis, in milliseconds.
     pub fn passed(&self, place: u64) -> u64 {
         let mut passed = place;
         for gap in self.gaps.iter().filter(|gap| gap.at < place) {
@@ -50,71 +53,71 @@ impl Timeline {
     }
 }
 
-/// A stretch in which nothing was worked on.
+/// An idle time in which no statement was running.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Gap {
-    /// Where it begins on the axis.
+    /// Where the idle time begins on the axis.
     pub at: u64,
-    /// How long it is drawn.
+    /// The length at which it is drawn, on the axis.
     pub drawn: u64,
-    /// When it began.
+    /// When the idle time began.
     pub from: Stamp,
-    /// How long it was, in milliseconds.
+    /// The real length, in milliseconds.
     pub len_ms: u64,
-    /// The same in words.
+    /// The real length in words.
     pub len: String,
 }
 
-/// How much was worked on in a part of the axis.
+/// The load in a part of the axis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Dense {
-    /// How many statements, in percent of the part with the most.
+    /// How many statements were running, in percent of the busiest part.
     pub busy: u8,
-    /// A statement failed in it.
+    /// Whether a statement failed in this part.
     pub failed: bool,
 }
 
-/// When a row was worked on.
+/// The time during which a row was running.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Bar {
-    /// The row, by its place in the trace.
+    /// The row, by its index in the trace.
     pub node: u32,
-    /// Where it begins on the axis.
+    /// Where the bar begins on the axis.
     pub from: u64,
-    /// Where it ends.
+    /// Where the bar ends on the axis.
     pub until: u64,
-    /// What is known of its end.
+    /// How the end is known.
     pub end: BarEnd,
-    /// The run's end waited for it.
+    /// Whether the run's end waited for this row.
     pub critical: bool,
 }
 
-/// What is known of the end of a bar.
+/// How the end of a bar is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum BarEnd {
-    /// It is recorded.
+    /// The row's end is recorded.
     Recorded,
-    /// It is that of what lies in the row.
+    /// The end is taken from the rows inside of this one.
     Inner,
-    /// It did not end: the bar reaches to the run's last sign of life.
+    /// The row did not end; its bar reaches to the run's last sign of life.
     Open,
-    /// It is not recorded: the bar is the moment at which it began.
+    /// The end is not recorded; the bar only marks the moment of the beginning.
     Unknown,
 }
 
-/// A statement that took long.
+/// One of the statements that took longest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Longest {
     /// The statement.
     pub node: NodeRef,
-    /// How long, in words.
+    /// The duration in words.
     pub took: String,
-    /// The same in milliseconds.
+    /// The duration in milliseconds.
     pub took_ms: i64,
 }

@@ -1,16 +1,18 @@
+//! A parsed duration as JSON, for the JavaScript package.
+
 use serde::{Deserialize, Serialize};
 
 use crate::timeout::Timeout;
 
-/// A duration as programs write it, read.
+/// A duration, parsed from the notation of programs (`4h`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct TimeoutView {
-    /// The text as it was written.
+    /// The text of the duration, as the program writes it.
     pub text: String,
-    /// Its length in seconds.
+    /// The length in seconds.
     pub seconds: u64,
-    /// What SQLite's `datetime('now', …)` takes, one modifier a unit.
+    /// Modifiers for SQLite's `datetime('now', …)`, one for each unit.
     pub sqlite_modifiers: Vec<String>,
 }
 

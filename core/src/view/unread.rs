@@ -1,15 +1,17 @@
+//! Parts of a run that could not be read, as JSON.
+
 use serde::{Deserialize, Serialize};
 
-/// A part of a run that a page or a command lists.
+/// A part of a run that pages and commands list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// The program's source.
     Program,
-    /// What was executed, and the run's own row.
+    /// The executed statements, and the run's own row.
     Statements,
-    /// Named values.
+    /// The bindings.
     Bindings,
     /// Agents and their segments.
     Agents,
@@ -22,7 +24,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All parts: those of a database that cannot be opened.
+    /// All parts, for a database that cannot be opened.
     pub const ALL: [Part; 7] = [
         Part::Program,
         Part::Statements,
@@ -34,30 +36,30 @@ impl Part {
     ];
 }
 
-/// Something of a run that could not be read to its end. What it holds is unknown: "none" must not be said of it.
+/// A part of a run that could not be read completely. Its content is unknown, so do not report it as empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Unread {
-    /// What could not be read: `table bindings of state.db`, `gates`.
+    /// The place that could not be read: `table bindings of state.db`, `gates`.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: String,
     /// What to do next; may be empty.
     pub next: String,
-    /// The parts of the run that are kept there; none where it is something else, such as the program.
+    /// The parts of the run that the unreadable place contains; empty for other data, such as the program.
     pub parts: Vec<Part>,
-    /// Whether reading failed (no permission, a lock, an I/O error), so that another try may succeed; else what is there
-    /// cannot be understood.
+    /// Whether reading failed (permission denied, a lock, an I/O error), so that another try may succeed. False if the
+    /// content was read and could not be understood.
     pub failed: bool,
-    /// It is encrypted: nothing failed and nothing is damaged, but only its owner can read it.
+    /// Whether the content is encrypted: it is not damaged, but only its owner can read it.
     #[serde(default)]
     pub sealed: bool,
-    /// It lies around the run, as the agents of a project do: the run itself was read.
+    /// Whether the content lies outside of the run, like the agents of a project; the run itself was read.
     pub around: bool,
 }
 
 impl Unread {
-    /// Whether a part of the run is kept in what could not be read.
+    /// Returns whether the unreadable place contains the given part of the run.
     pub fn concerns(&self, part: Part) -> bool {
         self.parts.contains(&part)
     }

@@ -1,4 +1,4 @@
-/// Makes an enum of a view's words: what JSON holds, and what stands in a line of text.
+/// Defines an enum whose members have one word each, used in JSON and in lines of text.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$of:meta])* $member:ident = $word:literal,)* }) => {
         $(#[$about])*

@@ -1,46 +1,48 @@
+//! The work of one statement as JSON: its prompt, its inputs, its answers and its attempts.
+
 use serde::{Deserialize, Serialize};
 
 use super::{AgentOfTask, BindingRef, NodeRef, ValueFormat};
 use crate::time::Stamp;
 
-/// What a statement was asked, what it was given, and what it answered.
+/// The prompt, inputs and answers of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NodeWork {
-    /// What it was asked: as the program says it, or as its record has it where that tells more surely.
+    /// The prompt as the program writes it, or as the statement's record has it if the record is more reliable.
     pub prompt: Option<Excerpt>,
-    /// What to know of the prompt, or why it is not known.
+    /// A note on the prompt, or why it is not known.
     pub prompt_note: Option<String>,
-    /// The persistent agent that carried it out.
+    /// The persistent agent that carried out the statement.
     pub agent: Option<AgentOfTask>,
-    /// The agent that it names, as the program declares it.
+    /// The agent that the statement names, as the program declares it.
     #[serde(default)]
     pub by: Option<AskedAgent>,
-    /// The names that it was given, as they are resolved in its frame; the first fifty.
+    /// The names that the statement received, as its frame resolves them (the first 50).
     pub context: Vec<GivenName>,
-    /// How many more names there are.
+    /// How many more names the statement received.
     pub more_context: u32,
-    /// What to know of all of them, or why they are not known.
+    /// A note on all of these names, or why they are not known.
     pub context_note: Option<String>,
-    /// The bindings that it wrote.
+    /// The bindings that the statement wrote.
     pub answers: Vec<AnswerView>,
-    /// Why there is no answer, or why it is not known.
+    /// Why the answer is missing or not known.
     pub answer_note: Option<String>,
-    /// Its attempts, as far as rows tell of them; empty where there was one.
+    /// The attempts, as far as rows record them; empty if there was only one.
     pub attempts: Vec<AttemptView>,
-    /// What the rows do not tell of its attempts.
+    /// Facts about the attempts that the rows do not record.
     pub attempts_note: Option<String>,
 }
 
-/// An agent that a session names, as the program declares it: what a record says of it may differ.
+/// An agent that a session names, as the program declares it. Records about the agent may differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AskedAgent {
-    /// Its name.
+    /// The agent's name.
     pub name: String,
-    /// The model that it asks for; `None`: the program names none.
+    /// The model that the agent requests; `None` if the program does not name one.
     pub model: Option<String>,
-    /// Its own prompt, which stands before that of each session.
+    /// The agent's own prompt, which precedes the prompt of each session.
     pub prompt: Option<Excerpt>,
 }
 
@@ -48,53 +50,53 @@ pub struct AskedAgent {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Excerpt {
-    /// The first lines, at most ten of them and 1,200 bytes; of what is no text, the first bytes as hexadecimal digits.
+    /// At most the first ten lines and 1,200 bytes; for a value that is not text, the first bytes in hexadecimal.
     pub text: String,
-    /// Bytes in all.
+    /// Bytes of the whole text.
     pub len: u64,
-    /// Whether `text` is not all of it.
+    /// Whether `text` is shorter than the whole text.
     pub cut: bool,
-    /// How it reads best.
+    /// The format in which the text is best displayed.
     pub format: ValueFormat,
 }
 
-/// Whether a value that is there now is the one that a statement was given.
+/// Whether the present value of a name is the value that a statement received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum Seen {
-    /// It is: nothing wrote it since.
+    /// The values are the same: nothing wrote the binding since.
     Same,
-    /// It is not: the value was written later. The earlier one is shown where the run keeps it.
+    /// The value was replaced later. The earlier one is shown if the run keeps it.
     Replaced,
-    /// The records do not decide it.
+    /// The records do not show whether the value was replaced.
     #[default]
     Unknown,
-    /// The name meant nothing that is recorded.
+    /// The name did not refer to a recorded binding.
     Nothing,
 }
 
-/// A name that a statement was given.
+/// A name whose value a statement received as input.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct GivenName {
-    /// The name.
+    /// The name, as the statement uses it.
     pub name: String,
-    /// The binding that it meant.
+    /// The binding that the name referred to.
     pub binding: Option<BindingRef>,
-    /// The statement that wrote the value that it was given, where `seen` is `same` and a record tells which.
+    /// The statement that wrote the received value. Only set if `seen` is `same` and a record identifies the writer.
     #[serde(default)]
     pub written_by: Option<NodeRef>,
-    /// Why it meant this one, or none.
+    /// Why the name referred to this binding, or to none.
     pub why: String,
-    /// Whether the value there now is the one that was given.
+    /// Whether the present value is the one that the statement received.
     pub seen: Seen,
-    /// `seen` follows from the order of the statements, as times do not decide it.
+    /// Whether `seen` was inferred from the order of the statements, because times do not decide it.
     pub inferred: bool,
-    /// The first lines of what it was given; where `seen` is `unknown`, of the value that is there now; `None` where what it
-    /// was given is not kept.
+    /// The first lines of the received value, or of the present value if `seen` is `unknown`; `None` if the received
+    /// value was not kept.
     pub value: Option<Excerpt>,
-    /// What to know: what replaced the value, or why it is not known whether it is the one.
+    /// A note: what replaced the value, or why it is unknown whether the value is the same.
     pub note: Option<String>,
 }
 
@@ -102,31 +104,31 @@ pub struct GivenName {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AnswerView {
-    /// The binding; `overwritten` says that its present value is of a later write.
+    /// The binding; `overwritten` means that its present value is from a later write.
     pub binding: BindingRef,
-    /// The first lines of what the statement wrote; `None` where that is not kept. Never of a later value.
+    /// The first lines of the value that the statement wrote, not of a later one; `None` if that value was not kept.
     pub value: Option<Excerpt>,
-    /// Who replaced the value, where that is known.
+    /// The statement that replaced the value, if it is known.
     pub replaced_by: Option<NodeRef>,
-    /// What to know: it was replaced, and whether it is kept.
+    /// A note: whether the value was replaced, and whether the run keeps it.
     pub note: Option<String>,
 }
 
-/// An attempt to carry a statement out.
+/// An attempt to carry out a statement.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct AttemptView {
-    /// Its number, from 1.
+    /// The number of the attempt, from 1.
     pub number: u32,
-    /// The row that tells of it first.
+    /// The id of the first row that records the attempt.
     pub id: i64,
-    /// Its status in words.
+    /// The status of the attempt, in words.
     #[cfg_attr(feature = "typescript", ts(as = "super::known::StatementStatus"))]
     pub status: String,
-    /// When it began; `None`: not recorded.
+    /// When the attempt began; `None`: not recorded.
     pub started: Option<Stamp>,
-    /// When it ended; `None`: not recorded.
+    /// When the attempt ended; `None`: not recorded.
     pub ended: Option<Stamp>,
-    /// Its error, cut at 400 characters.
+    /// The error of the attempt, cut at 400 characters.
     pub error: Option<String>,
 }
